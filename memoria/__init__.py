@@ -1,0 +1,1 @@
+"""Graph retrieval for the memory of AI agents, on Neo4j."""

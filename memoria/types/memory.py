@@ -1,0 +1,140 @@
+"""What is kept: memories and the relations between them.
+
+In: values from a caller or a file, checked once at birth. Out: frozen data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from memoria import validation
+from memoria.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryNode:
+    """A memory as it stands in the graph, never with its embedding.
+
+    Read from whatever wrote the graph, hence not checked: a property that is missing or of
+    another type reads as empty.
+
+    Attributes
+    ----------
+    id
+        Identifier, unique within its scope.
+    kind
+        Its kind label, such as ``UserRequest``; ``Memory`` when it carries no other label.
+    text
+        The memory itself.
+    tags, topics, entities
+        Strings it is filed under.
+    category
+        One coarse class, or None.
+    priority
+        Importance, 0 to 1, or None.
+    when
+        Predicates under which it holds.
+    created_at
+        When it was made; aware datetime, or None.
+    metadata
+        Anything else the writer kept.
+    """
+
+    id: str
+    kind: str
+    text: str
+    tags: Sequence[str] = ()
+    topics: Sequence[str] = ()
+    entities: Sequence[str] = ()
+    category: str | None = None
+    priority: float | None = None
+    when: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(MemoryNode):
+    """A memory to be written; see `MemoryNode` for its fields.
+
+    Lists of strings are kept sorted and without duplicates. A naive ``created_at`` counts as UTC.
+
+    Attributes
+    ----------
+    embedding
+        Its vector, or None to have the writer's embedder make it.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is missing, of the wrong type or out of its range; names the field.
+    """
+
+    embedding: Iterable[float] | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field once and put it into the form that is stored."""
+        validation.check_id(self.id)
+        validation.check_kind(self.kind)
+        validation.check_string(self.text, "text")
+        for name in ("tags", "topics", "entities"):
+            _set(self, name, validation.check_strings(getattr(self, name), name))
+        if self.category is not None:
+            validation.check_string(self.category, "category", max_bytes=validation.MAX_ID_BYTES)
+        if self.priority is not None:
+            _set(
+                self, "priority", validation.check_number(self.priority, "priority", low=0, high=1)
+            )
+        for name in ("when", "metadata"):
+            _set(self, name, validation.check_json_map(getattr(self, name), name))
+        if self.created_at is not None:
+            _set(self, "created_at", _aware(self.created_at))
+        if self.embedding is not None:
+            _set(self, "embedding", validation.check_vector(self.embedding))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A weighted, tagged edge between two memories of one scope.
+
+    Writing the same ``(source, target, relation)`` again updates the edge.
+
+    Attributes
+    ----------
+    source, target
+        Ids of the two memories; energy flows both ways.
+    relation
+        What the edge says, such as ``caused_by``.
+    weight
+        Strength, 0 to 1; in normal use 0.25 to 1.
+    tags
+        Topics of the edge, compared with the tags of a query.
+    """
+
+    source: str
+    target: str
+    relation: str = "related"
+    weight: float = 0.5
+    tags: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        validation.check_id(self.source, "source")
+        validation.check_id(self.target, "target")
+        validation.check_id(self.relation, "relation")
+        _set(self, "weight", validation.check_number(self.weight, "weight", low=0, high=1))
+        _set(self, "tags", validation.check_strings(self.tags, "tags"))
+
+
+def _set(instance: object, name: str, value: object) -> None:
+    """Store the checked form of a field of a frozen instance, at its birth only."""
+    object.__setattr__(instance, name, value)
+
+
+def _aware(value: object) -> datetime:
+    if not isinstance(value, datetime):
+        raise InvalidInputError("created_at must be a datetime", field="created_at")
+    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,0 +1,146 @@
+"""What a recall returns: the ranked memories, the context for a prompt, and the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from memoria.types.memory import MemoryNode
+from memoria.types.paths import Exploration, Path, Seeds
+
+OmitReason = Literal["budget", "no_text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMemory:
+    """A memory in the final order of a recall.
+
+    Attributes
+    ----------
+    memory
+        The memory.
+    score
+        Highest energy with which any path reached it; for a seed at least its own score.
+    path
+        The path that brought it there.
+    """
+
+    memory: MemoryNode
+    score: float
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem:
+    """A memory that made it into a context.
+
+    Attributes
+    ----------
+    id, kind
+        Of the memory.
+    date
+        When it was made, or None.
+    score
+        Energy with which its path reached it.
+    path
+        The path that brought it.
+    """
+
+    id: str
+    kind: str
+    date: datetime | None
+    score: float
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OmittedItem:
+    """A memory that did not make it into a context.
+
+    Attributes
+    ----------
+    id
+        Of the memory.
+    score
+        Energy with which its best path reached it.
+    reason
+        ``budget``: no room for it; ``no_text``: its text could not be read in time.
+    """
+
+    id: str
+    score: float
+    reason: OmitReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPack:
+    """Text for a prompt, and where each part of it comes from.
+
+    Attributes
+    ----------
+    text
+        The context; at most the budget's tokens.
+    items
+        The memories in it, in the order of the text.
+    tokens
+        Tokens used, by the counter that packed it.
+    omitted
+        The memories left out, best first.
+    """
+
+    text: str
+    items: tuple[ContextItem, ...]
+    tokens: int
+    omitted: tuple[OmittedItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """How a recall came about; enough to explain it.
+
+    Attributes
+    ----------
+    query, query_tags, scope
+        What was asked, and of whom.
+    started_at
+        When; aware datetime.
+    timings_s
+        Wall time by stage (``embed``, ``seeds``, ``explore``, ``hydrate``, ``pack``); seconds.
+        ``hydrate`` is the part of ``explore`` spent on reading texts.
+    degraded
+        What did not work as well as it could have, one sentence each.
+    """
+
+    query: str
+    query_tags: tuple[str, ...]
+    scope: str
+    started_at: datetime
+    timings_s: Mapping[str, float]
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Everything that one recall found.
+
+    Attributes
+    ----------
+    seeds
+        Result of the hybrid search.
+    explorations
+        One per seed, in the order of the seeds.
+    ranked
+        The memories, best first.
+    context
+        The memories packed for a prompt.
+    trace
+        How it came about.
+    """
+
+    seeds: Seeds
+    explorations: tuple[Exploration, ...]
+    ranked: tuple[RankedMemory, ...]
+    context: ContextPack
+    trace: Trace

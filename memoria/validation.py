@@ -1,0 +1,164 @@
+"""Checks of values from callers and files, made before the driver sees them.
+
+In: raw values. Out: the same values in the form memoria keeps, or ``InvalidInputError``.
+
+Limits are those of design section 12. Depth matters most: a list nested thousands deep ends the
+process inside the driver's Rust extension, or overflows the server's stack.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from memoria.errors import InvalidInputError, ScopeError
+
+DEFAULT_KINDS = (
+    "UserRequest",
+    "UserPreference",
+    "AgentAnswer",
+    "AgentAction",
+    "Event",
+    "DataSource",
+)
+MAX_ID_BYTES = 512
+MAX_TEXT_BYTES = 1_000_000
+MAX_TAGS = 256
+MAX_TAG_CHARS = 256
+MAX_NESTING = 32
+_KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
+    """Return ``value`` if it is a string that UTF-8 can carry in at most ``max_bytes`` bytes."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{field} must be a string, got {_kind_of(value)}", field=field)
+    try:
+        size = len(value.encode("utf-8"))
+    except UnicodeEncodeError as exc:
+        raise InvalidInputError(
+            f"{field} holds a lone surrogate, which UTF-8 can't carry: decode its source correctly",
+            field=field,
+        ) from exc
+    if size > max_bytes:
+        raise InvalidInputError(
+            f"{field} has {size} bytes; at most {max_bytes} are allowed: shorten or split it",
+            field=field,
+        )
+    return value
+
+
+def check_id(value: object, field: str = "id") -> str:
+    """Return ``value`` if it is an identifier: a string of 1 to 512 UTF-8 bytes."""
+    text = check_string(value, field, max_bytes=MAX_ID_BYTES)
+    if not text:
+        raise InvalidInputError(f"{field} must not be empty", field=field)
+    return text
+
+
+def check_scope(value: object) -> str:
+    """Return ``value`` if it names a scope; the scope is never optional."""
+    if value is None or value == "":
+        raise ScopeError("a scope is required: pass the tenant whose memories these are")
+    return check_id(value, "scope")
+
+
+def check_kind(value: object, field: str = "kind") -> str:
+    """Return ``value`` if it can be a kind label: a letter or ``_``, then up to 63 word characters."""
+    text = check_string(value, field)
+    if not _KIND.fullmatch(text):
+        raise InvalidInputError(
+            f"{field} must match [A-Za-z_][A-Za-z0-9_]{{0,63}}, got {text[:80]!r}", field=field
+        )
+    return text
+
+
+def check_strings(values: object, field: str) -> tuple[str, ...]:
+    """Return a list of short strings de-duplicated and sorted: the form that tags are stored in."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInputError(
+            f"{field} must be a list of strings, got {_kind_of(values)}", field=field
+        )
+    unique = {check_string(value, field) for value in values}
+    if len(unique) > MAX_TAGS:
+        raise InvalidInputError(
+            f"{field} has {len(unique)} entries; at most {MAX_TAGS} are allowed", field=field
+        )
+    if any(len(value) > MAX_TAG_CHARS for value in unique):
+        raise InvalidInputError(
+            f"an entry of {field} is longer than {MAX_TAG_CHARS} characters", field=field
+        )
+    return tuple(sorted(unique))
+
+
+def check_number(value: object, field: str, *, low: float, high: float) -> float:
+    """Return ``value`` as a float if it is a finite number in [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInputError(f"{field} must be a number, got {_kind_of(value)}", field=field)
+    if not (math.isfinite(value) and low <= value <= high):
+        raise InvalidInputError(f"{field} must be in [{low}, {high}], got {value}", field=field)
+    return float(value)
+
+
+def check_score(value: object, field: str = "score") -> float:
+    """Return ``value`` as a float if it is a seed score: finite, in (0, 1]."""
+    number = check_number(value, field, low=0.0, high=1.0)
+    if number == 0.0:
+        raise InvalidInputError(f"{field} must be above 0", field=field)
+    return number
+
+
+def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
+    """Return a vector as floats if all are finite and not all are zero (cosine needs a length)."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInputError(
+            f"{field} must be a list of numbers, got {_kind_of(values)}", field=field
+        )
+    try:
+        vector = tuple(float(value) for value in values)
+    except (TypeError, ValueError) as exc:
+        raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
+    if not all(map(math.isfinite, vector)):
+        raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
+    if not any(vector):
+        raise InvalidInputError(
+            f"{field} is empty or all zeros: cosine similarity is not defined for it", field=field
+        )
+    return vector
+
+
+def check_json_map(value: object, field: str) -> dict[str, Any]:
+    """Return a JSON-like mapping if no part of it is nested deeper than 32 levels."""
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"{field} must be a map, got {_kind_of(value)}", field=field)
+    level: list[object] = [value]
+    for _ in range(MAX_NESTING + 1):
+        level = [child for item in level for child in _children(item, field)]
+        if not level:
+            return dict(value)
+    raise InvalidInputError(
+        f"{field} is nested deeper than {MAX_NESTING} levels: flatten it", field=field
+    )
+
+
+def _children(item: object, field: str) -> Sequence[object]:
+    """Parts of one JSON value, after checking the value itself."""
+    if isinstance(item, Mapping):
+        for key in item:
+            check_string(key, field)
+        return list(item.values())
+    if isinstance(item, list | tuple):
+        return item
+    if isinstance(item, str):
+        check_string(item, field)
+    elif isinstance(item, float) and not math.isfinite(item):
+        raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
+    elif not (item is None or isinstance(item, bool | int | float)):
+        raise InvalidInputError(f"{field} holds a {_kind_of(item)}, which is no JSON", field=field)
+    return ()
+
+
+def _kind_of(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
