@@ -8,6 +8,7 @@ process inside the driver's Rust extension, or overflows the server's stack.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +67,7 @@ def check_scope(value: object) -> str:
 
 
 def check_kind(value: object, field: str = "kind") -> str:
-    """Return ``value`` if it can be a kind label: a letter or ``_``, then up to 63 word characters."""
+    """Return ``value`` if it can be a kind label: ``[A-Za-z_][A-Za-z0-9_]{0,63}``."""
     text = check_string(value, field)
     if not _KIND.fullmatch(text):
         raise InvalidInputError(
@@ -162,3 +163,12 @@ def _children(item: object, field: str) -> Sequence[object]:
 
 def _kind_of(value: object) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+def scope_key(scope: str) -> str:
+    """Return the one-word form of a scope that the full-text index can match exactly.
+
+    >>> scope_key("user-1") == scope_key("User 1")
+    False
+    """
+    return "s" + hashlib.sha256(scope.encode("utf-8")).hexdigest()[:32]

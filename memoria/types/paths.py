@@ -149,11 +149,14 @@ class ExplorationStats:
         Memories reached, the seed included.
     elapsed_s
         Wall time from its start to its last text; seconds.
+    hydrate_s
+        The part of it after the last level: reading texts; seconds.
     """
 
     levels: int
     nodes: int
     elapsed_s: float
+    hydrate_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,29 @@
+// name: schema-25
+// mode: schema
+// params:
+// returns:
+// Constraints and indexes for Neo4j 2026 and later; may be run again at any time.
+// They are those of schema.cypher, but the vector index also holds the scope, so that SEARCH
+// filters by scope inside the index. That takes Cypher 25, which is not the default language.
+//
+//   cypher-shell -f schema-25.cypher
+//
+// 384 is the size of the vectors of the default embedder.
+
+CYPHER 25 CREATE CONSTRAINT memory_scope_id IF NOT EXISTS
+FOR (n:Memory) REQUIRE (n.scope, n.id) IS UNIQUE;
+
+CYPHER 25 CREATE CONSTRAINT memoria_meta_key IF NOT EXISTS
+FOR (n:MemoriaMeta) REQUIRE n.key IS UNIQUE;
+
+CYPHER 25 CREATE FULLTEXT INDEX memory_text IF NOT EXISTS
+FOR (n:Memory) ON EACH [n.text, n.scope_key];
+
+// Quantisation is on by default and costs 8 to 21 % of recall on clustered vectors.
+CYPHER 25 CREATE VECTOR INDEX memory_embedding IF NOT EXISTS
+FOR (n:Memory) ON n.embedding WITH [n.scope]
+OPTIONS {indexConfig: {
+  `vector.dimensions`: 384,
+  `vector.similarity_function`: 'cosine',
+  `vector.quantization.enabled`: false
+}};

@@ -1,0 +1,15 @@
+// name: seeds.vector_exact
+// mode: read
+// params: kinds, limit, scope, vector
+// returns: hits
+// Nearest memories of a scope by comparing all of them; exact, and linear in the scope's size.
+// hits: [id, cosine].
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id IS NOT NULL
+  AND size(m.embedding) = size($p.vector)
+  AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
+WITH m.id AS id, vector.similarity.cosine(m.embedding, $p.vector) AS score
+WHERE score IS NOT NULL
+ORDER BY score DESC, id
+LIMIT toInteger($p.limit)
+RETURN collect([id, 2 * score - 1]) AS hits

@@ -1,0 +1,180 @@
+"""The command line: the local server, the schema, and loading files.
+
+In: arguments and the environment. Out: text for a person, or JSON. Exit code 1 on an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+from memoria.config import StoreConfig
+from memoria.connect import Target, find_target, home, open_driver
+from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, OnnxEmbedder
+from memoria.errors import MemoriaError
+from memoria.ingest import GraphWriter, ingest_files
+from memoria.progress import progress_bars
+from memoria.schema import apply_schema
+from memoria.store import Store
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="memoria",
+    help="Graph retrieval for the memory of AI agents, on Neo4j.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(highlight=False, soft_wrap=True, stderr=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Uri = Annotated[
+    str | None,
+    typer.Option("--uri", help="Database to use; else NEO4J_URI, else the local server."),
+]
+User = Annotated[str | None, typer.Option("--user", help="User; else NEO4J_USERNAME.")]
+PasswordFile = Annotated[
+    Path | None, typer.Option(help="File with the password; else NEO4J_PASSWORD.")
+]
+Database = Annotated[str | None, typer.Option(help="Name of the database.")]
+EmbedderName = Annotated[
+    str, typer.Option("--embedder", help=f"{', '.join(ONNX_MODELS)}, or none.")
+]
+
+
+@app.command()
+def up(as_json: Json = False) -> None:
+    """Start the local Neo4j; download it first if need be."""
+    from memoria.local import LocalNeo4j
+
+    async def start() -> dict[str, str | int]:
+        with progress_bars() as progress:
+            return (await LocalNeo4j(home()).start(progress=progress)).to_dict()
+
+    info = _run(start())
+    _print(info, as_json, f"Neo4j {info['version']} at {info['uri']} (process {info['pid']})")
+
+
+@app.command()
+def down(as_json: Json = False) -> None:
+    """Stop the local Neo4j; its data stay."""
+    from memoria.local import LocalNeo4j
+
+    stopped = _run(LocalNeo4j(home()).stop())
+    _print({"stopped": stopped}, as_json, "stopped" if stopped else "it was not running")
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Say whether the local Neo4j runs; exit code 3 when it does not."""
+    from memoria.local import LocalNeo4j
+
+    info = _run(LocalNeo4j(home()).status())
+    if info is None:
+        _print({"running": False}, as_json, "not running; start it with: memoria up")
+        raise typer.Exit(3)
+    facts = {"running": True, **info.to_dict()}
+    _print(facts, as_json, f"Neo4j {info.version} at {info.uri} (process {info.pid})")
+
+
+@app.command()
+def logs(lines: Annotated[int, typer.Option("-n", min=1, help="Lines to show.")] = 50) -> None:
+    """Show the last lines that the local Neo4j printed."""
+    from memoria.local import LocalNeo4j
+
+    out.print(LocalNeo4j(home()).log_tail(lines), markup=False)
+
+
+@app.command()
+def init(
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    as_json: Json = False,
+) -> None:
+    """Create constraints and indexes, and wait until they are online. Safe to run again."""
+    model = _embedder(embedder)
+
+    async def apply(store: Store) -> Any:
+        return await apply_schema(
+            store,
+            dimensions=model.dimensions if model else 384,
+            embedder=model.name if model else None,
+        )
+
+    report = _run(_on_store(_target(uri, user, password_file, database), apply))
+    _print(report.to_dict(), as_json, str(report))
+
+
+@app.command()
+def ingest(
+    files: Annotated[list[str], typer.Argument(help="JSON Lines, also .gz; - is stdin.")],
+    scope: Annotated[str, typer.Option(help="Scope (tenant) to write to.")] = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    skip_invalid: Annotated[bool, typer.Option(help="Count wrong lines, write the rest.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write memories and edges from files. Safe to run again after an interruption."""
+    model = _embedder(embedder)
+
+    async def write(store: Store) -> Any:
+        writer = GraphWriter(store, scope=scope, embedder=model)
+        with progress_bars() as progress:
+            return await ingest_files(writer, files, skip_invalid=skip_invalid, progress=progress)
+
+    report = _run(_on_store(_target(uri, user, password_file, database), write))
+    _print(report.to_dict(), as_json, str(report))
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line and exit code 1, no traceback."""
+    try:
+        app()
+    except MemoriaError as exc:
+        err.print(f"memoria: {exc}", style="red", markup=False)
+        sys.exit(1)
+
+
+async def _target(
+    uri: str | None, user: str | None, password_file: Path | None, database: str | None
+) -> Target:
+    auth = None
+    if password_file is not None:
+        auth = (user or "neo4j", password_file.read_text(encoding="utf-8").strip())
+    return await find_target(uri, auth, database)
+
+
+async def _on_store(target: Awaitable[Target], work: Callable[[Store], Awaitable[T]]) -> T:
+    config = StoreConfig()
+    chosen = await target
+    async with open_driver(chosen, config) as driver:
+        return await work(Store(driver, database=chosen.database, config=config))
+
+
+def _embedder(name: str) -> Embedder | None:
+    return None if name == "none" else OnnxEmbedder(name, home=home())
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def _print(facts: dict[str, Any], as_json: bool, line: str) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(facts) + "\n")
+    else:
+        out.print(line, markup=False)

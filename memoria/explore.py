@@ -1,0 +1,284 @@
+"""Run explorations: many seeds at once, each result handed over as soon as it is there.
+
+In: seeds. Out: `Exploration`s of hydrated `Path`s, through callbacks. Reads only.
+Queries: ``explore.level``, ``explore.hydrate``.
+
+Explorations that share a session share its level queries. Texts are read in sessions of their
+own, beside the next level; a group never waits for them while it holds its session, so a small
+pool can't lock up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memoria.config import ExploreConfig
+from memoria.errors import DeadlineError, MemoriaError
+from memoria.hydrate import hydrate
+from memoria.queries import load
+from memoria.store import Session, Store
+from memoria.strategies.transfer import LevelRow, TransferEnergy, level_parameters, level_rows
+from memoria.types import (
+    Exploration,
+    ExplorationStats,
+    MemoryNode,
+    Path,
+    Seed,
+    Status,
+    path_order,
+)
+
+log = logging.getLogger(__name__)
+
+# When texts are read: as soon as a branch has ended, an exploration has, or all of a group have.
+HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
+
+# Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
+_RESERVE_SHARE = 0.2
+_RESERVE_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreRequest:
+    """What one call explores.
+
+    Attributes
+    ----------
+    seeds
+        Where to start; distinct ids.
+    scope
+        Scope that no path leaves.
+    query_tags
+        Distinct tags of the query.
+    config
+        Settings; ``seeds_per_session`` set.
+    started
+        Time of the loop's clock at the start; seconds.
+    until
+        Time of the loop's clock at which everything must be delivered; seconds.
+    hydrate_at
+        When texts are read.
+    """
+
+    seeds: tuple[Seed, ...]
+    scope: str
+    query_tags: tuple[str, ...]
+    config: ExploreConfig
+    started: float
+    until: float
+    hydrate_at: HydrateAt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Who takes the results.
+
+    Attributes
+    ----------
+    on_exploration
+        Called with each exploration when it is over.
+    on_path
+        Called with each path when its texts are there.
+    """
+
+    on_exploration: Callable[[Exploration], None]
+    on_path: Callable[[Path], None] = lambda _: None
+
+
+async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
+    """Explore from every seed, concurrently; return when all are over.
+
+    A failing seed never ends the others: its `Exploration` carries the error.
+    """
+    size = request.config.seeds_per_session or len(request.seeds)
+    runs = [_Run(seed, request.config) for seed in request.seeds]
+    await _in_parallel(
+        _Group(store, request, listener, runs[start : start + size])
+        for start in range(0, len(runs), size)
+    )
+
+
+class _Run:
+    """One exploration under way: how its energy spreads, and what became of its branches."""
+
+    def __init__(self, seed: Seed, config: ExploreConfig) -> None:
+        self.spread = TransferEnergy(seed, config)
+        self.unread: list[Path] = []
+        self.paths: dict[tuple[str, ...], Path] = {}
+        self.cut = False
+        self.reported = False
+        self.error: MemoriaError | None = None
+        self.over_at = 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether no branch goes on."""
+        return not self.spread.frontier
+
+    def absorb(self, rows: Mapping[str, LevelRow]) -> None:
+        """Take one level."""
+        self.unread += self.spread.absorb(rows)
+        self.over_at = asyncio.get_running_loop().time()
+
+    def end(self, error: MemoriaError | None) -> None:
+        """End every branch where it stands."""
+        self.cut, self.error = True, error
+        self.unread += self.spread.cut()
+        self.over_at = asyncio.get_running_loop().time()
+
+    def report(self, started: float) -> Exploration:
+        """Say what came out."""
+        status: Status = "truncated" if self.cut else "complete"
+        if self.error is not None:
+            status = "failed"
+        elif self.spread.found is False:
+            status = "seed_not_found"
+        now = asyncio.get_running_loop().time()
+        return Exploration(
+            seed=self.spread.seed,
+            status=status,
+            paths=tuple(sorted(self.paths.values(), key=path_order)),
+            error=self.error,
+            stats=ExplorationStats(
+                levels=self.spread.levels,
+                nodes=len(self.spread.visited) if self.spread.found else 0,
+                elapsed_s=now - started,
+                hydrate_s=now - self.over_at,
+            ),
+        )
+
+
+class _Group:
+    """Explorations that share a session."""
+
+    def __init__(
+        self, store: Store, request: ExploreRequest, listener: Listener, runs: Sequence[_Run]
+    ) -> None:
+        self._store = store
+        self._request = request
+        self._listener = listener
+        self._runs = runs
+        self._known: dict[str, MemoryNode] = {}
+        self._delivering = asyncio.Lock()
+        reserve = min(_RESERVE_S, _RESERVE_SHARE * (request.until - request.started))
+        self._levels_until = request.until - reserve
+
+    async def run(self) -> None:
+        """Spread level by level; on a shared failure go on one session each."""
+        alone: list[_Run] = []
+        async with asyncio.TaskGroup() as deliveries:
+            try:
+                await self._spread(deliveries)
+            except MemoriaError as exc:
+                alone = self._recover(exc)
+            deliveries.create_task(self._deliver())
+        await _in_parallel(
+            _Group(self._store, self._request, self._listener, [run]) for run in alone
+        )
+
+    async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
+        async with self._store.session(
+            until=self._levels_until, transactions=self._request.config.transactions
+        ) as session:
+            while active := [run for run in self._runs if not run.over]:
+                await self._level(session, active)
+                if self._is_due():
+                    deliveries.create_task(self._deliver())
+
+    async def _level(self, session: Session, active: Sequence[_Run]) -> None:
+        """One round trip: one hop for every branch of the group."""
+        request = self._request
+        spreads = [run.spread for run in active]
+        parameters = level_parameters(
+            spreads, scope=request.scope, query_tags=request.query_tags, config=request.config
+        )
+        records = await session.run(load("explore.level"), parameters)
+        rows = level_rows(records[0]["level"], len(active))
+        for run, found in zip(active, rows, strict=True):
+            run.absorb(found)
+
+    def _recover(self, exc: MemoriaError) -> list[_Run]:
+        """Decide what a failed level means for those under way; return who goes on alone."""
+        active = [run for run in self._runs if not run.over]
+        in_time = asyncio.get_running_loop().time() < self._levels_until
+        if in_time and len(active) > 1:
+            log.warning("a shared level failed (%s): one session each", type(exc).__name__)
+            return active
+        cut_short = isinstance(exc, DeadlineError) and not in_time
+        for run in active:
+            run.end(None if cut_short else exc)
+        return []
+
+    def _is_due(self) -> bool:
+        """Whether texts should be read beside the next level; after the last they always are."""
+        if all(run.over for run in self._runs):
+            return False
+        match self._request.hydrate_at:
+            case "branch_end":
+                return any(run.unread for run in self._runs)
+            case "exploration_end":
+                return any(run.over and not run.reported for run in self._runs)
+            case "group_end":
+                return False
+
+    async def _deliver(self) -> None:
+        """Read the texts of ended branches, one query for all, and hand them over.
+
+        One at a time, so that an exploration is reported after all its paths.
+        """
+        async with self._delivering:
+            runs = [run for run in self._runs if not run.reported]
+            if self._request.hydrate_at == "exploration_end":
+                runs = [run for run in runs if run.over]
+            over = [run for run in runs if run.over]
+            batch = [(run, path) for run in runs for path in run.unread]
+            for run in runs:
+                run.unread = []
+            await self._read_texts(batch)
+            for run, path in sorted(batch, key=lambda item: path_order(item[1])):
+                self._hand_over(run, path)
+            for run in over:
+                run.reported = True
+                self._listener.on_exploration(run.report(self._request.started))
+
+    async def _read_texts(self, batch: Iterable[tuple[_Run, Path]]) -> None:
+        """Read what is not known yet; without it, paths are delivered without texts."""
+        wanted = {node: None for _, path in batch for node in path.ids if node not in self._known}
+        if not wanted:
+            return
+        request = self._request
+        try:
+            self._known |= await hydrate(
+                self._store, list(wanted), scope=request.scope, until=request.until
+            )
+        except MemoriaError as exc:
+            late = asyncio.get_running_loop().time() >= request.until
+            for run, _ in batch:
+                run.cut = True
+                run.error = run.error or (None if late else exc)
+
+    def _hand_over(self, run: _Run, path: Path) -> None:
+        """Give a path its texts; where a memory was deleted meanwhile, end it before."""
+        nodes = [self._known.get(node) for node in path.ids]
+        kept = nodes.index(None) if None in nodes else len(nodes)
+        if kept == 0 and not run.cut:
+            return
+        memories = tuple(node for node in nodes[:kept] if node is not None)
+        if 0 < kept < len(nodes):
+            hops = path.hops[: kept - 1]
+            energy = hops[-1].energy_out if hops else run.spread.seed.score
+            path = replace(path, hops=hops, end_reason="truncated", energy=energy)
+        path = replace(path, memories=memories)
+        if path.ids not in run.paths:
+            run.paths[path.ids] = path
+            self._listener.on_path(path)
+
+
+async def _in_parallel(groups: Iterable[_Group]) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        for group in groups:
+            tasks.create_task(group.run())

@@ -1,0 +1,40 @@
+"""Progress bars for the long steps: download, embedding, ingest.
+
+In: calls of ``progress(label, done, total)``. Out: bars on stderr, on a terminal only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+class ProgressCallback(Protocol):
+    """Takes the state of a step; may be called from any thread."""
+
+    def __call__(self, label: str, done: int, total: int | None) -> None:
+        """Say that ``done`` of ``total`` parts of ``label`` are done; None or 0: not known yet."""
+
+
+@contextmanager
+def progress_bars() -> Iterator[ProgressCallback]:
+    """Show one bar per label while the context is open."""
+    columns = (
+        TextColumn("{task.description:>14}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        tasks = {}
+
+        def show(label: str, done: int, total: int | None) -> None:
+            if label not in tasks:
+                tasks[label] = bars.add_task(label, total=total or None)
+            bars.update(tasks[label], completed=done, total=total or None)
+
+        yield show

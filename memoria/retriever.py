@@ -1,0 +1,302 @@
+"""`GraphRetriever`: from a query, or from seeds, to paths, ranking and context.
+
+In: a query, or seeds that the caller found. Out: `Recall`, or a stream of its parts. Reads only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import neo4j
+
+from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.embed import Embedder
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.recall import RecallCall, Recaller
+from memoria.schema import ServerFacts, check_embedder, probe
+from memoria.store import Store
+from memoria.stream import Stream
+from memoria.types import Exploration, Path, Recall, Seed, Seeds
+from memoria.validation import check_scope, check_strings
+
+
+class GraphRetriever:
+    """Recalls memories of one scope. Made by `connect`, or on a driver of your own.
+
+    Nothing is opened or sent before the first call; entering it checks the server beforehand,
+    and is not needed. Use it from one event loop; any number of calls may run at once.
+
+    Parameters
+    ----------
+    driver
+        An open ``neo4j.AsyncDriver``; it stays yours.
+    scope
+        The tenant whose memories these are; required, and fixed.
+    database
+        Name of the database.
+    embedder
+        Turns queries into vectors; None searches by words only.
+    config
+        Settings of every stage.
+
+    Raises
+    ------
+    ScopeError
+        There is no scope.
+    """
+
+    def __init__(
+        self,
+        driver: neo4j.AsyncDriver,
+        *,
+        scope: str,
+        database: str = "neo4j",
+        embedder: Embedder | None = None,
+        config: RetrieverConfig | None = None,
+    ) -> None:
+        self.scope = check_scope(scope)
+        self.config = config or RetrieverConfig()
+        self.embedder = embedder
+        self.store = Store(driver, database=database, config=self.config.store)
+        self._facts: ServerFacts | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.server_facts()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the driver open: it is the caller's."""
+
+    async def server_facts(self) -> ServerFacts:
+        """Ask the server once what it is and which indexes it has.
+
+        Raises
+        ------
+        DimensionError
+            The embedder is not the one whose vectors the index holds.
+        """
+        if self._facts is None:
+            facts = await probe(self.store)
+            check_embedder(facts, self.embedder)
+            self._facts = facts
+        return self._facts
+
+    async def find_seeds(
+        self,
+        query: str,
+        *,
+        query_tags: Iterable[str] = (),
+        max_seeds: int = 5,
+        kinds: Iterable[str] | None = None,
+    ) -> Seeds:
+        """Search for the memories to start from, by vector and by words.
+
+        Parameters
+        ----------
+        query
+            The user's words, up to 1 MB; no character in them has a meaning of its own.
+        query_tags
+            Tags of the query; they count as further words.
+        max_seeds
+            Seeds to return, at most; 1 to 100.
+        kinds
+            Kinds to return; None for all.
+
+        Raises
+        ------
+        InvalidInputError
+            The query is blank or can't be encoded, or a tag or kind is not valid.
+        """
+        candidates = max(self.config.seeds.candidates, max_seeds)
+        seeds = replace(self.config.seeds, max_seeds=max_seeds, candidates=candidates)
+        config = replace(self.config, seeds=seeds)
+        return await self._recaller(_call(query, query_tags, kinds, config)).find_seeds()
+
+    def explore_seeds(
+        self,
+        seeds: Iterable[Seed] | Seeds,
+        *,
+        query_tags: Iterable[str] = (),
+        config: ExploreConfig | None = None,
+        deadline_s: float | None = None,
+    ) -> Stream[Exploration, None]:
+        """Explore from every seed; iterate over the explorations as they finish.
+
+        Parameters
+        ----------
+        seeds
+            Where to start; distinct ids.
+        query_tags
+            Tags that edges are compared with; none: every edge counts fully.
+        config
+            Settings for this call.
+        deadline_s
+            Time for the call; seconds, > 0. What is complete by then is delivered, and
+            branches cut short as far as they got.
+
+        Raises
+        ------
+        InvalidInputError
+            Two seeds have the same id, or an argument is out of its range.
+        """
+        request = self._explore_request(seeds, query_tags, config, deadline_s, "exploration_end")
+
+        async def produce(emit: Callable[[Exploration], None]) -> None:
+            await explore(self.store, request(), Listener(on_exploration=emit))
+
+        return Stream(produce)
+
+    def stream_paths(
+        self,
+        seeds: Iterable[Seed] | Seeds,
+        *,
+        query_tags: Iterable[str] = (),
+        config: ExploreConfig | None = None,
+        deadline_s: float | None = None,
+    ) -> Stream[Path, tuple[Exploration, ...]]:
+        """Explore from every seed; iterate over the paths as soon as each has ended.
+
+        Arguments as in `explore_seeds`. The stream's ``result`` holds the explorations. When one
+        fails, the paths of the others come first, then its error is raised.
+        """
+        request = self._explore_request(seeds, query_tags, config, deadline_s, "branch_end")
+
+        async def produce(emit: Callable[[Path], None]) -> tuple[Exploration, ...]:
+            done: list[Exploration] = []
+            listener = Listener(on_exploration=done.append, on_path=emit)
+            await explore(self.store, request(), listener)
+            for exploration in done:
+                if exploration.error is not None:
+                    raise exploration.error
+            return tuple(done)
+
+        return Stream(produce)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        query_tags: Iterable[str] = (),
+        budget_tokens: int | None = None,
+        deadline_s: float | None = None,
+        kinds: Iterable[str] | None = None,
+        config: RetrieverConfig | None = None,
+    ) -> Recall:
+        """Find seeds, explore from them, rank what was reached, and pack it for a prompt.
+
+        Parameters
+        ----------
+        query, query_tags, kinds
+            As in `find_seeds`; the tags also steer the energy.
+        budget_tokens
+            Size of the context; tokens, >= 1.
+        deadline_s
+            Time for the call; seconds, > 0.
+        config
+            Settings for this call.
+
+        Raises
+        ------
+        DeadlineError
+            The time was up before there were seeds.
+        MemoriaError
+            Neither vectors nor words could be searched, or every exploration failed.
+        """
+        settings = _limited(config or self.config, budget_tokens, deadline_s)
+        call = _call(query, query_tags, kinds, settings)
+        return await self._recaller(call).run("group_end")
+
+    def recall_stream(
+        self,
+        query: str,
+        *,
+        query_tags: Iterable[str] = (),
+        budget_tokens: int | None = None,
+        deadline_s: float | None = None,
+        kinds: Iterable[str] | None = None,
+        config: RetrieverConfig | None = None,
+    ) -> Stream[Path, Recall]:
+        """Do as `recall`, and iterate over the paths as they end; ``result`` is the `Recall`."""
+        settings = _limited(config or self.config, budget_tokens, deadline_s)
+        call = _call(query, query_tags, kinds, settings)
+
+        async def produce(emit: Callable[[Path], None]) -> Recall:
+            return await self._recaller(call).run("branch_end", emit)
+
+        return Stream(produce)
+
+    def _recaller(self, call: RecallCall) -> Recaller:
+        """Start the clock of one call."""
+        return Recaller(self.store, self.embedder, self.server_facts, scope=self.scope, call=call)
+
+    def _explore_request(
+        self,
+        seeds: Iterable[Seed] | Seeds,
+        query_tags: Iterable[str],
+        config: ExploreConfig | None,
+        deadline_s: float | None,
+        hydrate_at: HydrateAt,
+    ) -> Callable[[], ExploreRequest]:
+        """Check the arguments now; the clock starts when the stream does."""
+        chosen = tuple(seeds.seeds if isinstance(seeds, Seeds) else seeds)
+        _check_distinct(chosen)
+        tags = check_strings(query_tags, "query_tags")
+        settings = config or self.config.explore
+        settings = replace(settings, seeds_per_session=settings.seeds_per_session or 1)
+        limit_s = _limited(self.config, None, deadline_s).deadline_s
+
+        def request() -> ExploreRequest:
+            now = asyncio.get_running_loop().time()
+            return ExploreRequest(
+                seeds=chosen,
+                scope=self.scope,
+                query_tags=tags,
+                config=settings,
+                started=now,
+                until=now + limit_s,
+                hydrate_at=hydrate_at,
+            )
+
+        return request
+
+
+def _call(
+    query: str, query_tags: Iterable[str], kinds: Iterable[str] | None, config: RetrieverConfig
+) -> RecallCall:
+    return RecallCall(
+        query=query, query_tags=tuple(query_tags), kinds=tuple(kinds or ()), config=config
+    )
+
+
+def _limited(
+    config: RetrieverConfig, budget_tokens: int | None, deadline_s: float | None
+) -> RetrieverConfig:
+    """Put the limits of one call into the settings; wrong ones are a caller's input."""
+    try:
+        if budget_tokens is not None:
+            config = replace(config, budget_tokens=budget_tokens)
+        if deadline_s is not None:
+            config = replace(config, deadline_s=deadline_s)
+    except ConfigError as exc:
+        raise InvalidInputError(str(exc)) from exc
+    return config
+
+
+def _check_distinct(seeds: tuple[Seed, ...]) -> None:
+    known: set[str] = set()
+    for seed in seeds:
+        if not isinstance(seed, Seed):
+            raise InvalidInputError(f"seeds must hold Seed, got {type(seed).__name__}")
+        if seed.id in known:
+            raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
+        known.add(seed.id)

@@ -1,0 +1,191 @@
+"""Find the memories to start from: vector and full-text search at once, fused by id.
+
+In: a query and, where there is an embedder, its vector. Out: `Seeds`. Reads only.
+Queries: ``seeds.text``, ``seeds.vector_search``, ``seeds.vector_procedure``,
+``seeds.vector_exact``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from memoria.config import SeedConfig
+from memoria.errors import MemoriaError
+from memoria.model.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
+from memoria.queries import load
+from memoria.store import Store
+from memoria.types import Seed, Seeds
+from memoria.validation import scope_key
+
+log = logging.getLogger(__name__)
+
+MAX_WORDS = 256
+MAX_WORD_CHARS = 1_000
+
+# Hits of other scopes that the procedure may return for each one of ours, before an exact search.
+_OVERSAMPLING = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedRequest:
+    """What one hybrid search looks for.
+
+    Attributes
+    ----------
+    text
+        The user's words, of any form; blank searches by vector alone.
+    vector
+        Embedding of the query, or None to search by words alone.
+    scope
+        Scope to search in.
+    kinds
+        Kinds to return; empty for all.
+    dialect
+        How this server searches vectors: ``search`` or ``procedure``.
+    config
+        Settings.
+    until
+        Time of the loop's clock at which it must be over; seconds.
+    """
+
+    text: str
+    vector: list[float] | None
+    scope: str
+    kinds: tuple[str, ...]
+    dialect: Literal["search", "procedure"]
+    config: SeedConfig
+    until: float | None
+
+
+async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
+    """Search both ways, each in a session of its own, and fuse.
+
+    A way that fails or finds nothing leaves the other; `Seeds.degraded` says so.
+
+    Raises
+    ------
+    MemoriaError
+        Every way there is failed; the vector's error.
+
+    Notes
+    -----
+    One round trip, two where a vector search must be repeated exactly.
+    """
+    degraded: list[str] = []
+    (vector, vector_error), (text, text_error) = await asyncio.gather(
+        _attempt(_vector_hits, store, request), _attempt(_text_hits, store, request)
+    )
+    if request.vector is None:
+        degraded.append("no embedder: searched by words only")
+        vector_error = vector_error or text_error
+    if vector_error is not None and (text_error is not None or request.vector is None):
+        raise vector_error
+    for name, error, hits in (
+        ("vector search", vector_error, vector or request.vector is None),
+        ("full-text search", text_error, text),
+    ):
+        if error is not None:
+            log.warning("%s failed: %s", name, type(error).__name__)
+            degraded.append(f"{name} failed ({error}); the other search alone was used")
+        elif not hits:
+            degraded.append(f"{name} found nothing")
+    return _fuse(vector, text, request.config, tuple(degraded))
+
+
+async def _attempt(
+    search: Callable[[Store, SeedRequest], Awaitable[Hits]], store: Store, request: SeedRequest
+) -> tuple[Hits, MemoriaError | None]:
+    try:
+        return await search(store, request), None
+    except MemoriaError as exc:
+        return [], exc
+
+
+async def _vector_hits(store: Store, request: SeedRequest) -> Hits:
+    """Nearest memories, (id, cosine); exact where the index can't fill the list."""
+    if request.vector is None:
+        return []
+    wanted = request.config.candidates
+    filtered_after = bool(request.kinds) or request.dialect == "procedure"
+    parameters: dict[str, Any] = {
+        "kinds": list(request.kinds),
+        "limit": wanted * _OVERSAMPLING if filtered_after else wanted,
+        "scope": request.scope,
+        "vector": request.vector,
+    }
+    hits = await _run(store, f"seeds.vector_{request.dialect}", parameters, request.until)
+    if filtered_after and len(hits) < wanted:
+        hits = await _run(store, "seeds.vector_exact", parameters, request.until)
+    return hits[:wanted]
+
+
+async def _text_hits(store: Store, request: SeedRequest) -> Hits:
+    """Best memories by words, (id, BM25)."""
+    lucene = lucene_query(request.text, request.scope)
+    if lucene is None:
+        return []
+    wanted = request.config.candidates
+    parameters: dict[str, Any] = {
+        "kinds": list(request.kinds),
+        "limit": wanted * _OVERSAMPLING if request.kinds else wanted,
+        "lucene": lucene,
+        "scope": request.scope,
+    }
+    return (await _run(store, "seeds.text", parameters, request.until))[:wanted]
+
+
+async def _run(store: Store, name: str, parameters: dict[str, Any], until: float | None) -> Hits:
+    """Hits best first, ties by id: neither index promises an order of equals."""
+    records = await store.run(load(name), parameters, until=until)
+    hits = [(node, float(score)) for node, score in records[0]["hits"]]
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+
+def lucene_query(text: str, scope: str) -> str | None:
+    r"""Say a user's words to Lucene so that none of them is taken as syntax.
+
+    Each word, whatever its case, becomes a quoted phrase once; at most 256 of them, 1,000
+    characters each. The scope must match, and adds nothing to the score. None without a word.
+
+    >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
+    '+text:("cat" "AND" "\\"dog\\"")'
+    """
+    words: dict[str, str] = {}
+    for word in text.split():
+        words.setdefault(word.casefold(), word[:MAX_WORD_CHARS])
+    if not words:
+        return None
+    kept = list(words.values())[:MAX_WORDS]
+    escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in kept)
+    phrases = " ".join(f'"{word}"' for word in escaped)
+    return f"+scope_key:{scope_key(scope)}^0 +text:({phrases})"
+
+
+def _fuse(vector: Hits, text: Hits, config: SeedConfig, degraded: tuple[str, ...]) -> Seeds:
+    if config.fusion == "rrf":
+        fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)
+    else:
+        fused = linear_fusion(vector, text, alpha=config.alpha)
+    by_vector = {node: (rank, score) for rank, (node, score) in enumerate(vector, start=1)}
+    by_text = {node: (rank, score) for rank, (node, score) in enumerate(text, start=1)}
+    nothing = (None, None)
+    found = [
+        Seed(
+            id=node,
+            score=score,
+            vector_rank=by_vector.get(node, nothing)[0],
+            vector_score=by_vector.get(node, nothing)[1],
+            text_rank=by_text.get(node, nothing)[0],
+            text_score=by_text.get(node, nothing)[1],
+        )
+        for node, score in scaled(fused)
+    ]
+    return Seeds(
+        seeds=tuple(found[: config.max_seeds]),
+        runners_up=tuple(found[config.max_seeds :]),
+        degraded=degraded,
+    )

@@ -1,0 +1,1 @@
+"""How energy moves; one strategy a file."""

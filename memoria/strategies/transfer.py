@@ -1,0 +1,213 @@
+"""Transfer energy: the strongest branches of each memory, level by level (source: 001).
+
+In: a seed, then the rows of one level query after the other. Out: the paths that ended.
+Touches nothing: the caller runs the query. Query: ``explore.level``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memoria.config import ExploreConfig
+from memoria.types import EndReason, Hop, Path, Seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """The way from the seed to a memory of the current frontier."""
+
+    id: str
+    energy: float
+    hops: tuple[Hop, ...]
+
+
+class TransferEnergy:
+    """The state of one exploration between two levels.
+
+    Attributes
+    ----------
+    seed
+        Where it started.
+    found
+        Whether the seed exists; None before the first level.
+    levels
+        Levels expanded so far.
+    frontier
+        Branches that go on; empty when the exploration is over.
+    visited
+        Ids reached so far, in the order in which they were reached.
+    """
+
+    def __init__(self, seed: Seed, config: ExploreConfig) -> None:
+        self.seed = seed
+        self.found: bool | None = None
+        self.levels = 0
+        self.frontier = [Branch(id=seed.id, energy=seed.score, hops=())]
+        self.visited = [seed.id]
+        self._config = config
+
+    def absorb(self, rows: Mapping[str, LevelRow]) -> list[Path]:
+        """Take the rows of one level; return the paths that ended with it.
+
+        Parameters
+        ----------
+        rows
+            Id -> row, for every frontier memory that the database found.
+        """
+        if self.found is None:
+            self.found = self.seed.id in rows
+            if not self.found:
+                self.frontier = []
+                return []
+        self.levels += 1
+        chosen = self._select(rows)
+        ended = [
+            self._end(branch, _reason(rows.get(branch.id)))
+            for branch in self.frontier
+            if branch.id not in chosen
+        ]
+        self.frontier = [
+            _extend(branch, rows[branch.id], child)
+            for branch in self.frontier
+            for child in chosen.get(branch.id, ())
+        ]
+        self.visited.extend(branch.id for branch in self.frontier)
+        if self.levels == self._config.max_depth:
+            ended += [self._end(branch, "max_depth") for branch in self.frontier]
+            self.frontier = []
+        return ended
+
+    def cut(self) -> list[Path]:
+        """End every branch where it stands, as a deadline does."""
+        ended = [self._end(branch, "truncated") for branch in self.frontier] if self.found else []
+        self.frontier = []
+        return ended
+
+    def _select(self, rows: Mapping[str, LevelRow]) -> dict[str, list[Child]]:
+        """Take the strongest candidates of the level, each neighbour once (source: 001, 2b).
+
+        Greedy by (transfer energy, parent id, neighbour id): a parent that loses a neighbour to
+        a stronger one goes on to its next.
+        """
+        candidates = sorted(
+            (
+                (child.energy, parent, child)
+                for parent, row in rows.items()
+                for child in row.children
+            ),
+            key=lambda item: (-item[0], item[1], item[2].id),
+        )
+        chosen: dict[str, list[Child]] = {}
+        claimed: set[str] = set()
+        for _, parent, child in candidates:
+            if child.id in claimed or len(chosen.get(parent, ())) == self._config.max_branches:
+                continue
+            claimed.add(child.id)
+            chosen.setdefault(parent, []).append(child)
+        return chosen
+
+    def _end(self, branch: Branch, reason: EndReason) -> Path:
+        return Path(
+            seed_id=self.seed.id,
+            hops=branch.hops,
+            memories=(),
+            end_reason=reason,
+            energy=branch.energy,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """A neighbour that a frontier memory could pass energy to, by its best edge."""
+
+    id: str
+    energy: float
+    relation: str
+    direction: Any
+    tags: tuple[str, ...]
+    weight: float
+    tag_similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelRow:
+    """What the level query says of one frontier memory."""
+
+    degree: int
+    any_above: bool
+    children: tuple[Child, ...]
+
+
+def level_parameters(
+    explorations: Sequence[TransferEnergy],
+    *,
+    scope: str,
+    query_tags: Sequence[str],
+    config: ExploreConfig,
+) -> dict[str, Any]:
+    """Build the parameters of ``explore.level`` for explorations that share it.
+
+    ``cap`` follows the largest frontier: before a taken candidate of a parent stand at most
+    ``max_branches - 1`` taken by itself and ``max_branches * (F - 1)`` claimed by the others.
+    """
+    largest = max(len(exploration.frontier) for exploration in explorations)
+    return {
+        "cap": config.max_branches * largest,
+        "frontier": [
+            [index, branch.id, branch.energy]
+            for index, exploration in enumerate(explorations)
+            for branch in exploration.frontier
+        ],
+        "max_weight": float(config.max_weight),
+        "min_activation": float(config.min_activation),
+        "query_tags": list(query_tags),
+        "scope": scope,
+        "tag_sim_floor": float(config.tag_sim_floor),
+        "visited": [exploration.visited for exploration in explorations],
+    }
+
+
+def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, LevelRow]]:
+    """Sort the rows of one level by exploration: ``count`` maps of id -> row."""
+    rows: list[dict[str, LevelRow]] = [{} for _ in range(count)]
+    for index, node_id, degree, any_above, children in level:
+        rows[index][node_id] = LevelRow(
+            degree=degree,
+            any_above=any_above,
+            children=tuple(
+                Child(
+                    id=child_id,
+                    energy=-negative,
+                    relation=relation,
+                    direction=direction,
+                    tags=tuple(map(str, tags)),
+                    weight=weight,
+                    tag_similarity=similarity,
+                )
+                for child_id, negative, relation, direction, tags, weight, similarity in children
+            ),
+        )
+    return rows
+
+
+def _reason(row: LevelRow | None) -> EndReason:
+    """Why a frontier memory passes nothing on; one deleted meanwhile is a dead end."""
+    return "dead_end" if row is None or row.any_above else "below_threshold"
+
+
+def _extend(branch: Branch, row: LevelRow, child: Child) -> Branch:
+    hop = Hop(
+        source=branch.id,
+        target=child.id,
+        relation=child.relation,
+        direction=child.direction,
+        weight=child.weight,
+        tags=child.tags,
+        tag_similarity=child.tag_similarity,
+        degree=row.degree,
+        energy_in=branch.energy,
+        energy_out=child.energy,
+    )
+    return Branch(id=child.id, energy=child.energy, hops=(*branch.hops, hop))

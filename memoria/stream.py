@@ -1,0 +1,116 @@
+"""Hand over results one by one, from a task of their own to whoever iterates.
+
+In: a coroutine that emits items and returns a result. Out: an async iterator over the items.
+Leaving an ``async with`` early ends the task, and waits until it has given everything back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from memoria.errors import ClosedError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Last entry of the queue: how the producer ended."""
+
+    result: Any = None
+    error: Exception | None = None
+
+
+class Stream(AsyncIterator[T], Generic[T, R]):
+    """Items of a running producer, in the order in which they come.
+
+    Iterate it with ``async for``; inside ``async with`` an early exit ends the producer at once.
+    Without, that happens when the iterator is dropped. The producer starts with the first item
+    that is asked for. Its queue needs no bound: explorations are bounded by their settings.
+
+    Parameters
+    ----------
+    produce
+        Called once with a function that takes each item; its return value is `result`.
+    """
+
+    def __init__(self, produce: Callable[[Callable[[T], None]], Coroutine[Any, Any, R]]) -> None:
+        self._produce = produce
+        self._queue: asyncio.Queue[T | _End] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self._end: _End | None = None
+
+    async def __anext__(self) -> T:
+        if self._end is not None:
+            raise StopAsyncIteration
+        if self._task is None:
+            self._task = asyncio.create_task(_drive(self._produce, self._queue))
+        try:
+            item = await self._queue.get()
+        except asyncio.CancelledError:
+            await self.aclose()
+            raise
+        if not isinstance(item, _End):
+            return item
+        self._end = item
+        if item.error is not None:
+            raise item.error
+        raise StopAsyncIteration
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End the producer and wait until its sessions are given back. Safe to call again."""
+        if self._end is None:
+            self._end = _End(error=ClosedError("the stream was closed before its end"))
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    @property
+    def result(self) -> R:
+        """What the producer returned, once the stream is at its end.
+
+        Raises
+        ------
+        ClosedError
+            The stream has not been read to its end.
+        MemoriaError
+            The producer failed with it.
+        """
+        if self._end is None:
+            raise ClosedError("no result yet: read the stream to its end first")
+        if self._end.error is not None:
+            raise self._end.error
+        result: R = self._end.result
+        return result
+
+    def __del__(self) -> None:
+        task = self._task
+        if task is not None and not task.done() and not task.get_loop().is_closed():
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+
+async def _drive(
+    produce: Callable[[Callable[[T], None]], Coroutine[Any, Any, R]],
+    queue: asyncio.Queue[T | _End],
+) -> None:
+    """Run the producer. Holds no reference to the stream, so that dropping that one is noticed."""
+    try:
+        queue.put_nowait(_End(result=await produce(queue.put_nowait)))
+    except Exception as exc:  # noqa: BLE001  # handed over to the consumer, who raises it
+        queue.put_nowait(_End(error=exc))

@@ -1,0 +1,86 @@
+"""Imports go one way: lower ranks only, and stages never import each other."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import memoria
+
+PACKAGE = Path(memoria.__file__).parent
+
+# Rank of each module; a folder counts as one module. Within a rank nothing imports a sibling,
+# but for the surfaces, which may import anything.
+RANKS = [
+    {"errors"},
+    {"validation", "home"},
+    {"types"},
+    {"config", "queries", "model"},
+    {"store", "jars", "maven", "stream", "progress"},
+    {"schema", "embed", "hydrate", "sample"},
+    {"strategies"},
+    {"seeds", "explore", "rank", "context", "ingest", "local"},
+    {"recall"},
+    {"retriever"},
+    {"connect", "cli"},
+]
+RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
+SURFACES = {"connect", "cli"}
+# Two parts of one step: the second is no use without the first.
+SAME_STEP = {("jars", "maven"), ("ingest", "jsonl")}
+
+
+def module_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules of memoria that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "memoria":
+                found.update(alias.name for alias in node.names)
+            elif node.module.startswith("memoria."):
+                found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            parts = [alias.name.split(".") for alias in node.names]
+            found.update(part[1] for part in parts if part[0] == "memoria" and len(part) > 1)
+    return found
+
+
+FILES = sorted(
+    path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" or path.parent != PACKAGE
+)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_module_imports_lower_ranks_only(path: Path) -> None:
+    name = module_of(path)
+    assert name in RANK, f"{name} has no rank: say where it belongs"
+    for other in imports_of(path) - {name}:
+        if name not in SURFACES and (name, other) not in SAME_STEP:
+            assert RANK[other] < RANK[name], f"{name} must not import {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_store_knows_the_drivers_exceptions(path: Path) -> None:
+    if module_of(path) in {"store", "local"}:
+        return
+    assert "neo4j.exceptions" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_surfaces_read_the_environment(path: Path) -> None:
+    if module_of(path) in SURFACES:
+        return
+    assert "os.environ" not in path.read_text(encoding="utf-8")
+
+
+def test_public_names_are_those_listed() -> None:
+    public = {name for name in vars(memoria) if not name.startswith("_")}
+    modules = {name for name in public if type(getattr(memoria, name)).__name__ == "module"}
+    assert public - modules == set(memoria.__all__)
+    assert list(memoria.__all__) == sorted(memoria.__all__)
