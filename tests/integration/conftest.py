@@ -1,0 +1,44 @@
+"""Graphs that several integration tests explore."""
+
+from __future__ import annotations
+
+import random
+
+import neo4j
+import pytest
+
+from memoria.types import Seed
+from memoria.validation import scope_key
+
+WEB_SCOPE = "web"
+WEB_NODES = 2_000
+WEB_EDGES = 6_000
+
+
+@pytest.fixture(scope="session")
+async def web(driver: neo4j.AsyncDriver) -> tuple[Seed, ...]:
+    """A sparse random graph, explored to depth 5 and hundreds of memories; its seeds."""
+    rng = random.Random(7)
+    nodes = [{"id": f"n{i}", "text": f"memory number {i} of the web"} for i in range(WEB_NODES)]
+    edges = [
+        [f"n{rng.randrange(WEB_NODES)}", f"n{rng.randrange(WEB_NODES)}", rng.uniform(0.6, 1.0)]
+        for _ in range(WEB_EDGES)
+    ]
+    async with driver.session(database="neo4j") as session:
+        result = await session.run(
+            "UNWIND $nodes AS n CREATE (:Memory:Event {scope: $scope, scope_key: $key, "
+            "id: n.id, text: n.text})",
+            nodes=nodes,
+            scope=WEB_SCOPE,
+            key=scope_key(WEB_SCOPE),
+        )
+        await result.consume()
+        result = await session.run(
+            "UNWIND $edges AS e MATCH (a:Memory {scope: $scope, id: e[0]}) "
+            "MATCH (b:Memory {scope: $scope, id: e[1]}) "
+            "CREATE (a)-[:RELATES {weight: e[2], tags: ['x'], relation: 'near'}]->(b)",
+            edges=edges,
+            scope=WEB_SCOPE,
+        )
+        await result.consume()
+    return tuple(Seed(id=f"n{i}", score=1.0 - i / 10) for i in range(5))

@@ -1,0 +1,94 @@
+"""No query on the recall path scans: EXPLAIN of each, as the server would run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import neo4j
+import pytest
+
+from memoria.queries import load
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "explore.level": {
+        "cap": 3,
+        "frontier": [[0, "a", 1.0]],
+        "max_weight": 1.0,
+        "min_activation": 0.005,
+        "query_tags": ["x"],
+        "scope": "s",
+        "tag_sim_floor": 0.15,
+        "visited": [["a"]],
+    },
+    "explore.hydrate": {"ids": ["a"], "scope": "s"},
+    "seeds.text": {"kinds": [], "limit": 5, "lucene": "x", "scope": "s"},
+    "seeds.vector_search": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
+    "seeds.vector_procedure": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
+    "seeds.vector_exact": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
+}
+
+SCANS = (
+    "AllNodesScan",
+    "NodeByLabelScan",
+    "UnionNodeByLabelsScan",
+    "NodeIndexScan",
+    "IntersectionNodeByLabelsScan",
+)
+
+
+def operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(operator, details), top down."""
+    yield plan["operatorType"].split("@")[0], plan["args"].get("Details", "")
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+async def explain(driver: neo4j.AsyncDriver, name: str) -> list[tuple[str, str]]:
+    text = load(name).text
+    statement = (
+        text.replace("CYPHER 25", "CYPHER 25 EXPLAIN", 1)
+        if text.startswith("CYPHER")
+        else f"EXPLAIN {text}"
+    )
+    async with driver.session(database="neo4j", default_access_mode=neo4j.READ_ACCESS) as session:
+        result = await session.run(statement, p=PARAMETERS[name])  # type: ignore[arg-type]
+        summary = await result.consume()
+    assert summary.plan is not None
+    return list(operators(summary.plan))
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
+    plan = await explain(driver, name)
+    assert not [step for step in plan if step[0] in SCANS], plan
+
+
+@pytest.mark.parametrize("name", ["explore.level", "explore.hydrate"])
+async def test_memories_are_found_through_the_uniqueness_constraint(
+    driver: neo4j.AsyncDriver, name: str
+) -> None:
+    seeks = [
+        step for step in await explain(driver, name) if step[0].startswith("NodeUniqueIndexSeek")
+    ]
+    assert len(seeks) == 1
+    assert "(scope, id)" in seeks[0][1]
+    assert "Locking" not in seeks[0][0]
+
+
+async def test_level_reads_the_degree_from_the_store(driver: neo4j.AsyncDriver) -> None:
+    plan = await explain(driver, "explore.level")
+    assert any("getDegree((current)-[:RELATES]-())" in details for _, details in plan)
+    assert [name for name, _ in plan].count("Expand(All)") == 1
+
+
+async def test_level_drops_hopeless_parents_before_it_expands(driver: neo4j.AsyncDriver) -> None:
+    names = [name for name, _ in await explain(driver, "explore.level")]
+    below = names[names.index("Expand(All)") + 1 :]
+    assert below[0] == "Filter"
+    assert names.index("Top") < names.index("Expand(All)"), "each parent is capped in the database"
+
+
+async def test_exact_vector_search_seeks_the_scope(driver: neo4j.AsyncDriver) -> None:
+    names = [name for name, _ in await explain(driver, "seeds.vector_exact")]
+    assert any(name.startswith(("NodeIndexSeek", "NodeUniqueIndexSeek")) for name in names), names

@@ -1,0 +1,120 @@
+"""Queries and records are counted where they can't hide: in the driver's own protocol log."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+
+import neo4j
+import pytest
+
+from memoria.config import ExploreConfig
+from memoria.retriever import GraphRetriever
+from memoria.types import Seed
+from tests.integration.conftest import WEB_SCOPE
+
+ALL = ExploreConfig(seeds_per_session=5)
+
+
+class Wire(logging.Handler):
+    """What went over the connections since `clear`: sent messages and records received."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.sent: list[str] = []
+        self.records = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if match := re.search(r"C: (RUN|BEGIN|COMMIT|RESET|ROUTE)\b", text):
+            name = re.search(r"'query': '([a-z._]+)'", text)
+            self.sent.append(f"{match[1]} {name[1]}" if name else match[1])
+        elif match := re.search(r"S: RECORD \* (\d+)", text):
+            self.records += int(match[1])
+
+    def clear(self) -> None:
+        self.sent, self.records = [], 0
+
+    def count(self, message: str) -> int:
+        return self.sent.count(message)
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    handler, logger = Wire(), logging.getLogger("neo4j.io")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    yield handler
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+@pytest.fixture
+async def warm(driver: neo4j.AsyncDriver, web: tuple[Seed, ...]) -> GraphRetriever:
+    """A retriever whose connections are open."""
+    retriever = GraphRetriever(driver, scope=WEB_SCOPE)
+    await retriever.server_facts()
+    async for _ in retriever.stream_paths(web):
+        pass
+    return retriever
+
+
+async def test_one_query_and_one_record_per_level_and_session(
+    warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
+) -> None:
+    wire.clear()
+    found = [exploration async for exploration in warm.explore_seeds(web)]
+    levels = sum(exploration.stats.levels for exploration in found)
+    assert wire.count("RUN explore.level") == levels
+    assert wire.count("RUN explore.hydrate") == len(web)
+    assert wire.records == levels + len(web)
+    assert len(wire.sent) == levels + len(web), "nothing else is sent: no BEGIN, COMMIT or RESET"
+
+
+async def test_explorations_that_share_a_session_share_their_levels(
+    warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
+) -> None:
+    wire.clear()
+    found = [exploration async for exploration in warm.explore_seeds(web, config=ALL)]
+    deepest = max(exploration.stats.levels for exploration in found)
+    assert wire.count("RUN explore.level") == deepest
+    assert wire.records == len(wire.sent)
+
+
+async def test_recall_takes_one_hydration(warm: GraphRetriever, wire: Wire) -> None:
+    wire.clear()
+    recall = await warm.recall("memory number 12 of the web")
+    levels = max(exploration.stats.levels for exploration in recall.explorations)
+    assert wire.sent == ["RUN seeds.text"] + ["RUN explore.level"] * levels + [
+        "RUN explore.hydrate"
+    ]
+
+
+async def test_streaming_hydrates_at_most_once_per_level_beside_the_next(
+    warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
+) -> None:
+    wire.clear()
+    stream = warm.stream_paths(web[:1])
+    paths = [path async for path in stream]
+    levels = stream.result[0].stats.levels
+    assert wire.count("RUN explore.level") == levels
+    assert 1 <= wire.count("RUN explore.hydrate") <= levels
+
+    # The texts of a branch with h hops are asked for before level h + 3 is: its end shows at
+    # level h + 1, and they travel beside level h + 2.
+    shortest = min(len(path.hops) for path in paths)
+    before = wire.sent[: wire.sent.index("RUN explore.hydrate")]
+    assert before.count("RUN explore.level") <= shortest + 2
+
+
+async def test_managed_transactions_send_begin_and_commit(
+    warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
+) -> None:
+    wire.clear()
+    config = ExploreConfig(seeds_per_session=5, transactions="managed")
+    found = [exploration async for exploration in warm.explore_seeds(web, config=config)]
+    levels = max(exploration.stats.levels for exploration in found)
+    assert wire.count("COMMIT") == levels
+    assert sum(message.startswith("BEGIN") for message in wire.sent) == levels

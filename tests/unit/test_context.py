@@ -1,0 +1,521 @@
+"""Packing paths into a context: small cases by hand, then properties of generated ones.
+
+Most cases count words (`words`), which anyone can check: `[a] Event, energy 0.900: Disk full`
+has six.
+"""
+
+import random
+import re
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria.context import ContextBuilder, estimate_tokens, pack
+from memoria.errors import InvalidInputError
+from memoria.types import ContextPack, Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
+
+PLENTY = 1_000_000
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def words_and_frame(text: str) -> int:
+    """As tokenizers that put a start and an end token around every text."""
+    return words(text) + 2
+
+
+def superadditive(text: str) -> int:
+    """Whole texts count for more than the sum of their lines."""
+    return words(text) ** 2 // 8
+
+
+def erratic(text: str) -> int:
+    """Neither additive nor monotonic: more text may count for less."""
+    return words(text) * (1 + len(text) % 3)
+
+
+COUNTERS = [None, words, words_and_frame, superadditive, erratic]
+
+
+def memory(memory_id: str, text: str, date: datetime | None = None) -> MemoryNode:
+    return MemoryNode(id=memory_id, kind="Event", text=text, created_at=date)
+
+
+def path(*steps: tuple[str, float], texts: dict[str, str] | None = None) -> Path:
+    """Path along ``steps`` of (id, energy); texts are those given, else "text of <id>"."""
+    hops = tuple(
+        Hop(
+            source=source,
+            target=target,
+            relation="leads_to",
+            direction="out",
+            weight=0.5,
+            tags=(),
+            tag_similarity=1.0,
+            degree=1,
+            energy_in=energy_in,
+            energy_out=energy_out,
+        )
+        for (source, energy_in), (target, energy_out) in pairwise(steps)
+    )
+    return Path(
+        seed_id=steps[0][0],
+        hops=hops,
+        memories=tuple(memory(i, (texts or {}).get(i, f"text of {i}")) for i, _ in steps),
+        end_reason="dead_end",
+        energy=steps[-1][1],
+    )
+
+
+def without_texts(full: Path) -> Path:
+    return Path(
+        seed_id=full.seed_id,
+        hops=full.hops,
+        memories=(),
+        end_reason="truncated",
+        energy=full.energy,
+    )
+
+
+def exploration(*paths: Path) -> Exploration:
+    stats = ExplorationStats(levels=1, nodes=1, elapsed_s=0.0, hydrate_s=0.0)
+    seed = Seed(id=paths[0].seed_id, score=1.0)
+    return Exploration(seed=seed, status="complete", paths=paths, error=None, stats=stats)
+
+
+def packed(*paths: Path, budget: int = PLENTY, count=words) -> ContextPack:
+    return pack([exploration(p) for p in paths], budget_tokens=budget, count_tokens=count)
+
+
+def ids(items) -> list[str]:
+    return [item.id for item in items]
+
+
+# --- the text ---------------------------------------------------------------------------------
+
+
+def test_text_is_a_tree_with_kind_date_energy_and_the_relation_that_led_there() -> None:
+    def hop(source: str, target: str, relation: str, direction: str, out: float) -> Hop:
+        return Hop(
+            source=source,
+            target=target,
+            relation=relation,
+            direction=direction,
+            weight=0.5,
+            tags=(),
+            tag_similarity=1.0,
+            degree=2,
+            energy_in=0.9,
+            energy_out=out,
+        )
+
+    disk = memory("evt-040", "Disk full", datetime(2026, 5, 2, 23, 59, tzinfo=UTC))
+    logs = MemoryNode(id="act-012", kind="AgentAction", text="Kept logs")
+    ask = MemoryNode(id="req-003", kind="UserRequest", text="Why?")
+    plain = MemoryNode(id="doc-001", kind="DataSource", text="Manual")
+
+    def branch(one: Hop, end: MemoryNode) -> Path:
+        return Path(
+            seed_id="evt-040",
+            hops=(one,),
+            memories=(disk, end),
+            end_reason="dead_end",
+            energy=one.energy_out,
+        )
+
+    paths = (
+        branch(hop("evt-040", "req-003", "asked_in", "in", 0.1), ask),
+        branch(hop("evt-040", "doc-001", "", "out", 0.05), plain),
+        branch(hop("evt-040", "act-012", "caused_by", "out", 0.2314), logs),
+    )
+    result = packed(*paths)
+    assert result.text == (
+        "[evt-040] Event, 2026-05-02, energy 0.900: Disk full\n"
+        "  caused_by -> [act-012] AgentAction, energy 0.231: Kept logs\n"
+        "  asked_in <- [req-003] UserRequest, energy 0.100: Why?\n"
+        "  -> [doc-001] DataSource, energy 0.050: Manual"
+    )
+    assert result.tokens == 7 + 8 + 7 + 6
+    first, second, *_ = result.items
+    assert (first.id, first.kind, first.score) == ("evt-040", "Event", 0.9)
+    assert first.date == disk.created_at
+    assert first.path == paths[2]  # the best of the three that start there
+    assert (second.id, second.kind, second.date) == ("act-012", "AgentAction", None)
+    assert second.path == paths[2]
+    assert result.omitted == ()
+
+
+def test_shared_trunk_is_written_once_and_children_stand_by_energy() -> None:
+    result = packed(
+        path(("a", 0.9), ("b", 0.5), ("c", 0.1)),
+        path(("a", 0.9), ("b", 0.5), ("d", 0.2)),
+        path(("a", 0.9), ("e", 0.6)),
+    )
+    assert ids(result.items) == ["a", "e", "b", "d", "c"]
+    assert result.text.count("text of a") == result.text.count("text of b") == 1
+
+
+def test_trees_stand_by_best_energy_and_ties_by_id() -> None:
+    result = packed(
+        path(("z", 0.5), ("y2", 0.2)),
+        path(("z", 0.5), ("y1", 0.2)),
+        path(("m", 0.5)),
+        path(("low", 0.1), ("high", 0.7)),  # as other strategies may have it
+    )
+    assert ids(result.items) == ["low", "high", "m", "z", "y1", "y2"]
+
+
+def test_line_breaks_in_a_memory_stay_inside_its_own_lines() -> None:
+    text = "  one\n\n[x] Event, energy 1.000: two\r\n  three\u2028four  "
+    result = packed(path(("a", 0.9), ("b", 0.5), ("c", 0.1), texts={"b": text}))
+    assert result.text == (
+        "[a] Event, energy 0.900: text of a\n"
+        "  leads_to -> [b] Event, energy 0.500: one\n"
+        "    | [x] Event, energy 1.000: two\n"
+        "    |   three\n"
+        "    | four\n"
+        "    leads_to -> [c] Event, energy 0.100: text of c"
+    )
+
+
+def test_line_breaks_in_ids_and_kinds_of_foreign_graphs_are_folded() -> None:
+    node = MemoryNode(id="a\n[b]", kind="My\nKind", text="hello")
+    odd = Path(seed_id="a\n[b]", hops=(), memories=(node,), end_reason="dead_end", energy=0.5)
+    result = packed(odd)
+    assert result.text == "[a [b]] My Kind, energy 0.500: hello"
+    assert ids(result.items) == ["a\n[b]"]
+
+
+def test_memory_reached_from_two_seeds_has_its_text_where_its_energy_is_highest() -> None:
+    strong = path(("s1", 0.9), ("m", 0.4))
+    weak = path(("s2", 0.8), ("m", 0.2), ("x", 0.1))
+    result = packed(weak, strong)
+    assert result.text == (
+        "[s1] Event, energy 0.900: text of s1\n"
+        "  leads_to -> [m] Event, energy 0.400: text of m\n"
+        "[s2] Event, energy 0.800: text of s2\n"
+        "  leads_to -> [m] (shown elsewhere)\n"
+        "    leads_to -> [x] Event, energy 0.100: text of x"
+    )
+    (item,) = (item for item in result.items if item.id == "m")
+    assert (item.score, item.path) == (0.4, strong)
+
+
+def test_reference_that_leads_nowhere_is_not_written() -> None:
+    result = packed(path(("s1", 0.9), ("m", 0.4)), path(("s2", 0.8), ("m", 0.2)))
+    assert "shown elsewhere" not in result.text
+    assert ids(result.items) == ["s1", "m", "s2"]
+
+
+def test_seed_that_another_seed_reaches_more_strongly_becomes_a_reference() -> None:
+    result = packed(path(("s1", 0.9), ("s2", 0.6)), path(("s2", 0.3), ("x", 0.1)))
+    assert result.text.splitlines()[1:3] == [
+        "  leads_to -> [s2] Event, energy 0.600: text of s2",
+        "[s2] (shown elsewhere)",
+    ]
+
+
+def test_memory_below_a_reference_comes_with_all_that_the_reference_needs() -> None:
+    # x needs s2 (7 words), the reference (5), its own line (9), and m's text with s1 (9 + 7).
+    weak = path(("s2", 0.8), ("m", 0.2), ("x", 0.1))
+    strong = path(("s1", 0.9), ("m", 0.4))
+    assert packed(weak, strong, budget=37).tokens == 37
+    without_x = packed(weak, strong, budget=36)
+    assert (ids(without_x.items), ids(without_x.omitted)) == (["s1", "m", "s2"], ["x"])
+
+
+def test_memories_that_would_each_need_the_other_are_packed_once() -> None:
+    # No decay at all, so that each is at home below the other's reference.
+    result = packed(
+        path(("s1", 0.5), ("p", 0.3), ("q", 0.9)), path(("s2", 0.5), ("q", 0.3), ("p", 0.9))
+    )
+    assert sorted(ids(result.items)) == ["p", "q", "s1", "s2"]
+
+
+# --- what is packed ---------------------------------------------------------------------------
+
+
+def test_energy_per_token_decides() -> None:
+    # Seed: 0.9 for 6 words, taken first. "long" brings 0.4 for 6 + 12 words: 0.022 a word;
+    # "short" 0.2 for 6 + 2 words: 0.025. With room for either, not for both, short wins.
+    texts = {"s": "seed x", "long": "w " * 12, "short": "w w"}
+    paths = (
+        path(("s", 0.9), ("long", 0.4), texts=texts),
+        path(("s", 0.9), ("short", 0.2), texts=texts),
+    )
+    result = packed(*paths, budget=6 + 18)
+    assert ids(result.items) == ["s", "short"]
+    assert result.tokens == 6 + 8
+    assert [(o.id, o.score, o.reason) for o in result.omitted] == [("long", 0.4, "budget")]
+
+
+def test_smaller_memory_is_taken_where_a_better_one_does_not_fit() -> None:
+    texts = {"s": "seed", "big": "w " * 30, "small": "w"}
+    paths = (
+        path(("s", 0.9), ("big", 0.8), texts=texts),
+        path(("s", 0.9), ("small", 0.01), texts=texts),
+    )
+    assert ids(packed(*paths, budget=12).items) == ["s", "small"]
+
+
+def test_long_trunk_is_taken_for_the_sake_of_what_it_leads_to() -> None:
+    # Trunk: 0.3 for 4 + 16 words, poor by itself (0.015 a word). With both children of
+    # 0.29 and 7 words each, one chain is 0.59 / 27 = 0.022: better than "alone", 0.1 / 5 = 0.020.
+    texts = {"trunk": "w " * 16, "c1": "w", "c2": "w", "alone": "w"}
+    paths = (
+        path(("trunk", 0.3), ("c1", 0.29), texts=texts),
+        path(("trunk", 0.3), ("c2", 0.29), texts=texts),
+        path(("alone", 0.1), texts=texts),
+    )
+    assert ids(packed(*paths, budget=34).items) == ["trunk", "c1", "c2"]
+
+
+def test_no_memory_without_its_trunk() -> None:
+    texts = {"s": "w " * 50, "b": "w"}
+    result = packed(path(("s", 0.9), ("b", 0.8), texts=texts), budget=20)
+    assert (result.text, result.items, result.tokens) == ("", (), 0)
+    assert [(o.id, o.reason) for o in result.omitted] == [("s", "budget"), ("b", "budget")]
+
+
+def test_tokens_saved_by_counting_the_whole_are_used() -> None:
+    # Lines of 7 words count 9 alone: two foreseen as 18 take 16, and 9 are left for the third.
+    paths = [path((name, 0.5)) for name in ("a", "b", "c")]
+    assert packed(*paths, budget=25, count=words_and_frame).tokens == 3 * 7 + 2
+
+
+def test_a_whole_that_counts_for_more_than_its_lines_is_cut_back() -> None:
+    # Seven words a line: 49 // 8 = 6 by itself, two lines 24, three 55, four 98.
+    paths = [path((name, 0.5)) for name in ("a", "b", "c", "d")]
+    result = packed(*paths, budget=60, count=superadditive)
+    assert (ids(result.items), result.tokens) == (["a", "b", "c"], 55)
+    assert ids(result.omitted) == ["d"]
+
+
+def test_shorter_memory_is_still_taken_after_one_that_proved_too_long() -> None:
+    # As above, with room for 26 words (84) but not for 28 (98): "e" has five.
+    paths = [path((name, 0.5)) for name in ("a", "b", "c", "d")]
+    result = packed(*paths, path(("e", 0.01), texts={"e": "w"}), budget=90, count=superadditive)
+    assert (ids(result.items), result.tokens) == (["a", "b", "c", "e"], 84)
+
+
+def test_energy_of_a_trunk_counts_once() -> None:
+    # "x" and its seed bring 1.1 for 6 + 18 words, 0.046 a word; once the seed is in, "x" brings
+    # 0.2 for 18, 0.011: less than "y", 0.9 for 30, 0.030. There is room for one of them.
+    texts = {"s": "seed x", "x": "w " * 12, "y": "w " * 26}
+    paths = (path(("s", 0.9), ("x", 0.2), texts=texts), path(("y", 0.9), texts=texts))
+    assert ids(packed(*paths, budget=6 + 40).items) == ["s", "y"]
+
+
+def test_energy_of_a_reference_does_not_count() -> None:
+    # After s1, m and s2 (23 words), "x" brings 0.1 for 5 + 9 words, "y" 0.12 for 9.
+    paths = (
+        path(("s1", 0.9), ("m", 0.4)),
+        path(("s1", 0.9), ("y", 0.12)),
+        path(("s2", 0.8), ("m", 0.3), ("x", 0.1)),
+    )
+    assert ids(packed(*paths, budget=23 + 14).omitted) == ["x"]
+
+
+# --- memories without text --------------------------------------------------------------------
+
+
+def test_path_without_memories_is_omitted_as_no_text() -> None:
+    result = packed(without_texts(path(("a", 0.9), ("b", 0.5))))
+    assert (result.text, result.items, result.tokens) == ("", (), 0)
+    assert [(o.id, o.score, o.reason) for o in result.omitted] == [
+        ("a", 0.9, "no_text"),
+        ("b", 0.5, "no_text"),
+    ]
+
+
+def test_text_that_any_path_brings_serves_all() -> None:
+    late = without_texts(path(("a", 0.9), ("b", 0.5)))
+    assert ids(packed(late, path(("a", 0.9), ("c", 0.1))).items) == ["a", "c"]
+    assert ids(packed(late, path(("a", 0.9), ("b", 0.5))).items) == ["a", "b"]
+
+
+def test_text_counts_before_a_blank_one() -> None:
+    blank = path(("a", 0.9), ("b", 0.5), texts={"a": " "})
+    result = packed(blank, path(("a", 0.9), ("c", 0.1)))
+    assert ids(result.items) == ["a", "b", "c"]
+
+
+def test_memory_with_blank_text_stays_visible_on_the_way_to_another() -> None:
+    result = packed(path(("a", 0.9), ("b", 0.5), ("c", 0.1), texts={"b": " \n"}))
+    assert result.text.splitlines()[1] == "  leads_to -> [b] Event, energy 0.500: (no text)"
+    assert ids(result.items) == ["a", "c"]
+    assert [(o.id, o.reason) for o in result.omitted] == [("b", "no_text")]
+
+
+def test_memory_with_blank_text_that_leads_nowhere_is_not_written() -> None:
+    result = packed(path(("a", 0.9), ("b", 0.5), texts={"b": ""}))
+    assert result.text == "[a] Event, energy 0.900: text of a"
+
+
+# --- edges of the input -----------------------------------------------------------------------
+
+
+def test_nothing_gives_an_empty_pack() -> None:
+    empty = ContextPack(text="", items=(), tokens=0, omitted=())
+    assert pack([], budget_tokens=1) == empty
+    assert ContextBuilder(1).build() == empty
+
+
+@pytest.mark.parametrize("budget", [0, -1, 1.0, True, "5", None])
+def test_budget_must_be_a_whole_number_of_at_least_one(budget: object) -> None:
+    with pytest.raises(InvalidInputError, match="budget_tokens") as caught:
+        pack([], budget_tokens=budget)
+    assert caught.value.field == "budget_tokens"
+
+
+@pytest.mark.parametrize("value", [-1, 2.0, None, True])
+def test_counter_must_give_a_whole_number_of_at_least_zero(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="count_tokens") as caught:
+        packed(path(("a", 0.5)), count=lambda _text: value)
+    assert caught.value.field == "count_tokens"
+
+
+def test_counter_that_finds_no_tokens_takes_everything() -> None:
+    paths = (path(("a", 0.9), ("b", 0.5)), path(("c", 0.1)))
+    assert ids(packed(*paths, budget=1, count=lambda _text: 0).items) == ["a", "b", "c"]
+
+
+def test_estimate_is_a_quarter_of_the_bytes_rounded_up() -> None:
+    assert [estimate_tokens(text) for text in ("", "a", "abcd", "abcde", "äöü")] == [0, 1, 1, 2, 2]
+    assert estimate_tokens("\ud800") == 1  # a lone surrogate is three bytes, not an error
+
+
+def test_estimate_is_the_default() -> None:
+    text = "[a] Event, energy 0.900: text of a"  # 34 bytes
+    result = pack([exploration(path(("a", 0.9)))], budget_tokens=9)
+    assert (result.text, result.tokens) == (text, 9)
+
+
+def test_seed_explored_twice_counts_with_its_best_score() -> None:
+    weak, strong = path(("a", 0.3), ("c", 0.2)), path(("a", 0.9), ("b", 0.1))
+    first = packed(weak, strong).items[0]
+    assert (first.id, first.score, first.path) == ("a", 0.9, strong)
+
+
+def test_builder_goes_on_after_a_build() -> None:
+    builder = ContextBuilder(PLENTY)
+    builder.add(path(("a", 0.9)))
+    assert ids(builder.build().items) == ["a"]
+    builder.add(path(("a", 0.9), ("b", 0.5)))
+    assert ids(builder.build().items) == ["a", "b"]
+
+
+# --- properties -------------------------------------------------------------------------------
+
+ENERGIES = (1.0, 0.5, 0.5, 0.25, 0.1, 0.0)  # few values, so that ties are common
+TEXTS = ("word", "two words", "one\ntwo lines", "w " * 20, "", " \n ", "ünïcödé " * 5, None)
+
+
+@st.composite
+def path_lists(draw: st.DrawFn) -> list[Path]:
+    """Paths of up to three trees over twelve memories, overlapping, some read too late."""
+    texts = {f"m{n}": draw(st.sampled_from(TEXTS)) for n in range(12)}
+    texts = {i: f"about {i}" if text is None else text for i, text in texts.items()}
+    paths = []
+    for seed in draw(st.lists(st.sampled_from(sorted(texts)), max_size=3, unique=True)):
+        trunks = [((seed, draw(st.sampled_from(ENERGIES))),)]
+        for other in draw(st.lists(st.sampled_from(sorted(texts)), max_size=8, unique=True)):
+            trunk = draw(st.sampled_from(trunks))
+            if other not in dict(trunk):
+                trunks.append((*trunk, (other, draw(st.sampled_from(ENERGIES)))))
+        paths += [path(*trunk, texts=texts) for trunk in trunks]
+    late = draw(st.lists(st.booleans(), min_size=len(paths), max_size=len(paths)))
+    paths += [without_texts(p) for p, is_late in zip(paths, late, strict=True) if is_late]
+    return draw(st.permutations(paths))
+
+
+def build(paths: list[Path], budget: int, count) -> ContextPack:
+    builder = ContextBuilder(budget, count_tokens=count)
+    for one in paths:
+        builder.add(one)
+    return builder.build()
+
+
+LINE = re.compile(r"(?P<pad> *)(?:leads_to -> )?\[(?P<id>\w+)\](?P<ref> \(shown elsewhere\))?")
+
+
+def read_trunks(text: str) -> list[tuple[tuple[str, ...], bool]]:
+    """Read the text as a stranger would: the ids leading to each line, and whether it refers."""
+    found: list[tuple[tuple[str, ...], bool]] = []
+    trunk: list[str] = []
+    for line in text.splitlines():
+        if line.lstrip().startswith("| "):
+            continue
+        match = LINE.match(line)
+        assert match, line
+        depth = len(match["pad"]) // 2
+        assert depth <= len(trunk), f"no parent above: {line}"
+        trunk = [*trunk[:depth], match["id"]]
+        found.append((tuple(trunk), bool(match["ref"])))
+    return found
+
+
+@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS))
+def test_any_pack_is_within_budget_complete_and_readable(paths, budget, count) -> None:
+    result = build(paths, budget, count)
+
+    assert result.tokens <= budget
+    assert result.tokens == ((count or estimate_tokens)(result.text) if result.text else 0)
+
+    # Each memory in one of the two lists, once; why it was left out.
+    everything = {i for one in paths for i in one.ids}
+    texts = {m.id: m.text.strip() for one in paths for m in one.memories}
+    listed = [*ids(result.items), *ids(result.omitted)]
+    assert sorted(listed) == sorted(everything)
+    assert {o.id for o in result.omitted if o.reason == "no_text"} == {
+        i for i in everything if not texts[i]
+    }
+    assert list(result.omitted) == sorted(result.omitted, key=lambda o: (-o.score, o.id))
+
+    # The text: trunks once, memories once, in the order of the items, each below its own path.
+    trunks = read_trunks(result.text)
+    assert len(dict(trunks)) == len(trunks)
+    shown = [trunk for trunk, refers in trunks if not refers]
+    assert [trunk[-1] for trunk in shown if texts[trunk[-1]]] == ids(result.items)
+    assert {trunk[-1] for trunk, _ in trunks} == {trunk[-1] for trunk in shown}
+    by_id = {trunk[-1]: trunk for trunk in shown}
+    assert len(by_id) == len(shown)
+    for item in result.items:
+        trunk = by_id[item.id]
+        assert item.path.ids[: len(trunk)] == trunk
+        assert {i for i in trunk if texts[i]} <= set(ids(result.items))
+
+
+@given(path_lists(), st.sampled_from([None, words, words_and_frame, superadditive]))
+def test_without_pressure_every_memory_with_text_is_in(paths, count) -> None:
+    result = build(paths, 10**9, count)
+    texts = {m.id: m.text for one in paths for m in one.memories}
+    assert set(ids(result.items)) == {i for i, text in texts.items() if text.strip()}
+
+
+@given(path_lists())
+def test_budget_of_exactly_the_whole_takes_the_whole(paths) -> None:
+    whole = build(paths, 10**9, words)
+    if whole.text:
+        assert build(paths, whole.tokens, words) == whole
+        assert build(paths, max(1, whole.tokens - 1), words) != whole
+
+
+@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS), st.randoms())
+def test_order_of_adding_makes_no_difference(
+    paths: list[Path], budget: int, count, order: random.Random
+) -> None:
+    again = [*paths, *paths[:2]]
+    order.shuffle(again)
+    assert build(again, budget, count) == build(paths, budget, count)
+
+
+@given(path_lists(), st.integers(1, 120))
+def test_pack_of_explorations_is_what_the_builder_makes_of_their_paths(paths, budget) -> None:
+    explorations = [exploration(one) for one in paths]
+    assert pack(explorations, budget_tokens=budget) == build(paths, budget, None)
