@@ -137,8 +137,14 @@ class Store:
             )
         except driver_errors.DriverError as exc:
             raise translate(exc) from exc
-        async with session:
-            yield session
+        try:
+            async with session:
+                yield session
+        except asyncio.CancelledError:
+            # A cancellation may hit the session while it closes; it would keep its connection.
+            session.cancel()
+            await session.close()
+            raise
 
 
 class Session:
@@ -245,9 +251,25 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "TransactionTimedOutClientConfiguration": (DeadlineError, "the time limit was up"),
     "Terminated": (UnavailableError, "the server ended the transaction"),
     "TransactionTerminated": (UnavailableError, "the server ended the transaction"),
+    "LockClientStopped": (UnavailableError, "the server ended the transaction"),
+    "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
     "IndexNotFound": (IndexNotReadyError, "an index is missing: run memoria init"),
     "DatabaseNotFound": (ConfigError, "there is no such database: check the database name"),
 }
+
+# Codes under which the server speaks of itself or of the query; others may quote parameters.
+_QUOTES_NO_VALUES = (
+    "Cluster",
+    "Database",
+    "Security",
+    "Transaction",
+    "AccessMode",
+    "DatabaseUnavailable",
+    "MemoryPoolOutOfMemoryError",
+    "OutOfMemoryError",
+    "SyntaxError",
+    "TransactionOutOfMemoryError",
+)
 
 # By the driver's class; the first match counts, so subclasses come first.
 _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
@@ -263,7 +285,9 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
         OverloadedError,
         "the driver's pool is spent: lower max_sessions below its size",
     ),
+    (driver_errors.ConnectionPoolError, UnavailableError, "the driver's pool has no connection"),
     (driver_errors.ConfigurationError, ConfigError, "the driver refuses its configuration"),
+    (driver_errors.BrokenRecordError, QueryError, "the driver can't read a value of the result"),
     (driver_errors.DriverError, ClosedError, "the driver can't be used any more"),
     (OSError, UnavailableError, "the connection broke"),
 )
@@ -271,13 +295,15 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
 
 def translate(exc: Exception, query: str | None = None) -> MemoriaError:
     """Say a driver's exception in memoria's terms; always an instance, never None."""
-    code = getattr(exc, "code", None) or ""
+    code = exc.code if isinstance(exc, driver_errors.Neo4jError) else ""
     where = f"{query}: " if query else ""
-    detail = f" ({code or type(exc).__name__}: {_detail(exc)})"
+    detail = f" ({code or type(exc).__name__}{_detail(exc, code)})"
     if known := _BY_CODE.get(code.rpartition(".")[2]):
         return _make(known[0], where + known[1] + detail, query)
     if (special := _by_message(str(exc))) is not None:
         return _make(special[0], where + special[1] + detail, query)
+    if ".Security." in code and not isinstance(exc, driver_errors.AuthError):
+        return _make(AuthError, where + "the server refuses this user" + detail, query)
     for source, target, meaning in _BY_CLASS:
         if isinstance(exc, source):
             return _make(target, where + meaning + detail, query)
@@ -300,10 +326,13 @@ def _make(kind: type[MemoriaError], message: str, query: str | None) -> MemoriaE
     return kind(message, query=query)
 
 
-def _detail(exc: Exception) -> str:
-    """First line of the driver's message, cut: the rest may quote the query or its parameters."""
-    text = getattr(exc, "message", None) or str(exc)
-    return text.strip().partition("\n")[0][:200]
+def _detail(exc: Exception, code: str) -> str:
+    """First line of the message, cut; of the server's only where it can't quote parameters."""
+    text = str(exc)
+    if isinstance(exc, driver_errors.Neo4jError):
+        text = exc.message if not set(_QUOTES_NO_VALUES).isdisjoint(code.split(".")) else ""
+    text = text.strip().partition("\n")[0][:200]
+    return f": {text}" if text else ""
 
 
 def _log_retry(state: tenacity.RetryCallState) -> None:

@@ -20,6 +20,12 @@ from memoria.stream import Stream
 from memoria.types import Exploration, Path, Seed
 from tests.integration.conftest import WEB_SCOPE
 
+# A cancellation while the driver opens a connection leaves the socket to the garbage collector,
+# which closes it and warns (neo4j driver 6.4, 2026-11: `_connect_secure` catches Exception only).
+pytestmark = pytest.mark.filterwarnings(
+    r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
+)
+
 ALL = ExploreConfig(seeds_per_session=5)
 MISSING = Seed(id="nobody", score=1.0)
 
@@ -229,7 +235,7 @@ async def test_a_seed_that_fails_late_keeps_the_paths_found_so_far(
     driver: neo4j.AsyncDriver, web_retriever: GraphRetriever, web: tuple[Seed, ...]
 ) -> None:
     clean = (await collect(web_retriever, web[:1], ALL))[web[0].id]
-    deep = next(path for path in clean.paths if len(path.hops) == 3)
+    deep = next(path for path in clean.paths if len(path.hops) >= 3)
     broken = GraphRetriever(driver, scope=WEB_SCOPE)
     broken.store = FailingStore(driver, poison=deep.hops[1].target)
     found = (await collect(broken, web[:1], ALL))[web[0].id]
