@@ -1,1 +1,100 @@
-"""Graph retrieval for the memory of AI agents, on Neo4j."""
+"""Graph retrieval for the memory of AI agents, on Neo4j.
+
+>>> from memoria import connect, Seed  # and go on at `connect`
+"""
+
+from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig, StoreConfig
+from memoria.connect import connect
+from memoria.context import ContextBuilder, pack
+from memoria.embed import (
+    CallableEmbedder,
+    Embedder,
+    OnnxEmbedder,
+    SentenceTransformerEmbedder,
+)
+from memoria.errors import (
+    AuthError,
+    BudgetError,
+    ClosedError,
+    ConfigError,
+    DeadlineError,
+    DimensionError,
+    IndexNotReadyError,
+    InvalidInputError,
+    LocalServerError,
+    MemoriaError,
+    OverloadedError,
+    QueryError,
+    ScopeError,
+    UnavailableError,
+)
+from memoria.ingest import GraphWriter
+from memoria.retriever import GraphRetriever
+from memoria.schema import apply_schema
+from memoria.store import Store
+from memoria.stream import Stream
+from memoria.types import (
+    ContextItem,
+    ContextPack,
+    Exploration,
+    ExplorationStats,
+    Hop,
+    Memory,
+    MemoryNode,
+    OmittedItem,
+    Path,
+    RankedMemory,
+    Recall,
+    Relation,
+    Seed,
+    Seeds,
+    Trace,
+)
+
+__all__ = [
+    "AuthError",
+    "BudgetError",
+    "CallableEmbedder",
+    "ClosedError",
+    "ConfigError",
+    "ContextBuilder",
+    "ContextItem",
+    "ContextPack",
+    "DeadlineError",
+    "DimensionError",
+    "Embedder",
+    "Exploration",
+    "ExplorationStats",
+    "ExploreConfig",
+    "GraphRetriever",
+    "GraphWriter",
+    "Hop",
+    "IndexNotReadyError",
+    "InvalidInputError",
+    "LocalServerError",
+    "MemoriaError",
+    "Memory",
+    "MemoryNode",
+    "OmittedItem",
+    "OnnxEmbedder",
+    "OverloadedError",
+    "Path",
+    "QueryError",
+    "RankedMemory",
+    "Recall",
+    "Relation",
+    "RetrieverConfig",
+    "ScopeError",
+    "Seed",
+    "SeedConfig",
+    "Seeds",
+    "SentenceTransformerEmbedder",
+    "Store",
+    "StoreConfig",
+    "Stream",
+    "Trace",
+    "UnavailableError",
+    "apply_schema",
+    "connect",
+    "pack",
+]

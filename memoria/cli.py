@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -19,9 +20,9 @@ from memoria.config import StoreConfig
 from memoria.connect import Target, find_target, home, open_driver
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import MemoriaError
-from memoria.ingest import GraphWriter, ingest_files
+from memoria.ingest import GraphWriter, IngestReport, ingest_files
 from memoria.progress import progress_bars
-from memoria.schema import apply_schema
+from memoria.schema import SchemaReport, apply_schema
 from memoria.store import Store
 
 T = TypeVar("T")
@@ -105,15 +106,23 @@ def init(
     """Create constraints and indexes, and wait until they are online. Safe to run again."""
     model = _embedder(embedder)
 
-    async def apply(store: Store) -> Any:
+    async def apply(store: Store) -> SchemaReport:
         return await apply_schema(
             store,
             dimensions=model.dimensions if model else 384,
             embedder=model.name if model else None,
         )
 
-    report = _run(_on_store(_target(uri, user, password_file, database), apply))
-    _print(report.to_dict(), as_json, str(report))
+    report: SchemaReport = _run(_on_store(_target(uri, user, password_file, database), apply))
+    facts = {
+        "version": report.facts.version,
+        "edition": report.facts.edition,
+        "indexes": dict(report.facts.indexes),
+        "created": report.created,
+        "existing": report.existing,
+    }
+    made = f"created {', '.join(report.created)}" if report.created else "nothing to create"
+    _print(facts, as_json, f"{made}; all indexes are online (Neo4j {report.facts.version})")
 
 
 @app.command()
@@ -131,13 +140,21 @@ def ingest(
     """Write memories and edges from files. Safe to run again after an interruption."""
     model = _embedder(embedder)
 
-    async def write(store: Store) -> Any:
+    async def write(store: Store) -> IngestReport:
         writer = GraphWriter(store, scope=scope, embedder=model)
         with progress_bars() as progress:
             return await ingest_files(writer, files, skip_invalid=skip_invalid, progress=progress)
 
-    report = _run(_on_store(_target(uri, user, password_file, database), write))
-    _print(report.to_dict(), as_json, str(report))
+    report: IngestReport = _run(_on_store(_target(uri, user, password_file, database), write))
+    for problem in report.problems:
+        err.print(problem, style="yellow", markup=False)
+    done = report.written
+    line = (
+        f"{done.memories} memories ({done.memories_created} new, {done.embedded} embedded), "
+        f"{done.relations} edges ({done.relations_created} new), {done.skipped} lines skipped"
+    )
+    facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
+    _print(facts, as_json, line)
 
 
 def main() -> None:
@@ -149,13 +166,13 @@ def main() -> None:
         sys.exit(1)
 
 
-async def _target(
+def _target(
     uri: str | None, user: str | None, password_file: Path | None, database: str | None
-) -> Target:
+) -> Coroutine[Any, Any, Target]:
     auth = None
     if password_file is not None:
         auth = (user or "neo4j", password_file.read_text(encoding="utf-8").strip())
-    return await find_target(uri, auth, database)
+    return find_target(uri, auth, database)
 
 
 async def _on_store(target: Awaitable[Target], work: Callable[[Store], Awaitable[T]]) -> T:

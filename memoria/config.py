@@ -11,6 +11,9 @@ from typing import Literal
 
 from memoria.errors import ConfigError
 
+# Longer than any call; more milliseconds than this would not fit into a message to the server.
+MAX_SECONDS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreConfig:
@@ -39,7 +42,7 @@ class StoreConfig:
     def __post_init__(self) -> None:
         """Check every range."""
         for name in ("connect_timeout_s", "query_timeout_s", "retry_base_s"):
-            _positive(name, getattr(self, name))
+            _seconds(name, getattr(self, name))
         _whole("max_retries", self.max_retries, 0, 10)
         _whole("max_sessions", self.max_sessions, 1, 10_000)
 
@@ -143,19 +146,27 @@ class RetrieverConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _positive("deadline_s", self.deadline_s)
+        _seconds("deadline_s", self.deadline_s)
         _whole("budget_tokens", self.budget_tokens, 1, 100_000_000)
 
 
 def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ConfigError(f"{name} must be a finite number, got {value!r}")
-    return value
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return value
+    except OverflowError:  # a whole number of hundreds of digits
+        pass
+    raise ConfigError(f"{name} must be a finite number, got {_shown(value)}")
 
 
 def _positive(name: str, value: object) -> None:
     if _number(name, value) <= 0:
         raise ConfigError(f"{name} must be above 0, got {value}")
+
+
+def _seconds(name: str, value: object) -> None:
+    if not 0 < _number(name, value) <= MAX_SECONDS:
+        raise ConfigError(f"{name} must be above 0 and at most {MAX_SECONDS} s, got {value}")
 
 
 def _within(name: str, value: object, low: float, high: float) -> None:
@@ -165,9 +176,17 @@ def _within(name: str, value: object, low: float, high: float) -> None:
 
 def _whole(name: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+        raise ConfigError(
+            f"{name} must be a whole number from {low} to {high}, got {_shown(value)}"
+        )
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+        raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """Text of a wrong value; Python refuses to print a whole number of thousands of digits."""
+    long = isinstance(value, int) and value.bit_length() > 64
+    return "a very large number" if long else repr(value)[:100]

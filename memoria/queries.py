@@ -16,7 +16,7 @@ from memoria.errors import ConfigError
 
 _HEADER = re.compile(r"// (name|mode|params|returns): ?(.*)")
 _PARAM = re.compile(r"\$p\.([a-z_]+)")
-_BARE_PARAM = re.compile(r"\$(?!p\.)")
+_BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a label that varies, not a parameter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

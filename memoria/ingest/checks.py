@@ -1,0 +1,102 @@
+"""What a writer accepts, and the report of what it did.
+
+In: memories, relations, kinds. Out: an ``InvalidInputError`` for what can't be written.
+Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from memoria.errors import InvalidInputError
+from memoria.types import Relation
+from memoria.validation import check_kind
+
+RESERVED_LABELS = frozenset({"Memory", "MemoriaMeta", "LearningEvent"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReport:
+    """What a write did.
+
+    Attributes
+    ----------
+    memories, relations
+        Written, new or not.
+    memories_created, relations_created
+        Of those, the ones that were not there before.
+    embedded
+        Vectors made by the embedder.
+    duplicates
+        Memories whose id came again later in the same call; the last one counts.
+    skipped
+        Memories and relations left out because they were not valid.
+    """
+
+    memories: int = 0
+    memories_created: int = 0
+    relations: int = 0
+    relations_created: int = 0
+    embedded: int = 0
+    duplicates: int = 0
+    skipped: int = 0
+
+    def plus(self, other: WriteReport) -> WriteReport:
+        """Return the sums of both."""
+        names = [field.name for field in fields(self)]
+        return WriteReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+def check_relation(relation: Relation) -> None:
+    """Raise unless the relation can be written."""
+    if not isinstance(relation, Relation):
+        raise InvalidInputError(f"relations must be Relation, got a {type(relation).__name__}")
+    if relation.source == relation.target:
+        raise InvalidInputError(
+            f"target must be another memory than source, both are {relation.source!r}",
+            field="target",
+        )
+
+
+def has_ends(relation: Relation, missing: frozenset[str]) -> bool:
+    """Whether both ends of a relation stand."""
+    return relation.source not in missing and relation.target not in missing
+
+
+def missing_error(missing: Iterable[str], scope: str) -> InvalidInputError:
+    """Return the error about edges whose ends don't stand in the scope."""
+    names = sorted(missing)
+    shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    return InvalidInputError(
+        f"edges name {len(names)} memories that are not in scope {scope!r}: {shown}; "
+        "write those first",
+        field="source" if len(names) > 1 else None,
+    )
+
+
+def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return the kind labels without duplicates, if each may be one."""
+    if isinstance(kinds, str | bytes):
+        raise InvalidInputError("kinds must be a list of labels, got one string", field="kinds")
+    checked = tuple(dict.fromkeys(check_kind(kind, "kinds") for kind in kinds))
+    if not checked:
+        raise InvalidInputError("kinds must name at least one label", field="kinds")
+    if reserved := RESERVED_LABELS.intersection(checked):
+        raise InvalidInputError(
+            f"kinds must not name {', '.join(sorted(reserved))}: memoria uses that label itself",
+            field="kinds",
+        )
+    return checked
+
+
+def passes(check: Callable[[Any], None], value: object, *, skip_invalid: bool) -> bool:
+    """Whether a value passes a check; where bad ones are not skipped, raise what the check does."""
+    try:
+        check(value)
+    except InvalidInputError:
+        if not skip_invalid:
+            raise
+        return False
+    return True

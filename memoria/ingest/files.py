@@ -1,0 +1,188 @@
+"""Ingest files of memories and edges; they may come in any order.
+
+In: JSON Lines files. Out: an `IngestReport`.
+Reads files, writes through a `GraphWriter`. Edges wait in a temporary file until all memories
+are written, so memory use does not grow with the files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import IO
+
+from memoria.errors import InvalidInputError
+from memoria.ingest.checks import WriteReport, check_relation, has_ends
+from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
+from memoria.ingest.writer import GraphWriter
+from memoria.jsonl import Line, at_place, parse_line, read_lines
+from memoria.types import Memory, Relation
+
+Progress = Callable[[str, int, int | None], None]
+
+MAX_PROBLEMS = 20
+SPOOL_BYTES = 16_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestReport:
+    """What an ingest did.
+
+    Attributes
+    ----------
+    lines
+        Lines with something on them.
+    written
+        What was written; its ``skipped`` counts the lines left out.
+    problems
+        Why lines were left out, ``file:line: reason``; the first 20.
+    """
+
+    lines: int
+    written: WriteReport
+    problems: tuple[str, ...]
+
+
+async def ingest_files(
+    writer: GraphWriter,
+    paths: Iterable[str | PathLike[str]],
+    *,
+    skip_invalid: bool = False,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Write every memory of the files, then every edge.
+
+    May be run again after an interruption: what stands is updated, and a memory whose text
+    stands with a vector is not embedded again.
+
+    Parameters
+    ----------
+    paths
+        JSON Lines, plain or gzip; ``-`` is standard input.
+    skip_invalid
+        Leave out and count lines that are not valid, instead of raising at the first.
+    progress
+        Called with the stage (``memories``, ``relations``), how many of it are done, and how
+        many there are in all, or None while that is not known.
+
+    Raises
+    ------
+    InvalidInputError
+        A line is not valid; names file, line and field. What comes before it may stand.
+    """
+    await writer.ready()
+    with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
+        return await _Ingest(writer, spool, skip_invalid, progress).run(paths)
+
+
+class _Ingest:
+    """One call of `ingest_files`."""
+
+    def __init__(
+        self,
+        writer: GraphWriter,
+        spool: IO[bytes],
+        skip_invalid: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._writer = writer
+        self._spool = spool
+        self._skip_invalid = skip_invalid
+        self._progress = progress or (lambda *_: None)
+        self._lines = 0
+        self._skipped = 0
+        self._edges = 0
+        self._files: list[str] = []
+        self._problems: list[str] = []
+        self._seen: set[str] = set()
+
+    async def run(self, paths: Iterable[str | PathLike[str]]) -> IngestReport:
+        """Write all memories as they are read, then all edges."""
+        lines = read_lines(paths, on_invalid=self._on_invalid if self._skip_invalid else None)
+        report, memories = WriteReport(), 0
+        # Files are read and checked in a thread: a slow pipe must not hold up the event loop.
+        while batch := await asyncio.to_thread(self._next_memories, lines):
+            memories += len(batch)
+            self._seen.update(memory.id for memory in batch)
+            report = report.plus(await self._writer.write_memory_batch(batch))
+            self._progress("memories", report.memories, None)
+        self._progress("memories", report.memories, report.memories)
+        self._spool.seek(0)
+        read = 0
+        while edges := await asyncio.to_thread(self._next_edges):
+            read += len(edges)
+            report = report.plus(await self._write_edges(edges))
+            self._progress("relations", read, self._edges)
+        duplicates = memories - len(self._seen)
+        return IngestReport(
+            lines=self._lines,
+            written=replace(report, duplicates=duplicates, skipped=self._skipped),
+            problems=tuple(self._problems),
+        )
+
+    def _next_memories(self, lines: Iterator[Line]) -> list[Memory]:
+        """Read on until a batch is full; edges on the way go to the spool."""
+        batch: list[Memory] = []
+        held = 0
+        for line in lines:
+            self._lines += 1
+            try:
+                if isinstance(line.value, Memory):
+                    self._writer.check_memory(line.value)
+                    batch.append(line.value)
+                    held += size_of(line.value)
+                else:
+                    check_relation(line.value)
+                    self._keep_edge(line)
+            except InvalidInputError as exc:
+                self._reject(at_place(exc, line.place))
+            if len(batch) >= self._writer.memory_batch_size or held >= MAX_BATCH_BYTES:
+                break
+        return batch
+
+    def _keep_edge(self, line: Line) -> None:
+        if not self._files or self._files[-1] != line.file:
+            self._files.append(line.file)
+        head = f"{len(self._files) - 1}:{line.number}\n"
+        self._spool.write(head.encode("ascii") + line.raw + b"\n")
+        self._edges += 1
+
+    def _next_edges(self) -> list[tuple[str, Relation]]:
+        """Read a batch of edges back from the spool, each with its place."""
+        batch: list[tuple[str, Relation]] = []
+        while len(batch) < self._writer.batch_size and (head := self._spool.readline()):
+            file, _, number = head.decode("ascii").strip().partition(":")
+            value = parse_line(self._spool.readline().rstrip(b"\n"))
+            if isinstance(value, Relation):
+                batch.append((f"{self._files[int(file)]}:{number}", value))
+        return batch
+
+    async def _write_edges(self, edges: list[tuple[str, Relation]]) -> WriteReport:
+        values = [edge for _, edge in edges]
+        report, missing = await self._writer.write_relation_batch(
+            values, skip_missing=self._skip_invalid
+        )
+        if missing:
+            for place, edge in edges:
+                if not has_ends(edge, missing):
+                    self._reject(at_place(_missing_end(edge, missing, self._writer.scope), place))
+        return report
+
+    def _on_invalid(self, error: InvalidInputError) -> None:
+        self._lines += 1
+        self._reject(error)
+
+    def _reject(self, error: InvalidInputError) -> None:
+        if not self._skip_invalid:
+            raise error
+        self._skipped += 1
+        if len(self._problems) < MAX_PROBLEMS:
+            self._problems.append(str(error))
+
+
+def _missing_end(edge: Relation, missing: frozenset[str], scope: str) -> InvalidInputError:
+    field, value = ("source", edge.source) if edge.source in missing else ("target", edge.target)
+    return InvalidInputError(f"{field} {value!r} is no memory of scope {scope!r}", field=field)

@@ -1,0 +1,111 @@
+"""Put memories and relations into the form in which queries take them.
+
+In: checked values. Out: rows of parameters, and batches of a bounded size.
+Touches nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from memoria.errors import InvalidInputError
+from memoria.types import Memory, Relation
+from memoria.validation import check_string
+
+MAX_BATCH_BYTES = 8_000_000
+
+T = TypeVar("T")
+
+
+class Rows(list[T]):
+    """A list that is cheap to print: the driver prints all parameters of each query."""
+
+    def __repr__(self) -> str:
+        """Return its length only; nobody's memories end up in a log."""
+        return f"<{len(self)} rows>"
+
+
+def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, Any]:
+    """Return the row of a memory; an empty ``when`` or ``metadata`` is not stored."""
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "properties": {
+            "text": memory.text,
+            "tags": memory.tags,
+            "topics": memory.topics,
+            "entities": memory.entities,
+            "category": memory.category,
+            "priority": memory.priority,
+            "when": json_text(memory.when, "when"),
+            "metadata": json_text(memory.metadata, "metadata"),
+        },
+        "created_at": utc(memory.created_at),
+        "embedding": None if embedding is None else list(embedding),
+    }
+
+
+def relation_row(relation: Relation) -> dict[str, Any]:
+    """Return the row of an edge."""
+    return {
+        "source": relation.source,
+        "target": relation.target,
+        "relation": relation.relation,
+        "weight": relation.weight,
+        "tags": relation.tags,
+    }
+
+
+def json_text(value: Mapping[str, Any], field: str) -> str | None:
+    """Return a map as JSON with sorted keys; None when it is empty."""
+    if not value:
+        return None
+    try:
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_as_dict)
+    except (TypeError, ValueError) as exc:  # ValueError: more digits than Python converts
+        raise InvalidInputError(f"{field} can't be written as JSON: {exc}", field=field) from exc
+    return check_string(text, field)
+
+
+def utc(value: datetime | None) -> datetime | None:
+    """Return the same instant in UTC."""
+    if value is None:
+        return None
+    try:
+        return value.astimezone(UTC)
+    except (OverflowError, ValueError) as exc:
+        raise InvalidInputError(
+            "created_at is outside the years 1 to 9999 in UTC", field="created_at"
+        ) from exc
+
+
+def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Cut values into batches of at most ``size``, fewer where they are large."""
+    batch: list[T] = []
+    held = 0
+    for value in values:
+        cost = size_of(value)
+        if batch and (len(batch) >= size or held + cost > MAX_BATCH_BYTES):
+            yield batch
+            batch, held = [], 0
+        batch.append(value)
+        held += cost
+    if batch:
+        yield batch
+
+
+def size_of(value: object) -> int:
+    """Return about how many bytes a value takes on the wire."""
+    if not isinstance(value, Memory):
+        return 200
+    vector = value.embedding
+    return len(value.text) + (9 * len(vector) if isinstance(vector, Sequence) else 0)
+
+
+def _as_dict(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} is no JSON")

@@ -1,0 +1,279 @@
+"""Write memories and relations into one scope of the graph.
+
+In: `Memory` and `Relation` values. Out: how many were written.
+Writes, in batches, each one transaction that may be repeated without harm. Queries: ``ingest.*``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from memoria.embed import Embedder, check_vectors
+from memoria.errors import ConfigError, DimensionError, InvalidInputError
+from memoria.ingest.checks import (
+    WriteReport,
+    check_kinds,
+    check_relation,
+    has_ends,
+    missing_error,
+    passes,
+)
+from memoria.ingest.rows import Rows, batches, json_text, memory_row, relation_row, utc
+from memoria.queries import load
+from memoria.schema import UNIQUE, VECTOR, ServerFacts, check_embedder, probe, require_online
+from memoria.store import Store
+from memoria.types import Memory, Relation
+from memoria.validation import DEFAULT_KINDS, check_id, check_scope, scope_key
+
+ORIGIN = "ingest"
+EMBED_BATCH = 128
+MAX_EDGES_AT_ONCE = 20_000
+
+
+class GraphWriter:
+    """Writes memories and relations of one scope.
+
+    Parameters
+    ----------
+    embedder
+        Makes the vectors of memories that bring none; None leaves them without.
+    kinds
+        The kind labels that memories may have, and all of which are the writer's to change.
+    batch_size
+        Memories or relations in one transaction, at most; 1 to 10,000.
+    clock
+        Gives the time of what has none of its own; aware.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        scope: str,
+        embedder: Embedder | None = None,
+        kinds: Sequence[str] = DEFAULT_KINDS,
+        batch_size: int = 1_000,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        if type(batch_size) is not int or not 1 <= batch_size <= 10_000:
+            raise ConfigError(f"batch_size must be in [1, 10000], got {batch_size!r}")
+        self.scope = check_scope(scope)
+        self.kinds = check_kinds(kinds)
+        self.embedder = embedder
+        self.batch_size = batch_size
+        # Smaller where each memory takes milliseconds: less is done again after an interruption.
+        self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
+        self._store = store
+        self._clock = clock
+        self._facts: ServerFacts | None = None
+
+    async def write(
+        self,
+        memories: Iterable[Memory],
+        relations: Iterable[Relation] = (),
+        *,
+        skip_invalid: bool = False,
+    ) -> WriteReport:
+        """Write memories, then relations; what is there already is updated.
+
+        Batch by batch: after an error the batches before it stand, and writing the same again
+        completes the rest. A memory that stands with the same text and a vector is not embedded
+        again. One whose text changed loses its old vector.
+
+        Parameters
+        ----------
+        skip_invalid
+            Leave out and count what is not valid, instead of raising.
+
+        Raises
+        ------
+        InvalidInputError
+            A kind that was not declared, an edge from a memory to itself, or an edge whose
+            ends don't both stand in this scope: names the missing ids, and nothing of that
+            edge's batch is written.
+        DimensionError
+            A vector, or the embedder, does not fit the index.
+        IndexNotReadyError
+            The schema was not applied.
+        """
+        await self.ready()
+        report = WriteReport()
+        seen: set[str] = set()
+        for batch in batches(memories, self.memory_batch_size):
+            valid = [m for m in batch if passes(self.check_memory, m, skip_invalid=skip_invalid)]
+            before = len(seen)
+            seen.update(memory.id for memory in valid)
+            report = report.plus(await self.write_memory_batch(valid)).plus(
+                WriteReport(
+                    skipped=len(batch) - len(valid),
+                    duplicates=len(valid) - (len(seen) - before),
+                )
+            )
+        for edges in batches(relations, self.batch_size):
+            good = [e for e in edges if passes(check_relation, e, skip_invalid=skip_invalid)]
+            done, missing = await self.write_relation_batch(good, skip_missing=skip_invalid)
+            if missing and not skip_invalid:
+                raise missing_error(missing, self.scope)
+            skipped = len(edges) - sum(has_ends(edge, missing) for edge in good)
+            report = report.plus(done).plus(WriteReport(skipped=skipped))
+        return report
+
+    async def forget(self, ids: Iterable[str]) -> int:
+        """Delete memories of this scope with all their edges; unknown ids are passed over.
+
+        Returns
+        -------
+        int
+            Memories deleted.
+        """
+        if isinstance(ids, str | bytes):
+            raise InvalidInputError("ids must be a list of ids, got one string", field="ids")
+        known = sorted({check_id(value) for value in ids})
+        forgotten = 0
+        for batch in batches(known, self.batch_size):
+            parameters = {"ids": batch, "scope": self.scope, "max_edges": MAX_EDGES_AT_ONCE}
+            while True:
+                row = (await self._store.run(load("ingest.forget"), parameters))[0]
+                forgotten += row["forgotten"]
+                if row["edges"] <= MAX_EDGES_AT_ONCE:
+                    break
+                await self._store.run(load("ingest.forget_edges"), parameters)
+        return forgotten
+
+    async def backfill_embeddings(self) -> int:
+        """Embed the memories of this scope that have no vector; those without text are passed over.
+
+        Interrupted, it goes on where it was when called again.
+
+        Returns
+        -------
+        int
+            Vectors stored.
+        """
+        embedder = self._need_embedder()
+        await self.ready()
+        parameters = {"scope": self.scope, "limit": self.memory_batch_size, "after": ""}
+        stored = 0
+        while True:
+            found = await self._store.run(load("ingest.without_embedding"), parameters)
+            rows: list[tuple[str, Any]] = found[0]["rows"]
+            if not rows:
+                return stored
+            parameters["after"] = rows[-1][0]
+            texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
+            vectors = await _embed(embedder, list(texts.values()))
+            vector_rows = Rows(
+                {"id": id_, "text": text, "embedding": vector}
+                for (id_, text), vector in zip(texts.items(), vectors, strict=True)
+            )
+            written = await self._store.run(
+                load("ingest.embeddings"), {"scope": self.scope, "rows": vector_rows}
+            )
+            stored += written[0]["written"]
+
+    async def ready(self) -> None:
+        """Check once that the schema is there and fits the embedder."""
+        if self._facts is None:
+            facts = await probe(self._store)
+            require_online(UNIQUE, facts)
+            check_embedder(facts, self.embedder)
+            if self.embedder is not None:
+                require_online(VECTOR, facts)
+            self._facts = facts
+
+    def check_memory(self, memory: Memory) -> None:
+        """Raise unless the memory can be written by this writer; call `ready` first."""
+        if not isinstance(memory, Memory):
+            raise InvalidInputError(f"memories must be Memory, got a {type(memory).__name__}")
+        if memory.kind not in self.kinds:
+            raise InvalidInputError(
+                f"kind must be one of {', '.join(self.kinds)}, got {memory.kind!r}: "
+                "declare others when making the writer",
+                field="kind",
+            )
+        utc(memory.created_at)
+        json_text(memory.when, "when")
+        json_text(memory.metadata, "metadata")
+        if isinstance(memory.embedding, tuple) and self._facts is not None:
+            require_online(VECTOR, self._facts)
+            size = len(memory.embedding)
+            if size != self._facts.dimensions:
+                raise DimensionError(
+                    f"embedding of {memory.id!r} has {size} dimensions, but the index holds "
+                    f"{self._facts.dimensions}: embed it with the index's embedder",
+                    field="embedding",
+                )
+
+    async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
+        """Write checked memories in one transaction; of equal ids the last one counts."""
+        unique = {memory.id: memory for memory in memories}
+        if not unique:
+            return WriteReport()
+        vectors = await self._make_vectors(list(unique.values()))
+        rows = Rows(
+            memory_row(unique[id_], vectors.get(id_, unique[id_].embedding))
+            for id_ in sorted(unique)
+        )
+        parameters = {
+            "rows": rows,
+            "scope": self.scope,
+            "scope_key": scope_key(self.scope),
+            "kinds": list(self.kinds),
+            "now": self._clock(),
+        }
+        row = (await self._store.run(load("ingest.memories"), parameters))[0]
+        return WriteReport(
+            memories=row["written"], memories_created=row["created"], embedded=len(vectors)
+        )
+
+    async def write_relation_batch(
+        self, relations: Sequence[Relation], *, skip_missing: bool
+    ) -> tuple[WriteReport, frozenset[str]]:
+        """Write checked relations in one transaction; return also the ends that don't exist.
+
+        When ends are missing, nothing is written, or with ``skip_missing`` the other edges.
+        """
+        unique = {(edge.source, edge.target, edge.relation): edge for edge in relations}
+        if not unique:
+            return WriteReport(), frozenset()
+        parameters = {
+            "rows": Rows(relation_row(unique[key]) for key in sorted(unique)),
+            "ids": Rows(sorted({end for source, target, _ in unique for end in (source, target)})),
+            "scope": self.scope,
+            "now": self._clock(),
+            "origin": ORIGIN,
+            "skip_missing": skip_missing,
+        }
+        row = (await self._store.run(load("ingest.relations"), parameters))[0]
+        done = WriteReport(relations=row["written"], relations_created=row["created"])
+        return done, frozenset(row["missing"])
+
+    async def _make_vectors(self, memories: Sequence[Memory]) -> dict[str, list[float]]:
+        """Embed the memories that bring no vector and don't stand with one for the same text."""
+        if self.embedder is None:
+            return {}
+        bare = {m.id: m.text for m in memories if m.embedding is None and m.text.strip()}
+        if not bare:
+            return {}
+        rows = Rows({"id": id_, "text": text} for id_, text in bare.items())
+        found = await self._store.run(load("ingest.embedded"), {"rows": rows, "scope": self.scope})
+        for id_ in found[0]["ids"]:
+            del bare[id_]
+        vectors = await _embed(self.embedder, list(bare.values()))
+        return dict(zip(bare, vectors, strict=True))
+
+    def _need_embedder(self) -> Embedder:
+        if self.embedder is None:
+            raise ConfigError("no embedder: give one to the GraphWriter to make vectors")
+        return self.embedder
+
+
+async def _embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
+    if not texts:
+        return []
+    vectors = await embedder.embed_documents(texts)
+    return check_vectors(
+        vectors, name=embedder.name, count=len(texts), dimensions=embedder.dimensions
+    )

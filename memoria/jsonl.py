@@ -1,0 +1,221 @@
+"""Read memories and relations from JSON Lines: plain, gzip, or standard input.
+
+In: paths. Out: `Line`s, each a `Memory` or a `Relation` with the place it came from.
+Reads files, one line in memory at a time. A bad line is an ``InvalidInputError`` that names
+file, line and field.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, cast
+
+from memoria.errors import InvalidInputError
+from memoria.types import Memory, Relation
+
+STDIN = "-"
+MAX_LINE_BYTES = 16_000_000
+MEMORY_FIELDS = (
+    "id",
+    "kind",
+    "text",
+    "tags",
+    "topics",
+    "entities",
+    "category",
+    "priority",
+    "when",
+    "created_at",
+    "metadata",
+    "embedding",
+)
+EDGE_FIELDS = ("source", "target", "relation", "weight", "tags")
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of a file.
+
+    Attributes
+    ----------
+    file, number
+        Where it stands; lines count from 1.
+    raw
+        Its bytes, without the line break.
+    value
+        What it says.
+    """
+
+    file: str
+    number: int
+    raw: bytes
+    value: Memory | Relation
+
+    @property
+    def place(self) -> str:
+        """File and line, as error messages name them."""
+        return f"{self.file}:{self.number}"
+
+
+def read_lines(
+    paths: Iterable[str | PathLike[str]],
+    *,
+    on_invalid: Callable[[InvalidInputError], None] | None = None,
+) -> Iterator[Line]:
+    """Read every line of every file, in order; blank lines are skipped.
+
+    Parameters
+    ----------
+    paths
+        Files, gzip or plain (told apart by their first bytes); ``-`` is standard input.
+    on_invalid
+        Called with the error of each bad line, which is then skipped; None: the first one raises.
+
+    Raises
+    ------
+    InvalidInputError
+        A bad line (without ``on_invalid``), or a file that can't be read, in any case.
+    """
+    for path in paths:
+        name = fspath(path)
+        file = "<stdin>" if name == STDIN else name
+        with _opened(name, file) as stream:
+            for number, raw in _numbered(stream):
+                try:
+                    value = parse_line(raw)
+                except InvalidInputError as exc:
+                    located = at_place(exc, f"{file}:{number}")
+                    if on_invalid is None:
+                        raise located from exc
+                    on_invalid(located)
+                else:
+                    if value is not None:
+                        yield Line(file=file, number=number, raw=raw, value=value)
+
+
+def parse_line(raw: bytes) -> Memory | Relation | None:
+    """Read one line: a memory, or an edge (it has ``source`` or ``target``); None when blank.
+
+    Raises
+    ------
+    InvalidInputError
+        It is neither; names the field where one is wrong.
+    """
+    if len(raw) > MAX_LINE_BYTES:
+        raise InvalidInputError(f"the line is longer than {MAX_LINE_BYTES} bytes")
+    if not raw.strip():
+        return None
+    fields = _parse_json(raw)
+    if "source" in fields or "target" in fields:
+        _check_names(fields, "an edge", EDGE_FIELDS, required=("source", "target"))
+        return Relation(**_given(fields))
+    _check_names(fields, "a memory", MEMORY_FIELDS, required=("id", "kind", "text"))
+    values = _given(fields)
+    if "created_at" in values:
+        values["created_at"] = _parse_time(values["created_at"])
+    return Memory(**values)
+
+
+def at_place(error: InvalidInputError, place: str) -> InvalidInputError:
+    """Return the same error with the place in front of its message."""
+    return type(error)(f"{place}: {error}", field=error.field, query=error.query)
+
+
+@contextmanager
+def _opened(name: str, file: str) -> Iterator[BinaryIO]:
+    """Open one input, unpacked; what goes wrong while it is read is an ``InvalidInputError``."""
+    try:
+        if name == STDIN:
+            yield _unpacked(sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as stream:
+                yield _unpacked(stream)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
+        raise InvalidInputError(f"{file}: the gzip data are damaged or cut off") from exc
+    except (OSError, ValueError) as exc:  # ValueError: no name that a file can have
+        reason = getattr(exc, "strerror", None) or str(exc)
+        raise InvalidInputError(f"{file}: can't be read: {reason}") from exc
+
+
+def _unpacked(stream: BinaryIO) -> BinaryIO:
+    if not isinstance(stream, io.BufferedReader):  # standard input, replaced by something simpler
+        stream = io.BufferedReader(cast(io.RawIOBase, stream))
+    if stream.peek(2)[:2] == _GZIP:
+        return cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb"))
+    return stream
+
+
+def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers; of one that is too long, no more than shows it to be."""
+    number = 0
+    while raw := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        rest = raw
+        while not rest.endswith(b"\n") and len(rest) > MAX_LINE_BYTES:
+            rest = stream.readline(MAX_LINE_BYTES + 1)
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        yield number, raw.rstrip(b"\r\n")
+
+
+def _parse_json(raw: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as exc:
+        raise InvalidInputError(f"not UTF-8: byte {exc.start + 1} of the line") from exc
+    except json.JSONDecodeError as exc:
+        raise InvalidInputError(f"not JSON: {exc.msg} at character {exc.pos + 1}") from exc
+    except RecursionError as exc:
+        raise InvalidInputError("nested too deep: flatten it") from exc
+    except ValueError as exc:  # a whole number of more digits than Python converts
+        raise InvalidInputError("a number has too many digits") from exc
+    if not isinstance(fields, dict):
+        raise InvalidInputError("must be a JSON object, with braces")
+    return fields
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InvalidInputError(f"{name} is no JSON: give a finite number")
+
+
+def _check_names(
+    fields: Mapping[str, Any], what: str, allowed: tuple[str, ...], *, required: tuple[str, ...]
+) -> None:
+    for name in fields:
+        if name not in allowed:
+            raise InvalidInputError(
+                f"unknown field {name[:80]!r}: {what} has {', '.join(allowed)}", field=name[:80]
+            )
+    for name in required:
+        if name not in fields:
+            raise InvalidInputError(f"{name} is missing: {what} needs it", field=name)
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that say something: null stands for a field that is left out."""
+    needed = ("id", "kind", "text", "source", "target")
+    return {name: value for name, value in fields.items() if value is not None or name in needed}
+
+
+def _parse_time(value: object) -> datetime:
+    if not isinstance(value, str):
+        raise InvalidInputError("created_at must be a string in ISO 8601", field="created_at")
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError as exc:
+        raise InvalidInputError(
+            f"created_at must be in ISO 8601, such as 2026-03-01T09:30:00Z, got {value[:80]!r}",
+            field="created_at",
+        ) from exc

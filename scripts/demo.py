@@ -1,0 +1,83 @@
+"""Load the sample memory into the local Neo4j, and ask it three questions."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+import memoria
+from memoria.connect import home
+from memoria.ingest import ingest_files
+from memoria.local import LocalNeo4j
+from memoria.progress import progress_bars
+from memoria.sample import QUESTIONS, SampleQuestion, sample_path
+
+SCOPE = "sample"
+PATHS_SHOWN = 8
+BUDGET_TOKENS = 600
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+async def main() -> None:
+    """Do all of it; the second run finds most of it done."""
+    embedder = memoria.OnnxEmbedder(home=home())
+    with progress_bars() as progress:
+        server = await LocalNeo4j(home()).start(progress=progress)
+        await embedder.load(progress)
+    console.print(f"Neo4j {server.version} runs at {server.uri}")
+
+    auth = LocalNeo4j(home()).auth
+    async with memoria.connect(server.uri, auth, scope=SCOPE, embedder=embedder) as retriever:
+        await memoria.apply_schema(
+            retriever.store, dimensions=embedder.dimensions, embedder=embedder.name
+        )
+        writer = memoria.GraphWriter(retriever.store, scope=SCOPE, embedder=embedder)
+        with progress_bars() as progress:
+            report = await ingest_files(writer, [sample_path()], progress=progress)
+        console.print(f"{report.written.memories} memories, {report.written.relations} edges")
+        for question in QUESTIONS:
+            await ask(retriever, question)
+    console.print("\nThe local Neo4j goes on running. Stop it with: .venv/bin/memoria down")
+
+
+async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> None:
+    """Print the paths of one question as they end, then its context."""
+    console.rule()
+    console.print(Text(question.text, style="bold"), Text(f"  tags: {', '.join(question.tags)}"))
+    stream = retriever.recall_stream(
+        question.text, query_tags=question.tags, budget_tokens=BUDGET_TOKENS
+    )
+    count = 0
+    async with stream as paths:
+        async for path in paths:
+            count += 1
+            if count <= PATHS_SHOWN:
+                show_path(path)
+    if count > PATHS_SHOWN:
+        console.print(f"  ... and {count - PATHS_SHOWN} more paths", style="dim")
+
+    recall = stream.result
+    took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in recall.trace.timings_s.items())
+    console.print(Text(f"\nContext ({recall.context.tokens} tokens; {took}):", style="bold"))
+    console.print(recall.context.text, markup=False)
+
+
+def show_path(path: memoria.Path) -> None:
+    """Print a path with the energy that reached each memory."""
+    line = Text(f"  [{path.seed_id}]")
+    for hop in path.hops:
+        arrow = f" -{hop.relation}-> " if hop.direction == "out" else f" <-{hop.relation}- "
+        line.append(arrow, style="dim").append(f"[{hop.target}]")
+        line.append(f" {hop.energy_out:.4f}", style="cyan")
+    console.print(line.append(f"   {path.end_reason}", style="dim"))
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except memoria.MemoriaError as exc:
+        sys.exit(f"memoria: {exc}")

@@ -1,0 +1,180 @@
+"""The managed server on the real thing: it is started, killed and found again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import neo4j
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from memoria.errors import LocalServerError
+from memoria.jars import resolve_jars
+from memoria.local import NEO4J_VERSION, EphemeralNeo4j, LocalNeo4j, default_home
+from memoria.local import process as local_process
+from memoria.local.settings import COORDINATE
+
+PARENT = """
+import asyncio, sys
+from pathlib import Path
+from memoria.local import LocalNeo4j
+async def main():
+    async with LocalNeo4j.ephemeral(Path(sys.argv[1]), heap_mb=256, page_cache_mb=16) as server:
+        print(server.pid, server.folder, flush=True)
+        await asyncio.sleep(600)
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home of its own, with the list of jars of the user's home."""
+    usual = default_home(os.environ)
+    resolve_jars(COORDINATE, home=usual)
+    path = tmp_path_factory.mktemp("home")
+    shutil.copytree(usual / "jars", path / "jars")
+    return path
+
+
+def small(home: Path, *, port: int | None = None) -> LocalNeo4j:
+    return LocalNeo4j(home, heap_mb=256, page_cache_mb=16, port=port)
+
+
+async def ask(server: LocalNeo4j | EphemeralNeo4j, text: neo4j.Query) -> list[object]:
+    async with neo4j.AsyncGraphDatabase.driver(server.uri, auth=server.auth) as driver:
+        result = await driver.execute_query(text, database_="neo4j")
+        return [record.value() for record in result.records]
+
+
+WRITE = neo4j.Query("CREATE (n:Kept {value: 42}) RETURN n.value")
+READ = neo4j.Query("MATCH (n:Kept) RETURN n.value")
+
+
+def run_python(code: str, home: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, str(home)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+async def eventually(condition: Callable[[], bool], *, timeout_s: float = 10) -> None:
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - another process's doing
+            await asyncio.sleep(0.05)
+
+
+async def test_a_managed_server_lives_through_kills_and_second_starts(home: Path) -> None:
+    server = small(home)
+    try:
+        first, second = await asyncio.gather(server.start(), small(home).start())
+        assert first == second == await server.status()
+        assert first.version == NEO4J_VERSION
+        assert first.uri.startswith("bolt://127.0.0.1:")
+        assert stat.S_IMODE(first.password_file.stat().st_mode) == 0o600
+        assert server.auth[1] not in " ".join(psutil.Process(first.pid).cmdline())
+        assert "Started" in server.log_tail(20)
+        assert await ask(server, WRITE) == [42]
+
+        with pytest.raises(LocalServerError, match="already runs"):
+            await small(home, port=int(first.uri.rpartition(":")[2]) - 1).start()
+
+        (home / "server" / "state.json").unlink()  # as if its starter had been killed
+        assert await server.status() is None
+        assert await server.start() == first
+
+        os.kill(first.pid, signal.SIGKILL)
+        await eventually(lambda: is_gone(first.pid))
+        assert await server.status() is None
+        again = await server.start()
+        assert (again.uri, again.pid != first.pid) == (first.uri, True)
+        assert await ask(server, READ) == [42]
+
+        assert await server.stop() is True
+        assert is_gone(again.pid)
+        assert await server.status() is None
+        assert await server.stop() is False
+    finally:
+        await server.stop()
+
+
+async def test_a_killed_starter_leaves_a_server_that_the_next_start_takes_over(home: Path) -> None:
+    code = (
+        "import asyncio, sys; from pathlib import Path; from memoria.local import LocalNeo4j;"
+        "asyncio.run(LocalNeo4j(Path(sys.argv[1]), heap_mb=256, page_cache_mb=16).start())"
+    )
+    server = small(home)
+    with run_python(code, home) as starter:
+        try:
+            await eventually(lambda: local_process.find(server._layout) is not None, timeout_s=30)
+        finally:
+            starter.kill()
+    try:
+        assert await server.status() is None
+        left = local_process.find(server._layout)
+        info = await server.start()
+        assert left is not None
+        assert info.pid == left.pid
+    finally:
+        await server.stop()
+
+
+async def test_a_taken_port_and_a_refused_setting_are_explained(home: Path) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        with pytest.raises(LocalServerError, match=f"port {port} is taken"):
+            await small(home, port=port).start()
+    odd = LocalNeo4j(home, heap_mb=256, page_cache_mb=16, extra_settings={"no.such.key": "1"})
+    with pytest.raises(LocalServerError, match=r"no\.such\.key"):
+        await odd.start()
+    assert local_process.find(odd._layout) is None
+
+
+async def test_a_lost_password_file_is_not_replaced_silently(home: Path) -> None:
+    kept = home / "server" / "password"
+    kept.rename(home / "kept")
+    with pytest.raises(LocalServerError, match="Put the file back"):
+        await small(home).start()
+    (home / "kept").rename(kept)
+
+
+async def test_an_ephemeral_server_comes_back_after_kills_and_leaves_nothing(home: Path) -> None:
+    async with LocalNeo4j.ephemeral(home, heap_mb=256, page_cache_mb=16) as server:
+        folder, uri = server.folder, server.uri
+        assert await ask(server, WRITE) == [42]
+        os.kill(server.pid, signal.SIGKILL)
+        await server.restart()
+        assert (server.uri, await ask(server, READ)) == (uri, [42])
+        os.kill(server.guard_pid, signal.SIGKILL)
+        await server.restart()
+        assert (server.uri, await ask(server, READ)) == (uri, [42])
+        pid = server.pid
+    assert is_gone(pid)
+    assert not folder.exists()
+
+
+async def test_an_ephemeral_server_dies_with_its_killed_parent(home: Path) -> None:
+    with run_python(PARENT, home) as parent:
+        try:
+            assert parent.stdout is not None
+            words = (await asyncio.to_thread(parent.stdout.readline)).split()
+            pid, folder = int(words[0]), Path(words[1])
+            assert not is_gone(pid)
+        finally:
+            parent.kill()
+    await eventually(lambda: is_gone(pid) and not folder.exists())

@@ -1,0 +1,93 @@
+"""The server goes away and comes back; callers notice as little as can be."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+
+from memoria.config import RetrieverConfig, StoreConfig
+from memoria.connect import Target, open_driver
+from memoria.errors import UnavailableError
+from memoria.local import EphemeralNeo4j, LocalNeo4j
+from memoria.retriever import GraphRetriever
+from memoria.schema import apply_schema
+from memoria.store import Store
+from memoria.types import Path, Seed
+from memoria.validation import scope_key
+
+SCOPE = "restart"
+MEMORIES = 60
+SEEDS = [Seed(id=f"m{i}", score=1.0) for i in range(30)]
+
+
+@pytest.fixture(scope="module")
+async def server() -> AsyncIterator[EphemeralNeo4j]:
+    """A server of its own to kill."""
+    async with LocalNeo4j.ephemeral() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+async def retriever(server: EphemeralNeo4j) -> AsyncIterator[GraphRetriever]:
+    """A retriever on a binary tree of memories, whose paths end at many levels."""
+    target = Target(uri=server.uri, auth=server.auth, database="neo4j")
+    async with open_driver(target, StoreConfig()) as driver:
+        await apply_schema(Store(driver, database="neo4j"), dimensions=384, embedder="test")
+        async with driver.session(database="neo4j") as session:
+            result = await session.run(
+                "UNWIND range(0, $last) AS i "
+                "CREATE (:Memory:Event {scope: $scope, scope_key: $key, id: 'm' + i, "
+                "text: 'link ' + i}) "
+                "WITH count(*) AS _ UNWIND range(1, $last) AS i "
+                "MATCH (a:Memory {scope: $scope, id: 'm' + toString((i - 1) / 2)}) "
+                "MATCH (b:Memory {scope: $scope, id: 'm' + i}) "
+                "CREATE (a)-[:RELATES {weight: 1.0, relation: 'next'}]->(b)",
+                last=MEMORIES,
+                scope=SCOPE,
+                key=scope_key(SCOPE),
+            )
+            await result.consume()
+        yield GraphRetriever(driver, scope=SCOPE, config=RetrieverConfig(deadline_s=20.0))
+
+
+async def test_recall_after_a_restart_works_by_itself(
+    server: EphemeralNeo4j, retriever: GraphRetriever
+) -> None:
+    before = await retriever.recall("link 7")
+    await asyncio.gather(*(retriever.recall("link 7") for _ in range(8)))  # fills the pool
+    os.kill(server.pid, signal.SIGKILL)
+    await server.restart()
+    after = await retriever.recall("link 7")
+    assert after.explorations[0].paths == before.explorations[0].paths
+    assert [entry.memory.id for entry in after.ranked] == [
+        entry.memory.id for entry in before.ranked
+    ]
+
+
+async def test_server_killed_during_a_recall_is_a_typed_error_and_delivered_paths_stay_valid(
+    server: EphemeralNeo4j, retriever: GraphRetriever
+) -> None:
+    whole = [path async for path in retriever.stream_paths(SEEDS)]
+    received: list[Path] = []
+    with pytest.raises(UnavailableError):
+        await _read_until_killed(server, retriever, received)
+    assert received
+    assert all(path in whole or path.end_reason == "truncated" for path in received)
+    with pytest.raises(UnavailableError):
+        await retriever.recall("link 7")
+    await server.restart()
+    assert (await retriever.recall("link 7")).ranked
+
+
+async def _read_until_killed(
+    server: EphemeralNeo4j, retriever: GraphRetriever, received: list[Path]
+) -> None:
+    async with retriever.stream_paths(SEEDS) as stream:
+        async for path in stream:
+            if not received:
+                os.kill(server.pid, signal.SIGKILL)
+            received.append(path)

@@ -1,0 +1,163 @@
+"""The engine against the oracle on thousands of generated graphs: equal to the last bit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal
+from uuid import uuid4
+
+import neo4j
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.agreement import assert_agreement, explore_with_engine, gather_limited, remove, write
+from tests.reference import explore
+from tests.strategies import SCOPE, Question, questions, random_question
+
+GRAPHS = 10_000
+MANAGED_GRAPHS = 2500
+AT_ONCE = 4
+ALL_SEEDS = 5
+
+Transactions = Literal["auto", "managed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """The generated questions, and what the scopes of each start with; index: the seed."""
+
+    prefixes: Sequence[str]
+    questions: Sequence[Question]
+
+
+@pytest.fixture(scope="module")
+async def prefix(driver: neo4j.AsyncDriver) -> AsyncIterator[str]:
+    """What all scopes of this module start with."""
+    name = f"differential-{uuid4().hex}-"
+    yield name
+    await remove(driver, name)
+
+
+@pytest.fixture(scope="module")
+async def loaded(driver: neo4j.AsyncDriver, prefix: str) -> Loaded:
+    generated = [random_question(random.Random(100_000 + seed)) for seed in range(GRAPHS)]
+    prefixes = [f"{prefix}g{seed}-" for seed in range(GRAPHS)]
+    graphs = (question.graph for question in generated)
+    await write(driver, dict(zip(prefixes, graphs, strict=True)))
+    return Loaded(prefixes=prefixes, questions=generated)
+
+
+async def disagreement(
+    driver: neo4j.AsyncDriver,
+    prefix: str,
+    question: Question,
+    seeds_per_session: int | None,
+    transactions: Transactions,
+) -> str | None:
+    """What the engine and the oracle do not agree on, or None."""
+    config = replace(
+        question.config, seeds_per_session=seeds_per_session, transactions=transactions
+    )
+    found = await explore_with_engine(
+        driver, prefix + SCOPE, question.seeds, question.query_tags, config
+    )
+    assert sorted(found) == sorted(seed_id for seed_id, _ in question.seeds)
+    for seed_id, score in question.seeds:
+        expected = explore(
+            question.graph, SCOPE, seed_id, score, question.query_tags, question.config
+        )
+        try:
+            assert_agreement(found[seed_id], expected)
+        except AssertionError as error:
+            return "\n".join(
+                [
+                    f"seed memory {seed_id!r}, score {score!r}, tags {question.query_tags}",
+                    f"{config}",
+                    *(f"  {edge}" for edge in question.graph.edges),
+                    f"oracle: {expected}",
+                    f"engine: {found[seed_id]}",
+                    f"{error}",
+                ]
+            )
+    return None
+
+
+async def assert_all_agree(
+    driver: neo4j.AsyncDriver,
+    loaded: Loaded,
+    numbers: Sequence[int],
+    seeds_per_session: int | None,
+    transactions: Transactions,
+) -> None:
+    outcomes = await gather_limited(
+        AT_ONCE,
+        (
+            disagreement(
+                driver,
+                loaded.prefixes[number],
+                loaded.questions[number],
+                seeds_per_session,
+                transactions,
+            )
+            for number in numbers
+        ),
+    )
+    failed = {number: text for number, text in zip(numbers, outcomes, strict=True) if text}
+    if failed:
+        smallest = min(failed, key=lambda number: len(loaded.questions[number].graph.edges))
+        pytest.fail(
+            f"{len(failed)} of {len(numbers)} graphs differ: {sorted(failed)[:50]}\n"
+            f"the smallest is random.Random({smallest}):\n{failed[smallest]}"
+        )
+
+
+@pytest.mark.parametrize("seeds_per_session", [1, ALL_SEEDS])
+async def test_engine_equals_oracle_on_2000_graphs(
+    driver: neo4j.AsyncDriver, loaded: Loaded, seeds_per_session: int
+) -> None:
+    await assert_all_agree(driver, loaded, range(GRAPHS), seeds_per_session, "auto")
+
+
+@pytest.mark.parametrize("seeds_per_session", [None, 2])
+async def test_engine_equals_oracle_with_default_and_mixed_sessions(
+    driver: neo4j.AsyncDriver, loaded: Loaded, seeds_per_session: int | None
+) -> None:
+    await assert_all_agree(driver, loaded, range(MANAGED_GRAPHS), seeds_per_session, "auto")
+
+
+@pytest.mark.parametrize("seeds_per_session", [1, ALL_SEEDS])
+async def test_engine_equals_oracle_in_managed_transactions(
+    driver: neo4j.AsyncDriver, loaded: Loaded, seeds_per_session: int
+) -> None:
+    numbers = range(GRAPHS - MANAGED_GRAPHS, GRAPHS)
+    await assert_all_agree(driver, loaded, numbers, seeds_per_session, "managed")
+
+
+_example = count()
+
+
+@given(
+    question=questions(),
+    seeds_per_session=st.sampled_from([1, ALL_SEEDS]),
+    transactions=st.sampled_from(["auto", "managed"]),
+)
+@settings(
+    max_examples=600,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+async def test_engine_equals_oracle_on_any_graph(
+    driver: neo4j.AsyncDriver,
+    prefix: str,
+    question: Question,
+    seeds_per_session: int,
+    transactions: Transactions,
+) -> None:
+    name = f"{prefix}h{next(_example)}-"
+    await write(driver, {name: question.graph})
+    difference = await disagreement(driver, name, question, seeds_per_session, transactions)
+    assert difference is None, difference

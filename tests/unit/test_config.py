@@ -1,0 +1,120 @@
+"""Settings: their ranges, and an error that names the one that is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig, StoreConfig
+from memoria.errors import ConfigError
+
+CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, RetrieverConfig)
+HUGE = 10**5000  # has no float, and Python refuses to print it
+
+# Config, field, values at the ends of its range, values beyond them.
+RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
+    (StoreConfig, "connect_timeout_s", [1e-3, 5, 1e6], [0, -1, 1e6 + 1]),
+    (StoreConfig, "query_timeout_s", [1e-3, 10, 1e6], [0, -0.0, -1, 1e300]),
+    (StoreConfig, "retry_base_s", [1e-9, 0.05], [0, -1]),
+    (StoreConfig, "max_retries", [0, 10], [-1, 11, 1.0]),
+    (StoreConfig, "max_sessions", [1, 10_000], [0, 10_001, 1.5]),
+    (SeedConfig, "max_seeds", [1, 50], [0, 101, 5.0]),
+    (SeedConfig, "candidates", [5, 1_000], [4, 1_001, 50.0]),
+    (SeedConfig, "rrf_k", [1e-9, 60, 1e9], [0, -1]),
+    (SeedConfig, "alpha", [0, 0.0, 1, 1.0], [-1e-9, 1.0000000000000002]),
+    (SeedConfig, "fusion", ["rrf", "linear"], ["RRF", "", None, 1, ["rrf"]]),
+    (ExploreConfig, "max_depth", [1, 20], [0, 21, 5.0]),
+    (ExploreConfig, "min_activation", [0, 0.0, 5e-324, 1e9], [-5e-324, -1]),
+    (ExploreConfig, "tag_sim_floor", [0, 1], [-0.1, 1.1]),
+    (ExploreConfig, "max_branches", [1, 100], [0, 101]),
+    (ExploreConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),
+    (ExploreConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
+    (ExploreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
+    (RetrieverConfig, "deadline_s", [1e-3, 10, 1e6], [0, -1, 1e300]),
+    (RetrieverConfig, "budget_tokens", [1, 100_000_000], [0, 100_000_001, 5.0]),
+]
+NO_NUMBERS = ["1", b"1", True, [1], math.nan, math.inf, -math.inf, HUGE, -HUGE, 1j]
+
+
+@pytest.mark.parametrize(
+    ("config", "field", "value"),
+    [(config, field, value) for config, field, good, _ in RANGES for value in good],
+)
+def test_setting_takes_the_ends_of_its_range(config: Any, field: str, value: Any) -> None:
+    assert getattr(config(**{field: value}), field) == value
+
+
+@pytest.mark.parametrize(
+    ("config", "field", "value"),
+    [(config, field, value) for config, field, _, bad in RANGES for value in bad],
+)
+def test_setting_refuses_what_is_beyond(config: Any, field: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"^{field} "):
+        config(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [(config, field) for config, field, *_ in RANGES if field not in ("fusion", "transactions")],
+)
+def test_setting_refuses_what_is_no_number_of_its_kind(config: Any, field: str) -> None:
+    for value in NO_NUMBERS:
+        with pytest.raises(ConfigError, match=f"^{field} "):
+            config(**{field: value})
+
+
+def test_every_setting_is_covered_here() -> None:
+    named = {(config, field) for config, field, *_ in RANGES}
+    for config in CONFIGS:
+        for field in dataclasses.fields(config):
+            stage = config is RetrieverConfig and field.name in ("seeds", "explore", "store")
+            assert stage or (config, field.name) in named
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_docstring_names_every_setting(config: Any) -> None:
+    missing = [f.name for f in dataclasses.fields(config) if f.name not in (config.__doc__ or "")]
+    assert not missing
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_settings_cannot_be_changed_in_place(config: Any) -> None:
+    instance = config()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(instance, dataclasses.fields(config)[0].name, 1)
+    assert instance == config()
+
+
+def test_replace_checks_again() -> None:
+    assert dataclasses.replace(ExploreConfig(), max_depth=2).max_depth == 2
+    with pytest.raises(ConfigError):
+        dataclasses.replace(ExploreConfig(), max_depth=0)
+
+
+def test_defaults_are_those_of_the_design() -> None:
+    explore = ExploreConfig()
+    assert (explore.max_depth, explore.min_activation) == (5, 0.005)
+    assert (explore.tag_sim_floor, explore.max_branches, explore.max_weight) == (0.15, 3, 1.0)
+    assert (explore.seeds_per_session, explore.transactions) == (None, "auto")
+    seeds = SeedConfig()
+    assert (seeds.max_seeds, seeds.fusion, seeds.rrf_k, seeds.alpha) == (5, "rrf", 60, 0.5)
+    store = StoreConfig()
+    assert (store.connect_timeout_s, store.max_retries, store.retry_base_s) == (5.0, 3, 0.05)
+    assert RetrieverConfig().deadline_s == 10.0
+
+
+@given(st.data())
+def test_any_value_is_taken_or_is_a_config_error(data: st.DataObject) -> None:
+    config, field, *_ = data.draw(st.sampled_from(RANGES))
+    value = data.draw(st.none() | st.booleans() | st.integers() | st.floats() | st.text())
+    try:
+        message = ""
+        config(**{field: value})
+    except ConfigError as exc:
+        message = str(exc)
+    assert not message or message.startswith((field, "candidates"))

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import socket
+import stat
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from memoria.errors import ClosedError, ConfigError, LocalServerError
+from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo, default_home
+from memoria.local import process as local_process
+from memoria.local.password import new_password, read_password, write_private
+from memoria.local.readiness import (
+    PortTakenError,
+    explain,
+    free_port,
+    port_becomes_free,
+    port_is_free,
+    tail,
+)
+from memoria.local.settings import (
+    SERVER_SETTINGS,
+    Layout,
+    Sizes,
+    argument_file,
+    configured_port,
+    neo4j_conf,
+)
+from memoria.local.state import locked
+
+SIZES = Sizes(heap_mb=512, page_cache_mb=64)
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_configuration_listens_on_loopback_with_authentication() -> None:
+    lines = neo4j_conf(12345, SIZES, {}).splitlines()
+    assert "server.bolt.listen_address=127.0.0.1:12345" in lines
+    assert "dbms.security.auth_enabled=true" in lines
+    assert "server.http.enabled=false" in lines
+    assert "server.memory.pagecache.size=64m" in lines
+    assert "db.transaction.monitor.check.interval=100ms" in lines
+
+
+def test_extra_settings_win_and_cannot_smuggle_lines() -> None:
+    text = neo4j_conf(1, SIZES, {"db.tx_log.rotation.size": "32m"})
+    assert "db.tx_log.rotation.size=32m\n" in text
+    assert "16m" not in text
+    with pytest.raises(ConfigError):
+        neo4j_conf(1, SIZES, {"a": "b\nc=d"})
+
+
+def test_the_port_of_the_last_start_is_read_back(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    assert configured_port(layout) is None
+    layout.conf.mkdir()
+    (layout.conf / "neo4j.conf").write_text(neo4j_conf(12345, SIZES, {}))
+    assert configured_port(layout) == 12345
+
+
+def test_sizes_reject_what_cannot_work() -> None:
+    with pytest.raises(ConfigError, match="heap_mb"):
+        Sizes(heap_mb=100, page_cache_mb=64)
+    with pytest.raises(ConfigError, match="page_cache_mb"):
+        LocalNeo4j(page_cache_mb=1)
+
+
+def test_paths_with_spaces_and_quotes_survive_the_argument_file() -> None:
+    text = argument_file([Path('/a b/"c"/d.jar'), Path("/e.jar")], SIZES)
+    assert f'"/a b/\\"c\\"/d.jar{os.pathsep}/e.jar"' in text
+    assert "-Xmx512m\n" in text
+
+
+def test_compose_file_has_the_same_version_and_settings() -> None:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    assert f"image: neo4j:{NEO4J_VERSION}\n" in text
+    for key, value in SERVER_SETTINGS.items():
+        name = "NEO4J_" + key.replace("_", "__").replace(".", "_")
+        assert f'      {name}: "{value}"\n' in text
+    assert re.findall(r'- "([^"]*):\$\{', text) == ["127.0.0.1"]
+
+
+def test_home_is_named_by_the_environment_or_lies_in_the_users_data_directory() -> None:
+    assert default_home({"MEMORIA_HOME": "/somewhere"}) == Path("/somewhere")
+    assert default_home({"MEMORIA_HOME": "~/x"}) == Path("~/x").expanduser()
+    assert default_home({"MEMORIA_HOME": " "}) == default_home({})
+    assert default_home({}).name == "memoria"
+
+
+def test_server_info_is_plain_json() -> None:
+    info = ServerInfo(uri="bolt://x", user="neo4j", password_file=Path("/p"), pid=1, version="v")
+    assert json.loads(json.dumps(info.to_dict())) == {
+        "uri": "bolt://x",
+        "user": "neo4j",
+        "password_file": "/p",
+        "pid": 1,
+        "version": "v",
+    }
+
+
+def test_password_file_is_private_and_random(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    first = new_password(layout)
+    assert stat.S_IMODE(layout.password.stat().st_mode) == 0o600
+    assert read_password(layout) == first
+    assert len(first) >= 32
+    assert new_password(layout) != first
+    with pytest.raises(FileExistsError):
+        write_private(layout.password, "other")
+
+
+def test_missing_or_empty_password_file_says_what_to_do(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    with pytest.raises(LocalServerError, match="Put the file back"):
+        read_password(layout)
+    layout.password.touch()
+    with pytest.raises(LocalServerError, match="empty"):
+        read_password(layout)
+
+
+async def test_nothing_runs_in_an_empty_home(tmp_path: Path) -> None:
+    server = LocalNeo4j(tmp_path / "none")
+    assert await server.status() is None
+    assert await server.stop() is False
+    assert server.log_tail(10) == ""
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(LocalServerError, match="memoria up"):
+        _ = server.uri
+
+
+async def test_a_reused_process_id_is_not_taken_for_the_server(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    own = psutil.Process()
+    state = {"pid": own.pid, "created": own.create_time(), "port": 1, "version": NEO4J_VERSION}
+    (tmp_path / "server" / "state.json").write_text(json.dumps(state))
+    assert await LocalNeo4j(tmp_path).status() is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"pid": "x"}', '{"pid": 1}'])
+async def test_a_broken_state_file_means_not_running(tmp_path: Path, text: str) -> None:
+    (tmp_path / "server").mkdir()
+    (tmp_path / "server" / "state.json").write_text(text)
+    assert await LocalNeo4j(tmp_path).status() is None
+
+
+async def test_the_lock_of_a_home_is_exclusive_and_freed(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "server")
+    async with locked(layout):
+        with pytest.raises(LocalServerError, match="another process"):
+            async with locked(layout, timeout_s=0.2):
+                pass
+    async with locked(layout):
+        assert stat.S_IMODE(layout.root.stat().st_mode) == 0o700
+
+
+async def test_a_taken_port_is_seen(tmp_path: Path) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        assert not port_is_free(port)
+        with pytest.raises(PortTakenError, match=str(port)):
+            await LocalNeo4j(tmp_path, port=port)._choose_port()
+    assert port_is_free(free_port())
+
+
+async def test_a_port_that_is_given_back_soon_is_waited_for() -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        asyncio.get_running_loop().call_later(0.3, holder.close)
+        assert await port_becomes_free(port)
+
+
+def test_too_little_memory_or_disk_is_refused_before_the_start(tmp_path: Path) -> None:
+    with pytest.raises(LocalServerError, match="too little memory"):
+        local_process.check_room(Layout(tmp_path), Sizes(heap_mb=1 << 30, page_cache_mb=8))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("PortBindException: An error occurred: /127.0.0.1:7", "port 7 is taken"),
+        ("java.net.BindException: Address already in use", "port 7 is taken"),
+        ("Could not reserve enough space for 1KB object heap", "too little memory"),
+        ("java.lang.OutOfMemoryError: Java heap space", "raise heap_mb"),
+        ("java.io.IOException: No space left on device", "disk is full"),
+        ("FileLockException: Lock file has been locked: /store_lock", "another server"),
+        ("something strange", "something strange"),
+        ("", "was it killed"),
+    ],
+)
+def test_the_log_of_a_failed_start_is_explained(text: str, expected: str) -> None:
+    assert expected in str(explain(text, 7))
+
+
+def test_the_tail_ends_with_what_java_printed(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    layout.log.parent.mkdir()
+    layout.log.write_text("one\ntwo\n\n")
+    layout.console.write_text("three\n")
+    assert tail(layout, 2) == "two\nthree"
+    assert tail(layout, 0) == ""
+
+
+def test_an_ephemeral_server_that_is_not_open_says_so() -> None:
+    server = LocalNeo4j.ephemeral()
+    with pytest.raises(ClosedError):
+        _ = server.uri
+    with pytest.raises(ClosedError):
+        _ = server.pid

@@ -1,0 +1,446 @@
+"""The driver's errors in memoria's terms, and retry, against a driver that fails as told."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Self
+
+import neo4j
+import pytest
+from neo4j import exceptions as driver_errors
+
+from memoria import errors
+from memoria.config import StoreConfig
+from memoria.errors import (
+    AuthError,
+    BudgetError,
+    ClosedError,
+    ConfigError,
+    DeadlineError,
+    DimensionError,
+    IndexNotReadyError,
+    InvalidInputError,
+    MemoriaError,
+    OverloadedError,
+    QueryError,
+    UnavailableError,
+)
+from memoria.queries import Query, parse
+from memoria.store import Store, translate
+
+SECRET = "the cat is called Wednesday"
+
+BY_CLASS: dict[str, type[MemoriaError]] = {
+    "AuthConfigurationError": AuthError,
+    "AuthError": AuthError,
+    "BrokenRecordError": QueryError,
+    "CertificateConfigurationError": ConfigError,
+    "ClientError": QueryError,
+    "ConfigurationError": ConfigError,
+    "ConnectionAcquisitionTimeoutError": OverloadedError,
+    "ConnectionPoolError": UnavailableError,
+    "ConstraintError": QueryError,
+    "CypherSyntaxError": QueryError,
+    "CypherTypeError": QueryError,
+    "DatabaseError": QueryError,
+    "DatabaseUnavailable": UnavailableError,
+    "DriverError": ClosedError,
+    "Forbidden": AuthError,
+    "ForbiddenOnReadOnlyDatabase": UnavailableError,
+    "GqlError": QueryError,
+    "IncompleteCommit": UnavailableError,
+    "Neo4jError": QueryError,
+    "NotALeader": UnavailableError,
+    "ReadServiceUnavailable": UnavailableError,
+    "ResultConsumedError": ClosedError,
+    "ResultError": ClosedError,
+    "ResultFailedError": ClosedError,
+    "ResultNotSingleError": ClosedError,
+    "RoutingServiceUnavailable": UnavailableError,
+    "ServiceUnavailable": UnavailableError,
+    "SessionError": ClosedError,
+    "SessionExpired": UnavailableError,
+    "TokenExpired": AuthError,
+    "TransactionError": ClosedError,
+    "TransactionNestingError": ClosedError,
+    "TransientError": UnavailableError,
+    "UnsupportedServerProduct": ConfigError,
+    "WriteServiceUnavailable": UnavailableError,
+}
+
+BY_CODE: dict[str, type[MemoriaError]] = {
+    "Neo.ClientError.Cluster.NotALeader": UnavailableError,
+    "Neo.ClientError.Database.DatabaseNotFound": ConfigError,
+    "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase": UnavailableError,
+    "Neo.ClientError.Procedure.ProcedureCallFailed": QueryError,
+    "Neo.ClientError.Procedure.ProcedureNotFound": QueryError,
+    "Neo.ClientError.Schema.ConstraintValidationFailed": QueryError,
+    "Neo.ClientError.Schema.IndexNotFound": IndexNotReadyError,
+    "Neo.ClientError.Security.AuthenticationRateLimit": AuthError,
+    "Neo.ClientError.Security.AuthorizationExpired": UnavailableError,
+    "Neo.ClientError.Security.CredentialsExpired": AuthError,
+    "Neo.ClientError.Security.Forbidden": AuthError,
+    "Neo.ClientError.Security.TokenExpired": AuthError,
+    "Neo.ClientError.Security.Unauthorized": AuthError,
+    "Neo.ClientError.Statement.AccessMode": QueryError,
+    "Neo.ClientError.Statement.SyntaxError": QueryError,
+    "Neo.ClientError.Statement.TypeError": QueryError,
+    "Neo.ClientError.Transaction.LockClientStopped": UnavailableError,
+    "Neo.ClientError.Transaction.Terminated": UnavailableError,
+    "Neo.ClientError.Transaction.TransactionTimedOut": DeadlineError,
+    "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration": DeadlineError,
+    "Neo.DatabaseError.General.UnknownError": QueryError,
+    "Neo.DatabaseError.Statement.ExecutionFailed": QueryError,
+    "Neo.TransientError.General.DatabaseUnavailable": UnavailableError,
+    "Neo.TransientError.General.MemoryPoolOutOfMemoryError": OverloadedError,
+    "Neo.TransientError.General.OutOfMemoryError": OverloadedError,
+    "Neo.TransientError.General.StackOverFlowError": BudgetError,
+    "Neo.TransientError.General.TransactionOutOfMemoryError": BudgetError,
+    "Neo.TransientError.Request.NoThreadsAvailable": OverloadedError,
+    "Neo.TransientError.Transaction.DeadlockDetected": UnavailableError,
+    "Neo.TransientError.Transaction.LockAcquisitionTimeout": UnavailableError,
+    "Neo.TransientError.Transaction.MaximumTransactionLimitReached": OverloadedError,
+    "Neo.TransientError.Transaction.Terminated": UnavailableError,
+}
+
+
+def server_error(code: str, message: str = "server's words") -> driver_errors.Neo4jError:
+    """What the driver raises when the server answers with ``code``."""
+    return driver_errors.Neo4jError._hydrate_neo4j(code=code, message=message)
+
+
+def driver_classes() -> dict[str, type[Exception]]:
+    return {
+        name: kind
+        for name, kind in vars(driver_errors).items()
+        if inspect.isclass(kind) and issubclass(kind, Exception)
+    }
+
+
+def test_every_class_of_the_driver_has_a_meaning() -> None:
+    assert set(BY_CLASS) == set(driver_classes())
+
+
+@pytest.mark.parametrize("name", sorted(BY_CLASS))
+def test_class_of_the_driver_becomes_one_of_ours(name: str) -> None:
+    error = translate(driver_classes()[name]("words", "words"), "seeds.text")
+    assert type(error) is BY_CLASS[name]
+    assert error.query == "seeds.text"
+    assert str(error).startswith("seeds.text: ")
+
+
+@pytest.mark.parametrize("code", sorted(BY_CODE))
+def test_code_of_the_server_becomes_one_of_our_errors(code: str) -> None:
+    assert type(translate(server_error(code))) is BY_CODE[code]
+
+
+@pytest.mark.parametrize(
+    "code",
+    sorted(
+        {
+            *driver_errors._client_errors,
+            *driver_errors._transient_errors,
+            *driver_errors._ERROR_REWRITE_MAP,
+        }
+    ),
+)
+def test_every_code_that_the_driver_knows_has_a_meaning(code: str) -> None:
+    error = translate(server_error(code))
+    assert type(error) is not MemoriaError
+    assert type(error) in vars(errors).values()
+
+
+@pytest.mark.parametrize("code", ["", "nonsense", "Neo.NewKind.Of.Error", "Neo.ClientError.X.Y"])
+def test_unknown_code_is_a_query_error(code: str) -> None:
+    assert type(translate(server_error(code))) is QueryError
+
+
+@pytest.mark.parametrize(
+    ("message", "meaning"),
+    [
+        ("There is no such vector schema index: memory_embedding", IndexNotReadyError),
+        ("There is no such fulltext schema index: memory_text", IndexNotReadyError),
+        ("Index is still populating", IndexNotReadyError),
+        ("Index query vector has 3 dimensions, but indexed vectors have 384.", DimensionError),
+        ("Something else", QueryError),
+    ],
+)
+def test_errors_inside_index_procedures_are_told_apart_by_their_text(
+    message: str, meaning: type[MemoriaError]
+) -> None:
+    error = translate(server_error("Neo.ClientError.Procedure.ProcedureCallFailed", message))
+    assert type(error) is meaning
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError("reset"), BrokenPipeError(), OSError("x")])
+def test_broken_connection_means_unavailable(error: OSError) -> None:
+    assert type(translate(error)) is UnavailableError
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (
+            "Neo.ClientError.Procedure.ProcedureCallFailed",
+            f"Failed to invoke procedure: Caused by: ParseException: Cannot parse '{SECRET}'",
+        ),
+        (
+            "Neo.ClientError.Schema.ConstraintValidationFailed",
+            f"Node(7) already exists with label `Memory` and property `id` = '{SECRET}'",
+        ),
+        ("Neo.ClientError.Statement.TypeError", f"Expected a Number, got String('{SECRET}')"),
+        ("Neo.ClientError.Statement.ArgumentError", f"{SECRET} is no valid date"),
+        ("Neo.DatabaseError.General.UnknownError", SECRET),
+        ("Neo.DatabaseError.Statement.ExecutionFailed", f"first line\n{SECRET}"),
+        ("Neo.NewKind.Of.Error", SECRET),
+    ],
+)
+def test_servers_words_stay_out_of_a_message_where_they_may_quote_values(
+    code: str, message: str
+) -> None:
+    error = translate(server_error(code, message), "seeds.text")
+    assert SECRET not in str(error)
+    assert "Wednesday" not in str(error)
+    assert code in str(error)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Neo.ClientError.Statement.AccessMode",
+        "Neo.ClientError.Statement.SyntaxError",
+        "Neo.ClientError.Security.Unauthorized",
+        "Neo.TransientError.Transaction.DeadlockDetected",
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        "Neo.ClientError.Database.DatabaseNotFound",
+    ],
+)
+def test_servers_words_are_kept_where_they_only_speak_of_server_and_query(code: str) -> None:
+    assert "server's words" in str(translate(server_error(code)))
+
+
+def test_drivers_own_words_are_kept() -> None:
+    assert "Driver closed" in str(translate(driver_errors.DriverError("Driver closed")))
+    assert "no route" in str(translate(driver_errors.ServiceUnavailable("no route")))
+
+
+def test_only_the_first_line_of_the_servers_words_is_kept() -> None:
+    error = translate(server_error("Neo.ClientError.Statement.SyntaxError", f"bad\n{SECRET}"))
+    assert "bad" in str(error)
+    assert SECRET not in str(error)
+
+
+# --- retry and deadlines: a driver that fails as told ---------------------------------------------
+
+
+class FailingDriver:
+    """Stands in for the driver: each query meets the next of the faults, then succeeds."""
+
+    def __init__(self, faults: Sequence[BaseException] = (), *, delay_s: float = 0.0) -> None:
+        self.faults = list(faults)
+        self.delay_s = delay_s
+        self.attempts = 0
+        self.sessions: list[dict[str, Any]] = []
+        self.open = 0
+
+    def session(self, **settings: Any) -> FailingSession:
+        self.sessions.append(settings)
+        return FailingSession(self)
+
+
+class FailingSession:
+    def __init__(self, driver: FailingDriver) -> None:
+        self.driver = driver
+
+    async def __aenter__(self) -> Self:
+        self.driver.open += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def cancel(self) -> None:
+        """Nothing to let go of."""
+
+    async def close(self) -> None:
+        self.driver.open = 0
+
+    async def run(self, statement: neo4j.Query, **_: Any) -> AsyncIterator[Any]:
+        self.driver.attempts += 1
+        self.driver.statement = statement  # type: ignore[attr-defined]
+        await asyncio.sleep(self.driver.delay_s)
+        if self.driver.faults:
+            raise self.driver.faults.pop(0)
+        return nothing()
+
+
+async def nothing() -> AsyncIterator[Any]:
+    for row in ():
+        yield row
+
+
+QUERY = parse(
+    "// name: test.one\n// mode: read\n// params: x\n// returns: x\nRETURN $p.x", "test.one"
+)
+FAST = StoreConfig(retry_base_s=0.001)
+
+
+def store_over(driver: FailingDriver, config: StoreConfig = FAST) -> Store:
+    return Store(driver, database="neo4j", config=config)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        driver_errors.ServiceUnavailable("gone"),
+        driver_errors.SessionExpired("gone"),
+        ConnectionResetError("gone"),
+        server_error("Neo.TransientError.Transaction.DeadlockDetected"),
+        server_error("Neo.ClientError.Transaction.Terminated"),
+    ],
+    ids=lambda fault: getattr(fault, "code", type(fault).__name__),
+)
+async def test_passing_fault_is_retried_three_times(fault: Exception) -> None:
+    healed = FailingDriver([fault] * 3)
+    assert await store_over(healed).run(QUERY, {"x": 1}) == []
+    assert healed.attempts == 4
+
+    broken = FailingDriver([fault] * 4)
+    with pytest.raises(UnavailableError) as caught:
+        await store_over(broken).run(QUERY, {"x": 1})
+    assert broken.attempts == 4
+    assert caught.value.query == "test.one"
+    assert caught.value.__cause__ is fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "meaning"),
+    [
+        (server_error(code), kind)
+        for code, kind in sorted(BY_CODE.items())
+        if kind is not UnavailableError
+    ]
+    + [
+        (TypeError("set"), InvalidInputError),
+        (OverflowError("2**70"), InvalidInputError),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogate"), InvalidInputError),
+        (RecursionError(), InvalidInputError),
+    ],
+    ids=lambda value: getattr(value, "code", getattr(value, "__name__", type(value).__name__)),
+)
+async def test_lasting_fault_is_not_retried(fault: Exception, meaning: type[MemoriaError]) -> None:
+    driver = FailingDriver([fault])
+    with pytest.raises(MemoriaError) as caught:
+        await store_over(driver).run(QUERY, {"x": SECRET})
+    assert type(caught.value) is meaning
+    assert driver.attempts == 1
+    assert driver.open == 0
+    assert SECRET not in str(caught.value)
+
+
+async def test_no_retries_where_none_are_allowed() -> None:
+    driver = FailingDriver([driver_errors.ServiceUnavailable("gone")])
+    with pytest.raises(UnavailableError):
+        await store_over(driver, StoreConfig(max_retries=0)).run(QUERY, {"x": 1})
+    assert driver.attempts == 1
+
+
+async def test_retries_end_before_the_deadline() -> None:
+    driver = FailingDriver([driver_errors.ServiceUnavailable("gone")] * 11)
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    with pytest.raises(UnavailableError):
+        await store_over(driver, StoreConfig(max_retries=10, retry_base_s=0.05)).run(
+            QUERY, {"x": 1}, until=start + 0.2
+        )
+    assert loop.time() - start < 0.3
+    assert 1 < driver.attempts < 5
+
+
+async def test_silent_server_is_left_at_the_deadline() -> None:
+    driver = FailingDriver(delay_s=30)
+    store = store_over(driver)
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    with pytest.raises(DeadlineError, match=r"test\.one took longer"):
+        await store.run(QUERY, {"x": 1}, until=start + 0.05)
+    assert loop.time() - start < 0.25
+    assert store.sessions_in_use == 0
+
+
+async def test_no_query_is_sent_after_the_deadline() -> None:
+    driver = FailingDriver()
+    with pytest.raises(DeadlineError, match="no time left"):
+        await store_over(driver).run(QUERY, {"x": 1}, until=asyncio.get_running_loop().time() - 1)
+    assert driver.attempts == 0
+
+
+async def test_query_carries_its_name_and_the_time_left() -> None:
+    driver = FailingDriver()
+    await store_over(driver).run(QUERY, {"x": 1}, until=asyncio.get_running_loop().time() + 3)
+    statement: neo4j.Query = driver.statement  # type: ignore[attr-defined]
+    assert statement.metadata == {"app": "memoria", "query": "test.one"}
+    assert statement.timeout == pytest.approx(3, abs=0.5)
+
+
+@pytest.mark.parametrize(("mode", "access"), [("read", "READ"), ("write", "WRITE")])
+async def test_session_says_how_it_will_be_used(mode: str, access: str) -> None:
+    driver = FailingDriver()
+    head = f"// name: test.one\n// mode: {mode}\n// params: x\n// returns: x\n"
+    await store_over(driver).run(parse(head + "RETURN $p.x", "test.one"), {"x": 1})
+    (settings,) = driver.sessions
+    assert settings["default_access_mode"] == access
+    assert settings["database"] == "neo4j"
+
+
+async def test_retry_is_logged_by_name_without_values(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="memoria")
+    driver = FailingDriver([driver_errors.ServiceUnavailable(SECRET)])
+    await store_over(driver).run(QUERY, {"x": SECRET})
+    (record,) = caplog.records
+    assert record.getMessage() == "retry 1 of test.one after UnavailableError"
+
+
+async def test_faults_of_the_program_pass_unchanged() -> None:
+    driver = FailingDriver([KeyError("a mistake")])
+    with pytest.raises(KeyError):
+        await store_over(driver).run(QUERY, {"x": 1})
+    assert driver.attempts == 1
+
+
+async def test_store_belongs_to_the_loop_of_its_first_session() -> None:
+    store = store_over(FailingDriver())
+    await store.run(QUERY, {"x": 1})
+
+    def elsewhere(query: Query) -> None:
+        asyncio.run(store.run(query, {"x": 1}))
+
+    with pytest.raises(ClosedError, match="another event loop"):
+        await asyncio.to_thread(elsewhere, QUERY)
+    assert await store.run(QUERY, {"x": 1}) == []
+
+
+async def test_sessions_are_given_in_the_order_of_asking() -> None:
+    store = store_over(FailingDriver(delay_s=0.002), StoreConfig(max_sessions=2))
+    served: list[int] = []
+
+    async def caller(number: int) -> None:
+        async with store.session() as session:
+            served.append(number)
+            await session.run(QUERY, {"x": number})
+
+    await asyncio.gather(*(caller(number) for number in range(50)))
+    assert served == list(range(50))
+    assert store.sessions_in_use == 0
+
+
+async def test_caller_without_a_session_in_time_is_told_that_there_is_no_room() -> None:
+    store = store_over(FailingDriver(), StoreConfig(max_sessions=1))
+    now = asyncio.get_running_loop().time()
+    async with store.session():
+        with pytest.raises(OverloadedError, match="no session became free"):
+            await store.run(QUERY, {"x": 1}, until=now + 0.05)
+    assert await store.run(QUERY, {"x": 1}) == []
