@@ -1,0 +1,9 @@
+// name: ingest.embedded
+// mode: read
+// params: rows, scope
+// returns: ids
+// Which of these memories stand with the same text and a vector: they need no embedding again.
+UNWIND $p.rows AS row
+MATCH (m:Memory {scope: $p.scope, id: row.id})
+WHERE m.text = row.text AND m.embedding IS NOT NULL
+RETURN collect(m.id) AS ids

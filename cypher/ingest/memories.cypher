@@ -1,0 +1,22 @@
+// name: ingest.memories
+// mode: write
+// params: kinds, now, rows, scope, scope_key
+// returns: written, created
+// Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
+// rows: id, kind, properties (null removes one), created_at, embedding (null keeps the one stored,
+// unless the text changed). Learning counters stay. kinds: the labels of which a memory has one.
+UNWIND $p.rows AS row
+MERGE (m:Memory {scope: $p.scope, id: row.id})
+WITH m, row, m.text IS NULL AS created, coalesce(m.text <> row.properties.text, false) AS changed
+SET m += row.properties,
+    m.scope_key = $p.scope_key,
+    m.created_at = coalesce(row.created_at, m.created_at, $p.now)
+REMOVE m:$([kind IN $p.kinds WHERE kind <> row.kind])
+SET m:$(row.kind)
+FOREACH (_ IN CASE WHEN changed AND row.embedding IS NULL THEN [1] ELSE [] END |
+  REMOVE m.embedding
+)
+FOREACH (vector IN CASE WHEN row.embedding IS NULL THEN [] ELSE [row.embedding] END |
+  SET m.embedding = vector
+)
+RETURN count(*) AS written, sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
