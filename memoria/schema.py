@@ -180,6 +180,8 @@ async def apply_schema(
     """
     if type(dimensions) is not int or not 1 <= dimensions <= MAX_DIMENSIONS:
         raise ConfigError(f"dimensions must be in [1, {MAX_DIMENSIONS}], got {dimensions!r}")
+    if not timeout_s > 0:
+        raise ConfigError(f"timeout_s must be above 0, got {timeout_s}")
     until = asyncio.get_running_loop().time() + timeout_s
     # A constraint is checked against all nodes by the statement that makes it: allow it the time.
     config = replace(store.config, query_timeout_s=timeout_s)

@@ -112,5 +112,9 @@ async def _drive(
     """Run the producer. Holds no reference to the stream, so that dropping that one is noticed."""
     try:
         queue.put_nowait(_End(result=await produce(queue.put_nowait)))
+    except asyncio.CancelledError:
+        # By the stream, whose consumer is gone, or from elsewhere: then the consumer still waits.
+        queue.put_nowait(_End(error=ClosedError("the stream was cancelled from outside")))
+        raise
     except Exception as exc:  # noqa: BLE001  # handed over to the consumer, who raises it
         queue.put_nowait(_End(error=exc))

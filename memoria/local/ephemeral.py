@@ -78,7 +78,7 @@ class EphemeralNeo4j:
         process.java()
         home = (self._home or default_home({})).expanduser().resolve()
         jars = await asyncio.to_thread(resolve_jars, COORDINATE, home=home, progress=self._progress)
-        await asyncio.to_thread(remove_leftovers)
+        await asyncio.to_thread(remove_leftovers, Path(tempfile.gettempdir()))
         root = await asyncio.to_thread(_new_folder)
         self._layout = Layout(root)
         try:
@@ -211,10 +211,10 @@ def _new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
 
 
-def remove_leftovers() -> None:
-    """Remove folders whose owner and guard were both killed."""
+def remove_leftovers(parent: Path) -> None:
+    """Remove folders below ``parent`` whose owner and guard were both killed."""
     now = time.time()
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in parent.glob(f"{PREFIX}*"):
         try:
             old = now - (folder / "conf").stat().st_mtime > LEFTOVER_AGE_S
         except OSError:

@@ -30,11 +30,14 @@ def linear_fusion(vector: Hits, text: Hits, *, alpha: float = 0.5) -> dict[str, 
     """``alpha`` * cosine clamped to [0, 1], plus ``1 - alpha`` times BM25 / best BM25.
 
     A list that does not hold an id adds nothing. Ids whose value is 0 are left out. Each id
-    adds once from each list, so equal shares from both are never taken for one.
+    adds once from each list, so equal shares from both are never taken for one. Where one list
+    is empty the other counts alone, whatever its share.
 
     >>> linear_fusion([("a", 0.8)], [("a", 6.0), ("b", 3.0)], alpha=0.5)
     {'a': 0.9, 'b': 0.25}
     """
+    if not (vector and text):
+        alpha = 1.0 if vector else 0.0
     best = max((score for _, score in text), default=0.0)
     fused: dict[str, float] = {}
     for node, cosine in vector:

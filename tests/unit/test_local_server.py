@@ -14,6 +14,7 @@ import pytest
 from memoria.errors import ClosedError, ConfigError, LocalServerError
 from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo, default_home
 from memoria.local import process as local_process
+from memoria.local.ephemeral import remove_leftovers
 from memoria.local.password import new_password, read_password, write_private
 from memoria.local.readiness import (
     PortTakenError,
@@ -206,6 +207,15 @@ def test_the_tail_ends_with_what_java_printed(tmp_path: Path) -> None:
     layout.console.write_text("three\n")
     assert tail(layout, 2) == "two\nthree"
     assert tail(layout, 0) == ""
+
+
+def test_folders_of_killed_owners_are_removed_once_they_are_old(tmp_path: Path) -> None:
+    for name in ("memoria-neo4j-old", "memoria-neo4j-new", "other"):
+        (tmp_path / name / "conf").mkdir(parents=True)
+    for name in ("memoria-neo4j-old", "other"):
+        os.utime(tmp_path / name / "conf", (1, 1))
+    remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["memoria-neo4j-new", "other"]
 
 
 def test_an_ephemeral_server_that_is_not_open_says_so() -> None:

@@ -50,9 +50,8 @@ def texts_in_python() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.JoinedStr):
                 parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
                 yield where, " ".join(map(str, parts))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if id(node) not in docs | inside:
-                    yield where, node.value
+            elif isinstance(node, ast.Constant) and id(node) not in docs | inside:
+                yield where, str(node.value)
 
 
 def test_there_are_query_files() -> None:

@@ -282,9 +282,8 @@ async def nothing() -> AsyncIterator[Any]:
         yield row
 
 
-QUERY = parse(
-    "// name: test.one\n// mode: read\n// params: x\n// returns: x\nRETURN $p.x", "test.one"
-)
+HEAD = "// name: test.one\n// mode: {}\n// params: x\n// returns: x\n"
+QUERY = parse(HEAD.format("read") + "RETURN $p.x", "test.one")
 FAST = StoreConfig(retry_base_s=0.001)
 
 
@@ -389,8 +388,8 @@ async def test_query_carries_its_name_and_the_time_left() -> None:
 @pytest.mark.parametrize(("mode", "access"), [("read", "READ"), ("write", "WRITE")])
 async def test_session_says_how_it_will_be_used(mode: str, access: str) -> None:
     driver = FailingDriver()
-    head = f"// name: test.one\n// mode: {mode}\n// params: x\n// returns: x\n"
-    await store_over(driver).run(parse(head + "RETURN $p.x", "test.one"), {"x": 1})
+    query = parse(HEAD.format(mode) + "RETURN $p.x", "test.one")
+    await store_over(driver).run(query, {"x": 1})
     (settings,) = driver.sessions
     assert settings["default_access_mode"] == access
     assert settings["database"] == "neo4j"
