@@ -17,13 +17,13 @@ import typer
 from rich.console import Console
 
 from memoria.config import StoreConfig
-from memoria.connect import Target, find_target, home, open_driver
+from memoria.connect import find_target, home
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import MemoriaError
 from memoria.ingest import GraphWriter, IngestReport, ingest_files
 from memoria.progress import progress_bars
 from memoria.schema import SchemaReport, apply_schema
-from memoria.store import Store
+from memoria.store import Store, Target, open_driver
 
 T = TypeVar("T")
 

@@ -7,47 +7,21 @@ Touches: the environment, the network.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
-import neo4j
-import platformdirs
-
-from memoria.config import RetrieverConfig, StoreConfig
+from memoria.config import RetrieverConfig
 from memoria.embed import Embedder
-from memoria.errors import UnavailableError
+from memoria.errors import LocalServerError, UnavailableError
+from memoria.home import default_home
 from memoria.retriever import GraphRetriever
-from memoria.store import translate
-
-Auth = tuple[str, str] | neo4j.Auth
+from memoria.store import Auth, Target, open_driver
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """A database to connect to.
-
-    Attributes
-    ----------
-    uri
-        Such as ``bolt://127.0.0.1:7687``, or ``neo4j://`` for a cluster.
-    auth
-        Credentials, or None where the server asks for none.
-    database
-        Name of the database.
-    """
-
-    uri: str
-    auth: Auth | None
-    database: str
-
-
-def home(environ: Mapping[str, str] = os.environ) -> Path:
-    """Folder of server and models: ``MEMORIA_HOME``, else within the user's data folder."""
-    given = environ.get("MEMORIA_HOME")
-    return Path(given) if given else Path(platformdirs.user_data_dir("memoria"))
+def home() -> Path:
+    """Folder of server and models, as the environment has it."""
+    return default_home(os.environ)
 
 
 async def find_target(
@@ -77,38 +51,12 @@ async def _local_target(database: str) -> Target:
     )
     try:
         from memoria.local import LocalNeo4j
-    except ImportError as exc:
+    except LocalServerError as exc:  # its extra is not installed
         raise missing from exc
     server = LocalNeo4j(home())
     if await server.status() is None:
         raise missing
     return Target(uri=server.uri, auth=server.auth, database=database)
-
-
-@asynccontextmanager
-async def open_driver(target: Target, config: StoreConfig) -> AsyncIterator[neo4j.AsyncDriver]:
-    """Open a driver with memoria's limits; the driver's own are too long for a call.
-
-    Raises
-    ------
-    ConfigError
-        The address is no URI that the driver knows.
-    """
-    try:
-        driver = neo4j.AsyncGraphDatabase.driver(
-            target.uri,
-            auth=target.auth,
-            connection_timeout=config.connect_timeout_s,
-            connection_acquisition_timeout=config.query_timeout_s,
-            max_connection_pool_size=config.max_sessions,
-            max_transaction_retry_time=config.query_timeout_s,
-            telemetry_disabled=True,
-            user_agent=f"memoria/{version('memoria-graph')}",
-        )
-    except (neo4j.exceptions.DriverError, ValueError) as exc:
-        raise translate(exc) from exc
-    async with driver:
-        yield driver
 
 
 @asynccontextmanager

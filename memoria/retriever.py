@@ -87,7 +87,8 @@ class GraphRetriever:
         """
         if self._facts is None:
             facts = await probe(self.store)
-            check_embedder(facts, self.embedder)
+            # Some models load to learn their dimensions: not on the event loop.
+            await asyncio.to_thread(check_embedder, facts, self.embedder)
             self._facts = facts
         return self._facts
 

@@ -24,9 +24,9 @@ import neo4j
 import numpy as np
 
 import memoria
-from memoria.connect import Target, open_driver
 from memoria.local import LocalNeo4j
 from memoria.progress import progress_bars
+from memoria.store import Target, open_driver
 
 KINDS = ("Utterance", "Session", "Speaker", "Entity", "Keyword")
 STAGES = ("embed", "seeds", "explore", "hydrate", "pack")

@@ -9,12 +9,11 @@ from uuid import uuid4
 
 import neo4j
 import pytest
-from memoria.schema import apply_schema
 
 from memoria.config import StoreConfig
-from memoria.connect import Target, open_driver
 from memoria.retriever import GraphRetriever
-from memoria.store import Store
+from memoria.schema import apply_schema
+from memoria.store import Store, Target, open_driver
 
 DIMENSIONS = 384
 EMBEDDER = "test"

@@ -80,15 +80,20 @@ def random_question(rng: random.Random) -> Question:
         graph=Graph([*nodes, *foreign], edges),
         seeds=_seeds(rng, ids, foreign),
         query_tags=query_tags,
-        config=ExploreConfig(
-            max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
-            min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
-            tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
-            max_branches=rng.randint(1, 4),
-            max_weight=rng.choice([1.0, 1.0, 1.0, 1, 2.0, 2.0, 0.5, 0.005]),
-        ),
+        config=_config(rng),
     )
     return _at_the_threshold(rng, question) if rng.random() < 0.2 else question
+
+
+def _config(rng: random.Random) -> ExploreConfig:
+    """Whole numbers among the fractions: in Cypher, whole numbers divide into whole numbers."""
+    return ExploreConfig(
+        max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
+        min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
+        tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
+        max_branches=rng.randint(1, 4),
+        max_weight=rng.choice([1.0, 1.0, 1.0, 1, 2.0, 2.0, 0.5, 0.005]),
+    )
 
 
 def _at_the_threshold(rng: random.Random, question: Question) -> Question:
@@ -164,7 +169,8 @@ def _edge_maker(rng: random.Random, query_tags: Sequence[str]) -> Callable[[Node
     def tags() -> list[str] | None:
         if rng.random() < topical:
             return sorted(set(query_tags))
-        return rng.choice([None, [], rng.choices(TAGS, k=3), rng.sample(TAGS, rng.randint(1, 5))])
+        kinds: list[list[str] | None] = [None, [], rng.choices(TAGS, k=3)]
+        return rng.choice([*kinds, rng.sample(TAGS, rng.randint(1, 5))])
 
     def new_edge(source: Node, target: Node) -> Edge:
         return Edge(

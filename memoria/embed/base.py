@@ -7,11 +7,9 @@ Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
 
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
@@ -127,11 +125,6 @@ def check_dimensions(dimensions: object) -> int:
     if not 1 <= dimensions <= 4096:
         raise ConfigError(f"dimensions must be in [1, 4096], got {dimensions}")
     return dimensions
-
-
-def default_home() -> Path:
-    """Folder of the user where memoria keeps servers and models."""
-    return Path(platformdirs.user_data_dir("memoria"))
 
 
 def _rows(vectors: object, name: str) -> list[NDArray[np.float64]]:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memoria.embed.base import check_text, check_texts, default_home
+from memoria.embed.base import check_text, check_texts
 from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS, OnnxModel, Progress, read_files
 from memoria.embed.threads import map_pieces
 from memoria.errors import ConfigError
+from memoria.home import default_home
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -12,11 +12,11 @@ try:
     from memoria.local.ephemeral import EphemeralNeo4j
     from memoria.local.server import LocalNeo4j
     from memoria.local.settings import NEO4J_VERSION
-    from memoria.local.state import ServerInfo, default_home
+    from memoria.local.state import ServerInfo
 except ImportError as exc:
     raise LocalServerError(
         f"the local server needs more packages ({exc.name} is missing): "
         "pip install 'memoria-graph[local]'"
     ) from exc
 
-__all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "LocalNeo4j", "ServerInfo", "default_home"]
+__all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "LocalNeo4j", "ServerInfo"]

@@ -17,12 +17,13 @@ from types import TracebackType
 from typing import Self
 
 from memoria.errors import ClosedError, LocalServerError
+from memoria.home import default_home
 from memoria.jars import resolve_jars
 from memoria.local import password, process, readiness
 from memoria.local.guard import Guard
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
 from memoria.local.settings import COORDINATE, NEO4J_VERSION, USER, Layout, Sizes
-from memoria.local.state import default_home, uri_of
+from memoria.local.state import uri_of
 
 PREFIX = "memoria-neo4j-"
 #: Folders of killed owners are removed once they are older than any start can take.
@@ -76,7 +77,7 @@ class EphemeralNeo4j:
 
     async def __aenter__(self) -> Self:
         process.java()
-        home = (self._home or default_home({})).expanduser().resolve()
+        home = (self._home or default_home()).expanduser().resolve()
         jars = await asyncio.to_thread(resolve_jars, COORDINATE, home=home, progress=self._progress)
         await asyncio.to_thread(remove_leftovers, Path(tempfile.gettempdir()))
         root = await asyncio.to_thread(_new_folder)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memoria.errors import LocalServerError
+from memoria.home import default_home
 from memoria.jars import resolve_jars
 from memoria.local import password, process, readiness, settings
 from memoria.local.ephemeral import EphemeralNeo4j
@@ -19,7 +20,6 @@ from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
 from memoria.local.settings import COORDINATE, USER, Layout, Sizes
 from memoria.local.state import (
     ServerInfo,
-    default_home,
     locked,
     read_state,
     uri_of,
@@ -64,7 +64,7 @@ class LocalNeo4j:
     @property
     def home(self) -> Path:
         """Folder of memoria."""
-        return (self._home or default_home({})).expanduser().resolve()
+        return (self._home or default_home()).expanduser().resolve()
 
     @property
     def log_path(self) -> Path:

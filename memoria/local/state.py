@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import uuid4
-
-import platformdirs
 
 from memoria.errors import LocalServerError
 from memoria.local import process
@@ -24,14 +22,6 @@ from memoria.local.settings import HOST, NEO4J_VERSION, USER, Layout
 LOCK_TIMEOUT_S = 180.0
 #: psutil derives the time of birth from the boot time, which clock corrections move a little.
 BIRTH_TOLERANCE_S = 5.0
-
-
-def default_home(environ: Mapping[str, str]) -> Path:
-    """Folder of memoria: ``MEMORIA_HOME``, else below the user's data directory."""
-    named = environ.get("MEMORIA_HOME", "").strip()
-    if named:
-        return Path(named).expanduser()
-    return Path(platformdirs.user_data_dir("memoria", appauthor=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,9 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from memoria.errors import LocalServerError
+from memoria.home import default_home
 from memoria.jars import resolve_jars
-from memoria.local import NEO4J_VERSION, EphemeralNeo4j, LocalNeo4j, default_home
+from memoria.local import NEO4J_VERSION, EphemeralNeo4j, LocalNeo4j
 from memoria.local import process as local_process
 from memoria.local.settings import COORDINATE
 

@@ -10,12 +10,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memoria.config import RetrieverConfig, StoreConfig
-from memoria.connect import Target, open_driver
 from memoria.errors import UnavailableError
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
-from memoria.store import Store
+from memoria.store import Store, Target, open_driver
 from memoria.types import Path, Seed
 from memoria.validation import scope_key
 

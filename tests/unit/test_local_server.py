@@ -12,7 +12,8 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from memoria.errors import ClosedError, ConfigError, LocalServerError
-from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo, default_home
+from memoria.home import default_home
+from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
 from memoria.local import process as local_process
 from memoria.local.ephemeral import remove_leftovers
 from memoria.local.password import new_password, read_password, write_private

@@ -1,0 +1,12 @@
+"""The way to the database: drivers, sessions, deadlines, retry, and errors in our terms.
+
+In: a query and its parameters. Out: its records, or one of memoria's errors.
+The only place that knows the driver's exceptions.
+"""
+
+from memoria.store.driver import Auth, Target, open_driver
+from memoria.store.faults import translate
+from memoria.store.pool import Store
+from memoria.store.session import Session, Transactions
+
+__all__ = ["Auth", "Session", "Store", "Target", "Transactions", "open_driver", "translate"]

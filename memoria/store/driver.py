@@ -1,0 +1,67 @@
+"""Open a driver with memoria's limits.
+
+In: the address of a database. Out: a driver that closes with its context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from memoria.config import StoreConfig
+from memoria.store.faults import translate
+
+Auth = tuple[str, str] | neo4j.Auth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A database to connect to.
+
+    Attributes
+    ----------
+    uri
+        Such as ``bolt://127.0.0.1:7687``, or ``neo4j://`` for a cluster.
+    auth
+        Credentials, or None where the server asks for none; never shown.
+    database
+        Name of the database.
+    """
+
+    uri: str
+    auth: Auth | None = field(repr=False)
+    database: str = "neo4j"
+
+
+@asynccontextmanager
+async def open_driver(
+    target: Target, config: StoreConfig | None = None
+) -> AsyncIterator[neo4j.AsyncDriver]:
+    """Open a driver; the driver's own limits are too long for a call.
+
+    Raises
+    ------
+    ConfigError
+        The address is no URI that the driver knows.
+    """
+    config = config or StoreConfig()
+    try:
+        driver = neo4j.AsyncGraphDatabase.driver(
+            target.uri,
+            auth=target.auth,
+            connection_timeout=config.connect_timeout_s,
+            connection_acquisition_timeout=config.query_timeout_s,
+            max_connection_pool_size=config.max_sessions,
+            max_transaction_retry_time=config.query_timeout_s,
+            telemetry_disabled=True,
+            user_agent=f"memoria/{version('memoria-graph')}",
+        )
+    except (driver_errors.DriverError, ValueError) as exc:
+        raise translate(exc) from exc
+    async with driver:
+        yield driver

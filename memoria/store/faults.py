@@ -1,0 +1,123 @@
+"""The driver's exceptions in memoria's terms.
+
+In: an exception of the driver. Out: one of ``memoria.errors``. Nothing else knows the driver's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from neo4j import exceptions as driver_errors
+
+from memoria.errors import (
+    AuthError,
+    BudgetError,
+    ClosedError,
+    ConfigError,
+    DeadlineError,
+    DimensionError,
+    IndexNotReadyError,
+    MemoriaError,
+    OverloadedError,
+    QueryError,
+    UnavailableError,
+)
+
+# By the last part of the server's code; checked before the driver's classes.
+_BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
+    "MemoryPoolOutOfMemoryError": (OverloadedError, "the server's memory pool is spent"),
+    "OutOfMemoryError": (OverloadedError, "the server is out of memory"),
+    "StackOverFlowError": (BudgetError, "the query overflowed the server's stack"),
+    "MaximumTransactionLimitReached": (OverloadedError, "too many transactions at once"),
+    "NoThreadsAvailable": (OverloadedError, "the server has no free thread"),
+    "TransactionOutOfMemoryError": (
+        BudgetError,
+        "the query needs more memory than one transaction may use: lower max_branches or "
+        "max_depth, or raise db.memory.transaction.max",
+    ),
+    "TransactionTimedOut": (DeadlineError, "the server's time limit was up"),
+    "TransactionTimedOutClientConfiguration": (DeadlineError, "the time limit was up"),
+    "Terminated": (UnavailableError, "the server ended the transaction"),
+    "TransactionTerminated": (UnavailableError, "the server ended the transaction"),
+    "LockClientStopped": (UnavailableError, "the server ended the transaction"),
+    "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
+    "IndexNotFound": (IndexNotReadyError, "an index is missing: run memoria init"),
+    "DatabaseNotFound": (ConfigError, "there is no such database: check the database name"),
+}
+
+# Codes under which the server speaks of itself or of the query; others may quote parameters.
+_QUOTES_NO_VALUES = (
+    "Cluster",
+    "Database",
+    "Security",
+    "Transaction",
+    "AccessMode",
+    "DatabaseUnavailable",
+    "MemoryPoolOutOfMemoryError",
+    "OutOfMemoryError",
+    "SyntaxError",
+    "TransactionOutOfMemoryError",
+)
+
+# By the driver's class; the first match counts, so subclasses come first.
+_BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
+    (driver_errors.AuthError, AuthError, "credentials refused: check user and password"),
+    (driver_errors.AuthConfigurationError, AuthError, "credentials can't be used"),
+    (driver_errors.Forbidden, AuthError, "the user may not do this"),
+    (driver_errors.TransientError, UnavailableError, "the server can't serve this now"),
+    (driver_errors.Neo4jError, QueryError, "the server refused the query"),
+    (driver_errors.ServiceUnavailable, UnavailableError, "the server can't be reached"),
+    (driver_errors.SessionExpired, UnavailableError, "the connection was lost"),
+    (
+        driver_errors.ConnectionAcquisitionTimeoutError,
+        OverloadedError,
+        "the driver's pool is spent: lower max_sessions below its size",
+    ),
+    (driver_errors.ConnectionPoolError, UnavailableError, "the driver's pool has no connection"),
+    (driver_errors.ConfigurationError, ConfigError, "the driver refuses its configuration"),
+    (driver_errors.BrokenRecordError, QueryError, "the driver can't read a value of the result"),
+    (driver_errors.DriverError, ClosedError, "the driver can't be used any more"),
+    (OSError, UnavailableError, "the connection broke"),
+)
+
+
+def translate(exc: Exception, query: str | None = None) -> MemoriaError:
+    """Say a driver's exception in memoria's terms; always an instance, never None."""
+    code = exc.code if isinstance(exc, driver_errors.Neo4jError) else ""
+    where = f"{query}: " if query else ""
+    detail = f" ({code or type(exc).__name__}{_detail(exc, code)})"
+    if known := _BY_CODE.get(code.rpartition(".")[2]):
+        return _make(known[0], where + known[1] + detail, query)
+    if (special := _by_message(str(exc))) is not None:
+        return _make(special[0], where + special[1] + detail, query)
+    if ".Security." in code and not isinstance(exc, driver_errors.AuthError):
+        return _make(AuthError, where + "the server refuses this user" + detail, query)
+    for source, target, meaning in _BY_CLASS:
+        if isinstance(exc, source):
+            return _make(target, where + meaning + detail, query)
+    return QueryError(where + "unexpected error" + detail, query=query)
+
+
+def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:
+    """Errors inside index procedures share one code; only their text tells them apart."""
+    text = message.lower()
+    if "no such" in text and "index" in text:
+        return IndexNotReadyError, "an index is missing: run memoria init"
+    if "populating" in text and "index" in text:
+        return IndexNotReadyError, "an index is still populating: wait, or run memoria init"
+    if "dimension" in text and "vector" in text:
+        return DimensionError, "the vector has another size than the index: use its embedder"
+    return None
+
+
+def _make(kind: type[MemoriaError], message: str, query: str | None) -> MemoriaError:
+    return kind(message, query=query)
+
+
+def _detail(exc: Exception, code: str) -> str:
+    """First line of the message, cut; of the server's only where it can't quote parameters."""
+    text = str(exc)
+    if isinstance(exc, driver_errors.Neo4jError):
+        text = exc.message if not set(_QUOTES_NO_VALUES).isdisjoint(code.split(".")) else ""
+    text = text.strip().partition("\n")[0][:200]
+    return f": {text}" if text else ""

@@ -1,0 +1,126 @@
+"""Sessions of one database: as many at once as allowed, handed out in order.
+
+In: a driver. Out: `Session`s, each for one task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from memoria.config import StoreConfig
+from memoria.errors import ClosedError, OverloadedError
+from memoria.queries import Query
+from memoria.store.faults import translate
+from memoria.store.session import Session, Transactions
+
+
+class Store:
+    """Sessions of one database through one driver.
+
+    Bound to the event loop of its first session. Sessions share bookmarks, so that a read
+    sees the writes made through the same store, on a cluster too.
+
+    Parameters
+    ----------
+    driver
+        An open driver; it stays the caller's, who closes it.
+    database
+        Name of the database.
+    """
+
+    def __init__(
+        self, driver: neo4j.AsyncDriver, *, database: str, config: StoreConfig | None = None
+    ) -> None:
+        self.driver = driver
+        self.database = database
+        self.config = config or StoreConfig()
+        self.sessions_in_use = 0
+        self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._free: asyncio.Semaphore | None = None
+
+    @asynccontextmanager
+    async def session(
+        self,
+        mode: Literal["read", "write"] = "read",
+        *,
+        until: float | None = None,
+        transactions: Transactions = "auto",
+    ) -> AsyncIterator[Session]:
+        """Open a session for the current task.
+
+        Parameters
+        ----------
+        until
+            Time of the loop's clock at which all work in it must be over; seconds.
+
+        Raises
+        ------
+        OverloadedError
+            No session became free in time. Callers wait in the order they came, here and not
+            in the driver, whose waiters have no order.
+        ClosedError
+            The store belongs to another event loop.
+        """
+        free = self._semaphore()
+        try:
+            async with asyncio.timeout_at(until):
+                await free.acquire()
+        except TimeoutError as exc:
+            raise OverloadedError(
+                f"no session became free in time, {self.config.max_sessions} are in use: "
+                "raise max_sessions (and the driver's pool), or call less at once"
+            ) from exc
+        self.sessions_in_use += 1
+        try:
+            async with self._driver_session(mode) as driver_session:
+                yield Session(driver_session, self.config, until, transactions)
+        finally:
+            self.sessions_in_use -= 1
+            free.release()
+
+    async def run(
+        self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+    ) -> list[neo4j.Record]:
+        """Run one query in a session of its own; see `Session.run`."""
+        mode: Literal["read", "write"] = "read" if query.mode == "read" else "write"
+        async with self.session(mode, until=until) as session:
+            return await session.run(query, parameters)
+
+    def _semaphore(self) -> asyncio.Semaphore:
+        loop = asyncio.get_running_loop()
+        if self._free is None:
+            self._loop, self._free = loop, asyncio.Semaphore(self.config.max_sessions)
+        if self._loop is not loop:
+            raise ClosedError(
+                "used from another event loop than before: make one retriever per event loop"
+            )
+        return self._free
+
+    @asynccontextmanager
+    async def _driver_session(
+        self, mode: Literal["read", "write"]
+    ) -> AsyncIterator[neo4j.AsyncSession]:
+        try:
+            session = self.driver.session(
+                database=self.database,
+                default_access_mode=neo4j.READ_ACCESS if mode == "read" else neo4j.WRITE_ACCESS,
+                bookmark_manager=self._bookmarks,
+                notifications_min_severity="OFF",
+            )
+        except driver_errors.DriverError as exc:
+            raise translate(exc) from exc
+        try:
+            async with session:
+                yield session
+        except asyncio.CancelledError:
+            # A cancellation may hit the session while it closes; it would keep its connection.
+            session.cancel()
+            await session.close()
+            raise

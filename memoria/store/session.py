@@ -1,0 +1,125 @@
+"""One driver session that speaks memoria: named queries, deadlines, retry, our errors.
+
+In: a query and its parameters. Out: its records, or one of memoria's errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import neo4j
+import tenacity
+from neo4j import exceptions as driver_errors
+
+from memoria.config import StoreConfig
+from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
+from memoria.queries import Query
+from memoria.store.faults import translate
+
+log = logging.getLogger(__name__)
+
+Transactions = Literal["auto", "managed"]
+
+# What the driver raises while it packs parameters; nothing has been sent then.
+_PACKING_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
+
+
+class Session:
+    """A driver session that speaks memoria: named queries, deadlines, retry, our errors.
+
+    Used by one task only, and never again after a cancellation.
+    """
+
+    def __init__(
+        self,
+        session: neo4j.AsyncSession,
+        config: StoreConfig,
+        until: float | None,
+        transactions: Transactions,
+    ) -> None:
+        self._session = session
+        self._config = config
+        self._until = until
+        self._transactions = transactions
+
+    async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+        """Run ``query`` with ``parameters`` as its map ``$p``, and fetch all records.
+
+        One round trip (``managed``: three). Passing faults are retried, with growing waits,
+        while there is time; every query of ours may be repeated without harm.
+
+        Raises
+        ------
+        MemoriaError
+            What went wrong, in our terms.
+        """
+        config = self._config
+        left = self._time_left(query)
+        stop = tenacity.stop_after_attempt(config.max_retries + 1)
+        async for attempt in tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(UnavailableError),
+            stop=tenacity.stop_any(stop, tenacity.stop_before_delay(left)),
+            wait=tenacity.wait_exponential(config.retry_base_s)
+            + tenacity.wait_random(0, config.retry_base_s),
+            before_sleep=_log_retry,
+            reraise=True,
+        ):
+            with attempt:
+                return await self._try(query, parameters)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    async def _try(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+        """One attempt, bounded on both sides: the server may be silent, the client gone."""
+        timeout_s = self._time_left(query)
+        statement = neo4j.Query(
+            query.text, metadata={"app": "memoria", "query": query.name}, timeout=timeout_s
+        )
+        try:
+            async with asyncio.timeout(timeout_s):
+                if self._transactions == "managed":
+                    return await self._managed(statement, parameters)
+                result = await self._session.run(statement, p=dict(parameters))
+                return [record async for record in result]
+        except TimeoutError as exc:
+            raise DeadlineError(
+                f"{query.name} took longer than {timeout_s:.3f} s: give more time, or ask for less",
+                query=query.name,
+            ) from exc
+        except (driver_errors.Neo4jError, driver_errors.DriverError, OSError) as exc:
+            raise translate(exc, query.name) from exc
+        except _PACKING_ERRORS as exc:
+            raise InvalidInputError(
+                f"{query.name}: a parameter can't be sent ({type(exc).__name__})", query=query.name
+            ) from exc
+
+    async def _managed(
+        self, statement: neo4j.Query, parameters: Mapping[str, Any]
+    ) -> list[neo4j.Record]:
+        @neo4j.unit_of_work(metadata=statement.metadata, timeout=statement.timeout)
+        async def work(transaction: neo4j.AsyncManagedTransaction) -> list[neo4j.Record]:
+            result = await transaction.run(statement.text, p=dict(parameters))
+            return [record async for record in result]
+
+        return await self._session.execute_read(work)
+
+    def _time_left(self, query: Query) -> float:
+        """Time that one query may take; seconds, > 0."""
+        limit = self._config.query_timeout_s
+        if self._until is not None:
+            limit = min(limit, self._until - asyncio.get_running_loop().time())
+        if limit <= 0:
+            raise DeadlineError(f"no time left for {query.name}", query=query.name)
+        return limit
+
+
+def _log_retry(state: tenacity.RetryCallState) -> None:
+    error = state.outcome.exception() if state.outcome else None
+    log.info(
+        "retry %d of %s after %s",
+        state.attempt_number,
+        getattr(error, "query", None),
+        type(error).__name__,
+    )
