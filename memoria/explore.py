@@ -238,18 +238,18 @@ class _Group:
             batch = [(run, path) for run in runs for path in run.unread]
             for run in runs:
                 run.unread = []
-            await self._read_texts(batch)
+            were_read = await self._read_texts(batch)
             for run, path in sorted(batch, key=lambda item: path_order(item[1])):
-                self._hand_over(run, path)
+                self._hand_over(run, self._with_texts(run, path, were_read))
             for run in over:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    async def _read_texts(self, batch: Iterable[tuple[_Run, Path]]) -> None:
-        """Read what is not known yet; without it, paths are delivered without texts."""
+    async def _read_texts(self, batch: Iterable[tuple[_Run, Path]]) -> bool:
+        """Read what is not known yet; say whether that worked."""
         wanted = {node: None for _, path in batch for node in path.ids if node not in self._known}
         if not wanted:
-            return
+            return True
         request = self._request
         try:
             self._known |= await hydrate(
@@ -260,20 +260,30 @@ class _Group:
             for run, _ in batch:
                 run.cut = True
                 run.error = run.error or (None if late else exc)
+            return False
+        return True
 
-    def _hand_over(self, run: _Run, path: Path) -> None:
-        """Give a path its texts; where a memory was deleted meanwhile, end it before."""
+    def _with_texts(self, run: _Run, path: Path, were_read: bool) -> Path | None:
+        """Give a path its memories: all, or none where they could not be read.
+
+        A path that leads through a memory deleted meanwhile ends before it; None without a seed.
+        """
         nodes = [self._known.get(node) for node in path.ids]
         kept = nodes.index(None) if None in nodes else len(nodes)
-        if kept == 0 and not run.cut:
-            return
         memories = tuple(node for node in nodes[:kept] if node is not None)
-        if 0 < kept < len(nodes):
-            hops = path.hops[: kept - 1]
-            energy = hops[-1].energy_out if hops else run.spread.seed.score
-            path = replace(path, hops=hops, end_reason="truncated", energy=energy)
-        path = replace(path, memories=memories)
-        if path.ids not in run.paths:
+        if kept == len(nodes):
+            return replace(path, memories=memories)
+        if not were_read:
+            return path
+        if kept == 0:
+            return None
+        hops = path.hops[: kept - 1]
+        energy = hops[-1].energy_out if hops else run.spread.seed.score
+        return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
+
+    def _hand_over(self, run: _Run, path: Path | None) -> None:
+        """Deliver a path, once: two that end before the same deleted memory are one."""
+        if path is not None and path.ids not in run.paths:
             run.paths[path.ids] = path
             self._listener.on_path(path)
 

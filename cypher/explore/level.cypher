@@ -15,9 +15,9 @@ MATCH (current:Memory {scope: $p.scope, id: f[1]})
 WITH f, current, COUNT { (current)-[:RELATES]-() } AS degree
 CALL (f, current, degree) {
   // Nothing can come out of a parent whose best conceivable edge is not enough: never expand it.
-  // The factor covers the rounding of a tag similarity of 1.
-  WITH *
-  WHERE ((f[2] * $p.max_weight) / sqrt(toFloat(degree))) * 1.000000000000001 > $p.min_activation
+  // A missing weight may be the best; the factor covers the rounding of a tag similarity of 1.
+  WITH *, CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
+  WHERE ((f[2] * best) / sqrt(toFloat(degree))) * 1.000000000000001 > $p.min_activation
   // Edge properties decide first; the neighbour's records are read only for what is left.
   MATCH (current)-[r:RELATES]-(neighbour)
   WITH neighbour, r,
