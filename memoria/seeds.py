@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,12 +20,13 @@ from memoria.model.fusion import Hits, linear_fusion, reciprocal_rank_fusion, sc
 from memoria.queries import load
 from memoria.store import Store
 from memoria.types import Seed, Seeds
-from memoria.validation import scope_key
+from memoria.validation import MAX_ID_BYTES, scope_key
 
 log = logging.getLogger(__name__)
 
 MAX_WORDS = 256
 MAX_WORD_CHARS = 1_000
+_WORD = re.compile(r"\w+")
 
 # Hits of other scopes that the procedure may return for each one of ours, before an exact search.
 _OVERSAMPLING = 4
@@ -139,24 +141,36 @@ async def _text_hits(store: Store, request: SeedRequest) -> Hits:
 
 
 async def _run(store: Store, name: str, parameters: dict[str, Any], until: float | None) -> Hits:
-    """Hits best first, ties by id: neither index promises an order of equals."""
+    """Hits best first, ties by id: neither index promises an order of equals.
+
+    A foreign graph may hold memories without an id, or with a number for one: passed over.
+    """
     records = await store.run(load(name), parameters, until=until)
-    hits = [(node, float(score)) for node, score in records[0]["hits"]]
+    hits = [(node, float(score)) for node, score in records[0]["hits"] if _is_id(node)]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _is_id(node: object) -> bool:
+    return isinstance(node, str) and 0 < len(node.encode()) <= MAX_ID_BYTES
 
 
 def lucene_query(text: str, scope: str) -> str | None:
     r"""Say a user's words to Lucene so that none of them is taken as syntax.
 
-    Each word, whatever its case, becomes a quoted phrase once; at most 256 of them, 1,000
-    characters each. The scope must match, and adds nothing to the score. None without a word.
+    Each word, whatever its case, becomes a quoted phrase once; words joined by punctuation do so
+    together and each alone. At most 256 phrases, 1,000 characters each. The scope must match, and
+    adds nothing to the score. None without a word.
 
     >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
     '+text:("cat" "AND" "\\"dog\\"")'
+    >>> lucene_query("tea/coffee", "s").partition(" ")[2]
+    '+text:("tea/coffee" "tea" "coffee")'
     """
     words: dict[str, str] = {}
     for word in text.split():
-        words.setdefault(word.casefold(), word[:MAX_WORD_CHARS])
+        parts = _WORD.findall(word)
+        for part in (word, *(parts if len(parts) > 1 else ())):
+            words.setdefault(part.casefold(), part[:MAX_WORD_CHARS])
     if not words:
         return None
     kept = list(words.values())[:MAX_WORDS]
@@ -170,7 +184,11 @@ def _fuse(vector: Hits, text: Hits, config: SeedConfig, degraded: tuple[str, ...
         fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)
     else:
         fused = linear_fusion(vector, text, alpha=config.alpha)
-    by_vector = {node: (rank, score) for rank, (node, score) in enumerate(vector, start=1)}
+    # The server counts in single precision: the cosine of equal vectors may exceed 1 a little.
+    by_vector = {
+        node: (rank, min(max(cosine, -1.0), 1.0))
+        for rank, (node, cosine) in enumerate(vector, start=1)
+    }
     by_text = {node: (rank, score) for rank, (node, score) in enumerate(text, start=1)}
     nothing = (None, None)
     found = [

@@ -45,7 +45,7 @@ CALL (f, current, degree) {
          CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END,
          tags, weight, similarity
        ]) AS edge
-  WHERE neighbour.scope = $p.scope AND neighbour:Memory AND neighbour.id IS NOT NULL
+  WHERE neighbour.scope = $p.scope AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
   WITH neighbour.id AS id, edge, neighbour.id IN $p.visited[f[0]] AS seen
   // No more than cap children of one parent can ever be selected; one that was seen already
   // only tells a dead end from energy below the threshold, so it comes last.

@@ -3,12 +3,13 @@
 // params: ids, now, origin, rows, scope, skip_missing
 // returns: missing, written, created
 // Write edges between memories of one scope; an edge is known by source, target and relation.
-// ids: every end, sorted. All are locked first, in that order, by setting a property to what it
-// is, so that writers of the same edges wait for each other and never deadlock.
-// Without skip_missing nothing is written when an end is missing.
+// ids: every end, sorted. All are locked first, in that order, by setting the scope to what it
+// is, so that writers of the same memories wait for each other instead of deadlocking. The value
+// must not be read from the node: for that the server takes, and gives back, one lock more, out
+// of order. Without skip_missing nothing is written when an end is missing.
 UNWIND $p.ids AS id
 OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
-SET m.scope = m.scope
+SET m.scope = $p.scope
 WITH collect(CASE WHEN m IS NULL THEN id END) AS missing
 CALL (missing) {
   UNWIND CASE WHEN $p.skip_missing OR size(missing) = 0 THEN $p.rows ELSE [] END AS row

@@ -86,7 +86,10 @@ def translate(exc: Exception, query: str | None = None) -> MemoriaError:
     code = exc.code if isinstance(exc, driver_errors.Neo4jError) else ""
     where = f"{query}: " if query else ""
     detail = f" ({code or type(exc).__name__}{_detail(exc, code)})"
-    if known := _BY_CODE.get(code.rpartition(".")[2]):
+    title = code.rpartition(".")[2]
+    if title == "MemoryPoolOutOfMemoryError" and "db.memory.transaction.max " in str(exc):
+        title = "TransactionOutOfMemoryError"  # one code for both limits; only the text tells
+    if known := _BY_CODE.get(title):
         return _make(known[0], where + known[1] + detail, query)
     if (special := _by_message(str(exc))) is not None:
         return _make(special[0], where + special[1] + detail, query)

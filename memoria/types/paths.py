@@ -117,8 +117,8 @@ class Path:
     hops
         Steps from the seed; empty for a seed that passes on nothing.
     memories
-        The memories along it, seed first: ``len(hops) + 1`` of them. Empty when a deadline
-        left no time to read them.
+        The memories along it, seed first: ``len(hops) + 1`` of them. Empty when they could not
+        be read: a deadline left no time, or the database went away.
     end_reason
         Why it ends here.
     energy

@@ -125,3 +125,17 @@ async def test_same_question_gives_the_same_answer_each_time(
         for _ in range(5)
     ]
     assert all(answer["s"].paths == answers[0]["s"].paths for answer in answers)
+
+
+async def test_neighbour_whose_id_is_no_string_is_none(
+    driver: neo4j.AsyncDriver, retriever: GraphRetriever, scope: str
+) -> None:
+    async with driver.session(database="neo4j") as session:
+        result = await session.run(
+            "CREATE (s:Memory {scope: $scope, id: 's'}) WITH s UNWIND [7, 'b', true] AS id "
+            "CREATE (s)-[:RELATES {weight: 1.0}]->(:Memory {scope: $scope, id: id})",
+            scope=scope,
+        )
+        await result.consume()
+    found = [item async for item in retriever.explore_seeds([Seed(id="s", score=1.0)])]
+    assert [path.ids for path in found[0].paths] == [("s", "b")]

@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from memoria.config import RetrieverConfig, StoreConfig
-from memoria.connect import Target, connect, open_driver
+from memoria.connect import connect
 from memoria.errors import (
     AuthError,
     BudgetError,
@@ -30,7 +30,7 @@ from memoria.errors import (
 )
 from memoria.queries import Query, load, parse
 from memoria.retriever import GraphRetriever
-from memoria.store import Store
+from memoria.store import Store, Target, open_driver, translate
 from memoria.types import Seed
 
 SECRET = "the cat is called Wednesday"
@@ -113,7 +113,7 @@ async def test_unknown_database_is_a_config_error(driver: neo4j.AsyncDriver) -> 
         await Store(driver, database="nowhere").run(query("RETURN 1 AS x"), {})
 
 
-@pytest.mark.parametrize("uri", ["http://127.0.0.1:7687", "nonsense", "", "bolt://"])
+@pytest.mark.parametrize("uri", ["ftp://127.0.0.1:7687", "nonsense", "", "bolt://"])
 async def test_address_of_another_kind_is_refused(uri: str) -> None:
     with pytest.raises(MemoriaError) as caught:
         async with open_driver(
@@ -232,11 +232,12 @@ async def test_servers_own_time_limit_is_a_deadline_too(store: Store) -> None:
     async with store.session() as session:
         # Past the client's clock on purpose: the server must end it by itself.
         statement = neo4j.Query(cast(Any, SLOW), timeout=0.2)
-        result = await session._session.run(statement)
-        with pytest.raises(neo4j.exceptions.Neo4jError) as caught:
-            await result.consume()
-    from memoria.store import translate
 
+        async def past_the_clock() -> None:
+            await (await session._session.run(statement)).consume()
+
+        with pytest.raises(neo4j.exceptions.Neo4jError) as caught:
+            await past_the_clock()
     assert type(translate(caught.value)) is DeadlineError
 
 
@@ -322,7 +323,9 @@ async def test_spent_memory_pool_is_overload_and_not_retried(
 ) -> None:
     caplog.set_level(logging.INFO, logger="memoria")
     text = query("UNWIND range(1, 100000) AS i WITH DISTINCT i RETURN count(i) AS x")
-    results = await asyncio.gather(*(tight.run(text, {}) for _ in range(16)), return_exceptions=True)
+    results = await asyncio.gather(
+        *(tight.run(text, {}) for _ in range(16)), return_exceptions=True
+    )
     refused = [error for error in results if isinstance(error, BaseException)]
     assert refused
     assert {type(error) for error in refused} == {OverloadedError}

@@ -22,16 +22,14 @@ async def write(driver: neo4j.AsyncDriver, scope: str, labels: str, cypher: str)
         await result.consume()
 
 
-async def test_memory_is_read_in_full(
-    driver: neo4j.AsyncDriver, store: Store, scope: str
-) -> None:
+async def test_memory_is_read_in_full(driver: neo4j.AsyncDriver, store: Store, scope: str) -> None:
     await write(
         driver,
         scope,
         "Memory:Event",
         "m.id = 'a', m.text = 'It rained.', m.tags = ['x', 'y'], m.topics = ['t'], "
         "m.entities = ['e'], m.category = 'weather', m.priority = 0.5, "
-        "m.when = '{\"season\": \"autumn\"}', m.metadata = '{\"n\": [1, null]}', "
+        'm.when = \'{"season": "autumn"}\', m.metadata = \'{"n": [1, null]}\', '
         "m.created_at = datetime('2026-01-02T03:04:05+09:00'), m.embedding = [1.0, 2.0]",
     )
     found = await hydrate(store, ["a"], scope=scope, until=None)
@@ -113,7 +111,10 @@ async def test_time_in_a_named_zone_is_an_instant(
     driver: neo4j.AsyncDriver, store: Store, scope: str
 ) -> None:
     await write(
-        driver, scope, "Memory", "m.id = 'a', m.created_at = datetime('2026-07-02T12:00[Asia/Tokyo]')"
+        driver,
+        scope,
+        "Memory",
+        "m.id = 'a', m.created_at = datetime('2026-07-02T12:00[Asia/Tokyo]')",
     )
     found = await hydrate(store, ["a"], scope=scope, until=None)
     assert found["a"].created_at == datetime(2026, 7, 2, 3, tzinfo=UTC)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -70,12 +71,15 @@ async def test_recall_after_a_restart_works_by_itself(
 async def test_server_killed_during_a_recall_is_a_typed_error_and_delivered_paths_stay_valid(
     server: EphemeralNeo4j, retriever: GraphRetriever
 ) -> None:
-    whole = [path async for path in retriever.stream_paths(SEEDS)]
+    whole = {path.ids: path async for path in retriever.stream_paths(SEEDS)}
     received: list[Path] = []
     with pytest.raises(UnavailableError):
         await _read_until_killed(server, retriever, received)
-    assert received
-    assert all(path in whole or path.end_reason == "truncated" for path in received)
+    assert any(path.memories for path in received)
+    for path in received:
+        if path.end_reason != "truncated":
+            known = whole[path.ids]
+            assert path in (known, replace(known, memories=())), "at most the texts are missing"
     with pytest.raises(UnavailableError):
         await retriever.recall("link 7")
     await server.restart()

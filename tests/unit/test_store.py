@@ -175,6 +175,25 @@ def test_errors_inside_index_procedures_are_told_apart_by_their_text(
     assert type(error) is meaning
 
 
+@pytest.mark.parametrize(
+    ("limit", "meaning"),
+    [
+        ("db.memory.transaction.max", BudgetError),
+        ("db.memory.transaction.total.max", OverloadedError),
+        ("dbms.memory.transaction.total.max", OverloadedError),
+    ],
+)
+def test_limit_of_one_transaction_is_told_from_that_of_all(
+    limit: str, meaning: type[MemoriaError]
+) -> None:
+    error = server_error(
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        "The allocation of an extra 2.0 MiB would use more than the limit 8.0 MiB. "
+        f"Currently using 8.0 MiB. {limit} threshold reached",
+    )
+    assert type(translate(error)) is meaning
+
+
 @pytest.mark.parametrize("error", [ConnectionResetError("reset"), BrokenPipeError(), OSError("x")])
 def test_broken_connection_means_unavailable(error: OSError) -> None:
     assert type(translate(error)) is UnavailableError
