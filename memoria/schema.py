@@ -198,13 +198,7 @@ async def apply_schema(
         facts = await _wait_online(session, names, until)
         # Another process may have made the index meanwhile, for other vectors.
         check_vectors_fit(facts, dimensions=dimensions, embedder=embedder)
-        parameters = {
-            "dimensions": dimensions,
-            "embedder": embedder,
-            "schema_version": SCHEMA_VERSION,
-        }
-        recorded = (await session.run(load("schema.record"), parameters))[0]["embedder"]
-    facts = replace(facts, embedder=recorded)
+        facts = await _record(session, facts, dimensions, embedder)
     check_vectors_fit(facts, dimensions=dimensions, embedder=embedder)
     return SchemaReport(
         facts=facts,
@@ -273,6 +267,19 @@ async def _create(session: Session, statement: Query, parameters: Mapping[str, i
         # Two set-ups at once: both saw it missing, the other one made it.
         if "EquivalentSchemaRuleAlreadyExists" not in str(exc):
             raise
+
+
+async def _record(
+    session: Session, facts: ServerFacts, dimensions: int, embedder: str | None
+) -> ServerFacts:
+    """Write down what the indexes are for; the first embedder named stays."""
+    parameters = {
+        "dimensions": dimensions,
+        "embedder": embedder,
+        "schema_version": SCHEMA_VERSION,
+    }
+    rows = await session.run(load("schema.record"), parameters)
+    return replace(facts, embedder=rows[0]["embedder"])
 
 
 async def _wait_online(session: Session, names: Iterable[str], until: float) -> ServerFacts:

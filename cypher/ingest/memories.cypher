@@ -7,10 +7,11 @@
 // unless the text changed). Learning counters stay. kinds: the labels of which a memory has one.
 UNWIND $p.rows AS row
 MERGE (m:Memory {scope: $p.scope, id: row.id})
-WITH m, row, m.text IS NULL AS created, coalesce(m.text <> row.properties.text, false) AS changed
-SET m += row.properties,
-    m.scope_key = $p.scope_key,
-    m.created_at = coalesce(row.created_at, m.created_at, $p.now)
+WITH m, row,
+     m.text IS NULL AS created,
+     coalesce(m.text <> row.properties.text, false) AS changed,
+     coalesce(row.created_at, m.created_at, $p.now) AS created_at
+SET m += row.properties, m.scope_key = $p.scope_key, m.created_at = created_at
 REMOVE m:$([kind IN $p.kinds WHERE kind <> row.kind])
 SET m:$(row.kind)
 FOREACH (_ IN CASE WHEN changed AND row.embedding IS NULL THEN [1] ELSE [] END |

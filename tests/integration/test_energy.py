@@ -11,6 +11,8 @@ import neo4j
 import pytest
 
 from memoria.config import ExploreConfig
+from memoria.retriever import GraphRetriever
+from memoria.types import Seed
 from tests.agreement import assert_agreement, explore_with_engine, remove, write
 from tests.cases import CASES, HERE, N2006, Case, full_tree
 from tests.reference import explore

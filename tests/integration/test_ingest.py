@@ -11,6 +11,7 @@ from typing import Any
 import neo4j
 import pytest
 
+from memoria.config import StoreConfig
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.ingest import GraphWriter, WriteReport
 from memoria.store import Store
@@ -440,19 +441,22 @@ async def test_an_edge_into_another_scope_is_refused(
     assert {row["scope"] for row in rows} == {scope}
 
 
-async def test_concurrent_writers_of_the_same_edges_lose_none_and_never_fail(
+async def test_concurrent_writers_of_the_same_edges_lose_none_and_never_deadlock(
     store: Store, scope: str, graph: Graph, writer: GraphWriter
 ) -> None:
     ids = [f"m{i:02}" for i in range(40)]
     await writer.write([memory(id_) for id_ in ids])
     rng = random.Random(5)
-    pairs = {tuple(rng.sample(ids, 2)) for _ in range(400)}
+    pairs = {tuple(rng.sample(ids, 2)) for _ in range(400)} | {("m00", id_) for id_ in ids[1:]}
+    strict = Store(
+        store.driver, database=store.database, config=StoreConfig(max_retries=0, query_timeout_s=60)
+    )
     relations = [Relation(source=source, target=target) for source, target in sorted(pairs)]
 
     async def work(seed: int) -> WriteReport:
         mine = relations.copy()
         random.Random(seed).shuffle(mine)
-        own = GraphWriter(store, scope=scope, batch_size=50)
+        own = GraphWriter(strict, scope=scope, batch_size=50)
         memories = [memory(id_, f"text {seed}") for id_ in random.Random(seed).sample(ids, 40)]
         return await own.write(memories, mine)
 

@@ -37,6 +37,13 @@ SMALL, MEDIUM, LARGE = "vectors-small", "vectors-medium", "vectors-large"
 OWNED = {SMALL: 20, MEDIUM: 200, LARGE: VECTORS - 220}  # 0.1 %, 1 %, the rest
 
 
+class Quiet(list[dict[str, Any]]):
+    """A list that the driver, which prints all parameters even unlogged, prints at once."""
+
+    def __repr__(self) -> str:
+        return "[...]"
+
+
 async def plant(
     driver: neo4j.AsyncDriver, scope: str, memories: Sequence[dict[str, Any]], kind: str = "Event"
 ) -> None:
@@ -46,10 +53,10 @@ async def plant(
             result = await session.run(
                 "UNWIND $rows AS row CREATE (m:Memory:$(row.kind)) "
                 "SET m = row.properties, m.scope = $scope, m.scope_key = $key",
-                rows=[
+                rows=Quiet(
                     {"kind": row.get("kind", kind), "properties": {**row, "kind": None}}
                     for row in memories[start : start + 2_000]
-                ],
+                ),
                 scope=scope,
                 key=scope_key(scope),
             )
