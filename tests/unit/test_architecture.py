@@ -25,9 +25,10 @@ RANKS = [
     {"recall"},
     {"retriever"},
     {"connect", "cli"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
-SURFACES = {"connect", "cli"}
+SURFACES = {"connect", "cli", "__main__"}
 # Two parts of one step: the second is no use without the first.
 SAME_STEP = {("jars", "maven")}
 

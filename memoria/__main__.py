@@ -1,0 +1,5 @@
+"""Run the command line: ``python -m memoria``."""
+
+from memoria.cli import main
+
+main()
