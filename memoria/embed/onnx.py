@@ -205,7 +205,7 @@ class _Encoder:
 
 def _build(model: OnnxModel, home: Path, progress: Progress | None) -> _Encoder:
     try:
-        import onnxruntime  # type: ignore[import-untyped, unused-ignore]
+        import onnxruntime
         from tokenizers import Tokenizer
     except ImportError as exc:
         raise ConfigError(

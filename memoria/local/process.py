@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from memoria.errors import LocalServerError
 from memoria.local import settings
