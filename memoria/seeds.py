@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memoria.config import SeedConfig
-from memoria.errors import MemoriaError
+from memoria.errors import MemoriaError, QueryError
 from memoria.model.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
 from memoria.queries import load
 from memoria.store import Store
@@ -30,6 +30,8 @@ _WORD = re.compile(r"\w+")
 
 # Hits of other scopes that the procedure may return for each one of ours, before an exact search.
 _OVERSAMPLING = 4
+# The same for words and kinds, where there is no exact search to fall back to.
+_TEXT_OVERSAMPLING = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,8 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     """
     degraded: list[str] = []
     (vector, vector_error), (text, text_error) = await asyncio.gather(
-        _attempt(_vector_hits, store, request), _attempt(_text_hits, store, request)
+        _attempt(_vector_hits, store, request, degraded),
+        _attempt(_text_hits, store, request, degraded),
     )
     if request.vector is None:
         degraded.append("no embedder: searched by words only")
@@ -99,15 +102,18 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
 
 
 async def _attempt(
-    search: Callable[[Store, SeedRequest], Awaitable[Hits]], store: Store, request: SeedRequest
+    search: Callable[[Store, SeedRequest, list[str]], Awaitable[Hits]],
+    store: Store,
+    request: SeedRequest,
+    notes: list[str],
 ) -> tuple[Hits, MemoriaError | None]:
     try:
-        return await search(store, request), None
+        return await search(store, request, notes), None
     except MemoriaError as exc:
         return [], exc
 
 
-async def _vector_hits(store: Store, request: SeedRequest) -> Hits:
+async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> Hits:
     """Nearest memories, (id, cosine); exact where the index can't fill the list."""
     if request.vector is None:
         return []
@@ -121,11 +127,18 @@ async def _vector_hits(store: Store, request: SeedRequest) -> Hits:
     }
     hits = await _run(store, f"seeds.vector_{request.dialect}", parameters, request.until)
     if filtered_after and len(hits) < wanted:
-        hits = await _run(store, "seeds.vector_exact", parameters, request.until)
+        try:
+            hits = await _run(store, "seeds.vector_exact", parameters, request.until)
+        except QueryError as exc:
+            # One embedding that is no vector, in a foreign graph, ends the comparison of all.
+            if not hits:
+                raise
+            log.warning("exact vector search failed: %s", exc)
+            notes.append(f"exact vector search failed ({exc}); the index alone was used")
     return hits[:wanted]
 
 
-async def _text_hits(store: Store, request: SeedRequest) -> Hits:
+async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
     """Best memories by words, (id, BM25)."""
     lucene = lucene_query(request.text, request.scope)
     if lucene is None:
@@ -133,7 +146,7 @@ async def _text_hits(store: Store, request: SeedRequest) -> Hits:
     wanted = request.config.candidates
     parameters: dict[str, Any] = {
         "kinds": list(request.kinds),
-        "limit": wanted * _OVERSAMPLING if request.kinds else wanted,
+        "limit": wanted * _TEXT_OVERSAMPLING if request.kinds else wanted,
         "lucene": lucene,
         "scope": request.scope,
     }

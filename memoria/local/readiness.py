@@ -23,6 +23,7 @@ from memoria.local.settings import HOST, Layout
 START_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 20.0
 POLL_S = 0.1
+GONE_AFTER_MISSES = 3
 PORT_ATTEMPTS = 3
 PORT_TRIES = 50
 PORTS = range(20_000, 30_000)
@@ -112,8 +113,11 @@ async def wait_until_ready(
         The server ended, refused the password, or took longer than ``timeout_s``.
     """
     end = time.monotonic() + timeout_s
+    misses = 0
     while time.monotonic() < end:
-        if not alive():
+        # A process that has just begun to run Java shows no command line for a moment.
+        misses = 0 if alive() else misses + 1
+        if misses == GONE_AFTER_MISSES:
             raise explain(tail(layout, 200), port)
         if await _port_is_open(port) and await _answers(port, auth):
             return

@@ -667,3 +667,30 @@ async def test_scores_of_a_real_search_make_valid_seeds(
     assert all(0 < seed.score <= 1 for seed in found.seeds)
     assert retriever.scope != WEB_SCOPE
     assert load("seeds.text").mode == "read"
+
+
+async def test_one_embedding_that_is_no_vector_leaves_the_hits_of_the_index(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    vector = [1.0] + [0.0] * 383
+    async with driver.session(database="neo4j") as session:
+        result = await session.run(
+            "CREATE (:Memory {scope: $scope, id: 'good', embedding: $vector}), "
+            "(:Memory {scope: $scope, id: 'bad', embedding: 7})",
+            scope=scope,
+            vector=vector,
+        )
+        await result.consume()
+    for dialect in ("search", "procedure"):
+        request = SeedRequest(
+            text="nothing",
+            vector=vector,
+            scope=scope,
+            kinds=("Memory",),
+            dialect=dialect,
+            config=SeedConfig(),
+            until=None,
+        )
+        found = await search_seeds(store, request)
+        assert [seed.id for seed in found.seeds] == ["good"]
+        assert any("exact" in note for note in found.degraded)
