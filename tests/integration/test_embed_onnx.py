@@ -222,7 +222,7 @@ async def test_progress_is_told_while_the_model_is_fetched(tmp_path: Path) -> No
 
     embedder = OnnxEmbedder(MINILM, home=tmp_path)
     await embedder.load(progress)
-    assert told[-1] == ("jars", 1, 1)
+    assert told[-1] == ("model", 1, 1)
     told.clear()
     await embedder.load(progress)
     assert told == []
