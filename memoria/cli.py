@@ -1,6 +1,6 @@
 """The command line: the local server, the schema, and loading files.
 
-In: arguments and the environment. Out: text for a person, or JSON. Exit code 1 on an error.
+In: arguments and the environment. Out: text for a person, or JSON. Exit code 1 on an error, 130 on Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from memoria.config import StoreConfig
-from memoria.connect import find_target, home
+from memoria.connect import find_target, given_auth
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import MemoriaError
 from memoria.ingest import GraphWriter, IngestReport, ingest_files
@@ -26,6 +26,7 @@ from memoria.schema import SchemaReport, apply_schema
 from memoria.store import Store, Target, open_driver
 
 T = TypeVar("T")
+INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
 app = typer.Typer(
     name="memoria",
@@ -58,7 +59,7 @@ def up(as_json: Json = False) -> None:
 
     async def start() -> dict[str, str | int]:
         with progress_bars() as progress:
-            return (await LocalNeo4j(home()).start(progress=progress)).to_dict()
+            return (await LocalNeo4j().start(progress=progress)).to_dict()
 
     info = _run(start())
     _print(info, as_json, f"Neo4j {info['version']} at {info['uri']} (process {info['pid']})")
@@ -69,7 +70,7 @@ def down(as_json: Json = False) -> None:
     """Stop the local Neo4j; its data stay."""
     from memoria.local import LocalNeo4j
 
-    stopped = _run(LocalNeo4j(home()).stop())
+    stopped = _run(LocalNeo4j().stop())
     _print({"stopped": stopped}, as_json, "stopped" if stopped else "it was not running")
 
 
@@ -78,7 +79,7 @@ def status(as_json: Json = False) -> None:
     """Say whether the local Neo4j runs; exit code 3 when it does not."""
     from memoria.local import LocalNeo4j
 
-    info = _run(LocalNeo4j(home()).status())
+    info = _run(LocalNeo4j().status())
     if info is None:
         _print({"running": False}, as_json, "not running; start it with: memoria up")
         raise typer.Exit(3)
@@ -91,7 +92,7 @@ def logs(lines: Annotated[int, typer.Option("-n", min=1, help="Lines to show.")]
     """Show the last lines that the local Neo4j printed."""
     from memoria.local import LocalNeo4j
 
-    out.print(LocalNeo4j(home()).log_tail(lines), markup=False)
+    out.print(LocalNeo4j().log_tail(lines), markup=False)
 
 
 @app.command()
@@ -169,10 +170,7 @@ def main() -> None:
 def _target(
     uri: str | None, user: str | None, password_file: Path | None, database: str | None
 ) -> Coroutine[Any, Any, Target]:
-    auth = None
-    if password_file is not None:
-        auth = (user or "neo4j", password_file.read_text(encoding="utf-8").strip())
-    return find_target(uri, auth, database)
+    return find_target(uri, given_auth(user, password_file=password_file), database)
 
 
 async def _on_store(target: Awaitable[Target], work: Callable[[Store], Awaitable[T]]) -> T:
@@ -183,11 +181,15 @@ async def _on_store(target: Awaitable[Target], work: Callable[[Store], Awaitable
 
 
 def _embedder(name: str) -> Embedder | None:
-    return None if name == "none" else OnnxEmbedder(name, home=home())
+    return None if name == "none" else OnnxEmbedder(name)
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:  # here: Typer would end without a word
+        err.print("memoria: interrupted; run it again to go on", style="red", markup=False)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _print(facts: dict[str, Any], as_json: bool, line: str) -> None:

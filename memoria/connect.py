@@ -1,7 +1,7 @@
 """Open a retriever on whatever database there is: a given one, the environment's, or the local one.
 
 In: an address, or nothing. Out: a `GraphRetriever` on a driver that closes with the context.
-Touches: the environment, the network.
+Touches: the environment, a password file, the network.
 """
 
 from __future__ import annotations
@@ -12,16 +12,48 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from memoria.config import RetrieverConfig
+from memoria.context import CountTokens
 from memoria.embed import Embedder
-from memoria.errors import LocalServerError, UnavailableError
-from memoria.home import default_home
+from memoria.errors import ConfigError, LocalServerError, UnavailableError
 from memoria.retriever import GraphRetriever
 from memoria.store import Auth, Target, open_driver
 
 
-def home() -> Path:
-    """Folder of server and models, as the environment has it."""
-    return default_home(os.environ)
+def given_auth(
+    user: str | None, *, password: str | None = None, password_file: Path | None = None
+) -> Auth | None:
+    """Credentials as a command line names them; None when it names none.
+
+    What is missing of them comes from ``NEO4J_USERNAME`` and ``NEO4J_PASSWORD``.
+
+    Raises
+    ------
+    ConfigError
+        A user without any password, or a file that holds none or can't be read.
+    """
+    if password_file is not None:
+        password = _read_password(password_file)
+    if not user and password is None:
+        return None
+    if password is None:
+        password = os.environ.get("NEO4J_PASSWORD")
+    if not password:
+        raise ConfigError(
+            f"no password for user {user!r}: give a password file, or set NEO4J_PASSWORD"
+        )
+    return (user or os.environ.get("NEO4J_USERNAME") or "neo4j", password)
+
+
+def _read_password(file: Path) -> str:
+    try:
+        password = file.read_text(encoding="utf-8").strip()
+    except OSError as exc:
+        raise ConfigError(f"can't read the password file {file}: {exc.strerror}") from exc
+    except ValueError as exc:  # no UTF-8, or no name that a file can have
+        raise ConfigError(f"can't read the password file {file}: it must be UTF-8 text") from exc
+    if not password:
+        raise ConfigError(f"the password file {file} is empty")
+    return password
 
 
 async def find_target(
@@ -29,7 +61,8 @@ async def find_target(
 ) -> Target:
     """Decide which database is meant: the given URI, else ``NEO4J_URI``, else the local server.
 
-    ``NEO4J_USERNAME``, ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE`` fill what is not given.
+    ``NEO4J_USERNAME``, ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE`` fill what is not given; the
+    local server has a password of its own, which only a given ``auth`` replaces.
 
     Raises
     ------
@@ -38,14 +71,14 @@ async def find_target(
     """
     env = os.environ
     database = database or env.get("NEO4J_DATABASE") or "neo4j"
-    if auth is None and env.get("NEO4J_PASSWORD"):
-        auth = (env.get("NEO4J_USERNAME") or "neo4j", env["NEO4J_PASSWORD"])
     if address := uri or env.get("NEO4J_URI"):
+        if auth is None and env.get("NEO4J_PASSWORD"):
+            auth = (env.get("NEO4J_USERNAME") or "neo4j", env["NEO4J_PASSWORD"])
         return Target(uri=address, auth=auth, database=database)
-    return await _local_target(database)
+    return await _local_target(auth, database)
 
 
-async def _local_target(database: str) -> Target:
+async def _local_target(auth: Auth | None, database: str) -> Target:
     missing = UnavailableError(
         "no database: start the local one with `memoria up`, or give a URI or NEO4J_URI"
     )
@@ -53,10 +86,10 @@ async def _local_target(database: str) -> Target:
         from memoria.local import LocalNeo4j
     except LocalServerError as exc:  # its extra is not installed
         raise missing from exc
-    server = LocalNeo4j(home())
+    server = LocalNeo4j()
     if await server.status() is None:
         raise missing
-    return Target(uri=server.uri, auth=server.auth, database=database)
+    return Target(uri=server.uri, auth=auth or server.auth, database=database)
 
 
 @asynccontextmanager
@@ -68,6 +101,7 @@ async def connect(
     database: str | None = None,
     embedder: Embedder | None = None,
     config: RetrieverConfig | None = None,
+    count_tokens: CountTokens | None = None,
 ) -> AsyncIterator[GraphRetriever]:
     """Open a `GraphRetriever`, check its server, and close it at the end of the context.
 
@@ -82,6 +116,8 @@ async def connect(
         Turns queries into vectors; None searches by words only.
     config
         Settings of every stage.
+    count_tokens
+        Counts the tokens of a context; None for an estimate.
 
     Raises
     ------
@@ -97,7 +133,12 @@ async def connect(
     async with (
         open_driver(target, settings.store) as driver,
         GraphRetriever(
-            driver, scope=scope, database=target.database, embedder=embedder, config=settings
+            driver,
+            scope=scope,
+            database=target.database,
+            embedder=embedder,
+            config=settings,
+            count_tokens=count_tokens,
         ) as retriever,
     ):
         yield retriever

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,7 +21,7 @@ from memoria.errors import DeadlineError, MemoriaError
 from memoria.hydrate import hydrate
 from memoria.queries import load
 from memoria.store import Session, Store
-from memoria.strategies.transfer import LevelRow, TransferEnergy, level_parameters, level_rows
+from memoria.strategies.transfer import TransferEnergy, level_parameters, level_rows
 from memoria.types import (
     Exploration,
     ExplorationStats,
@@ -112,23 +112,17 @@ class _Run:
         self.cut = False
         self.reported = False
         self.error: MemoriaError | None = None
-        self.over_at = 0.0
+        self.hydrate_s = 0.0
 
     @property
     def over(self) -> bool:
         """Whether no branch goes on."""
         return not self.spread.frontier
 
-    def absorb(self, rows: Mapping[str, LevelRow]) -> None:
-        """Take one level."""
-        self.unread += self.spread.absorb(rows)
-        self.over_at = asyncio.get_running_loop().time()
-
     def end(self, error: MemoriaError | None) -> None:
         """End every branch where it stands."""
         self.cut, self.error = True, error
         self.unread += self.spread.cut()
-        self.over_at = asyncio.get_running_loop().time()
 
     def report(self, started: float) -> Exploration:
         """Say what came out."""
@@ -147,7 +141,7 @@ class _Run:
                 levels=self.spread.levels,
                 nodes=len(self.spread.visited) if self.spread.found else 0,
                 elapsed_s=now - started,
-                hydrate_s=now - self.over_at,
+                hydrate_s=self.hydrate_s,
             ),
         )
 
@@ -199,7 +193,7 @@ class _Group:
         records = await session.run(load("explore.level"), parameters)
         rows = level_rows(records[0]["level"], len(active))
         for run, found in zip(active, rows, strict=True):
-            run.absorb(found)
+            run.unread += run.spread.absorb(found)
 
     def _recover(self, exc: MemoriaError) -> list[_Run]:
         """Decide what a failed level means for those under way; return who goes on alone."""
@@ -245,22 +239,26 @@ class _Group:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    async def _read_texts(self, batch: Iterable[tuple[_Run, Path]]) -> bool:
+    async def _read_texts(self, batch: Collection[tuple[_Run, Path]]) -> bool:
         """Read what is not known yet; say whether that worked."""
         wanted = {node: None for _, path in batch for node in path.ids if node not in self._known}
         if not wanted:
             return True
         request = self._request
+        clock = asyncio.get_running_loop().time
+        start = clock()
         try:
             self._known |= await hydrate(
                 self._store, list(wanted), scope=request.scope, until=request.until
             )
         except MemoriaError as exc:
-            late = asyncio.get_running_loop().time() >= request.until
-            for run, _ in batch:
+            for run in {run for run, path in batch if not self._known.keys() >= {*path.ids}}:
                 run.cut = True
-                run.error = run.error or (None if late else exc)
+                run.error = run.error or (None if clock() >= request.until else exc)
             return False
+        finally:
+            for run in {run for run, _ in batch}:
+                run.hydrate_s += clock() - start
         return True
 
     def _with_texts(self, run: _Run, path: Path, were_read: bool) -> Path | None:
@@ -274,7 +272,7 @@ class _Group:
         if kept == len(nodes):
             return replace(path, memories=memories)
         if not were_read:
-            return path
+            return path if run.spread.found else None
         if kept == 0:
             return None
         hops = path.hops[: kept - 1]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 from xml.etree import ElementTree
 
 from memoria.errors import LocalServerError
+from memoria.progress import ProgressCallback
 
 FREE_MB_GRAPH = 600
 FREE_MB_SINGLE = 150
@@ -26,7 +26,7 @@ def resolve_jars(
     *,
     home: Path,
     transitive: bool = True,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[Path]:
     """Local paths of a Maven artifact and what it depends on; downloads once, then works offline.
 
@@ -41,7 +41,7 @@ def resolve_jars(
         False for the artifact's own jar alone.
     progress
         Called as ``progress(label, done, total)`` in the calling thread. First ``"dependencies"``
-        with ``total`` 0 (not known yet), then ``"jars"`` with the number of jars.
+        with ``total`` None (not known yet), then ``"jars"`` with the number of jars.
 
     Returns
     -------
@@ -85,11 +85,6 @@ def resolve_jars(
         raise _explain_os_error(exc, coordinate, listing.parent) from exc
 
 
-def have_jars(coordinate: str, *, home: Path, transitive: bool = True) -> bool:
-    """Whether ``resolve_jars`` would need no network."""
-    return _read_listing(_listing(coordinate, home, transitive=transitive)) is not None
-
-
 def _listing(coordinate: str, home: Path, *, transitive: bool) -> Path:
     name = coordinate.replace(":", "_") + ("" if transitive else "_alone")
     return home / "jars" / f"{name}.json"
@@ -125,9 +120,7 @@ def _write_listing(listing: Path, coordinate: str, jars: list[Path]) -> None:
     partial.replace(listing)
 
 
-def _fetch(
-    coordinate: str, *, transitive: bool, progress: Callable[[str, int, int], None] | None
-) -> list[Path]:
+def _fetch(coordinate: str, *, transitive: bool, progress: ProgressCallback | None) -> list[Path]:
     """Download, translating what the libraries below raise."""
     try:
         import requests

@@ -138,7 +138,7 @@ def _opened(name: str, file: str) -> Iterator[BinaryIO]:
     """Open one input, unpacked; what goes wrong while it is read is an ``InvalidInputError``."""
     try:
         if name == STDIN:
-            yield _unpacked(sys.stdin.buffer)
+            yield _unpacked(_standard_input())
         else:
             with Path(name).open("rb") as stream:
                 yield _unpacked(stream)
@@ -147,6 +147,18 @@ def _opened(name: str, file: str) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as exc:  # ValueError: no name that a file can have
         reason = getattr(exc, "strerror", None) or str(exc)
         raise InvalidInputError(f"{file}: can't be read: {reason}") from exc
+
+
+def _standard_input() -> BinaryIO:
+    """Return standard input with a buffer of its own.
+
+    A daemon thread blocked in the buffer of ``sys.stdin`` holds its lock, and Python, which
+    takes that lock when it ends, would abort.
+    """
+    stream = sys.stdin.buffer
+    if isinstance(getattr(stream, "raw", None), io.FileIO):
+        return io.BufferedReader(io.FileIO(stream.fileno(), closefd=False))
+    return stream
 
 
 def _unpacked(stream: BinaryIO) -> BinaryIO:

@@ -21,12 +21,12 @@ from jgo.maven import Artifact, Dependency, MavenContext, PythonResolver
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
+from memoria.progress import ProgressCallback, silent
+
 TIMEOUT_S = 30
 CHUNK_BYTES = 1 << 16
 WORKERS = 8
 ATTEMPTS = 3
-
-Progress = Callable[[str, int, int], None]
 
 
 class DamagedDownloadError(OSError):
@@ -150,7 +150,7 @@ def cache_folder() -> Path:
 
 
 def fetch_jars(
-    coordinate: str, *, transitive: bool, progress: Progress | None = None
+    coordinate: str, *, transitive: bool, progress: ProgressCallback | None = None
 ) -> list[Path]:
     """Local jar files of an artifact, itself first; what is missing or damaged is downloaded.
 
@@ -161,17 +161,17 @@ def fetch_jars(
     transitive
         Whether what it depends on belongs to the result.
     progress
-        Called as ``progress(label, done, total)``, from this thread; ``total`` is 0 while the
-        list of dependencies is not complete.
+        Called as ``progress(label, done, total)``, from this thread; ``total`` is None while
+        the list of dependencies is not complete.
     """
-    report = progress if progress is not None else _silent
+    report = progress or silent
     described = 0
 
     def on_file(name: str) -> None:
         nonlocal described
         if name.endswith(".pom"):
             described += 1
-            report("dependencies", described, 0)
+            report("dependencies", described, None)
 
     settings = GlobalSettings.load()
     resolver = AtomicResolver(on_file)
@@ -189,17 +189,13 @@ def fetch_jars(
         resolver.close()
 
 
-def _silent(_label: str, _done: int, _total: int) -> None:
-    pass
-
-
 def _with_dependencies(artifact: Artifact, resolver: PythonResolver) -> list[Artifact]:
     inputs, others = resolver.resolve([Dependency(artifact, scope="compile")])
     found = [*inputs, *(d for d in others if d.scope in ("compile", "runtime"))]
     return [dependency.artifact for dependency in found]
 
 
-def _download_all(artifacts: list[Artifact], report: Progress) -> list[Path]:
+def _download_all(artifacts: list[Artifact], report: ProgressCallback) -> list[Path]:
     """Resolve every artifact with a few threads; the first failure ends the rest."""
     for artifact in artifacts:
         cached = artifact.cached_path

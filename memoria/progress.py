@@ -9,27 +9,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 
 class ProgressCallback(Protocol):
     """Takes the state of a step; may be called from any thread."""
 
-    def __call__(self, label: str, done: int, total: int | None) -> None:
-        """Say that ``done`` of ``total`` parts of ``label`` are done; None or 0: not known yet."""
+    def __call__(self, label: str, done: int, total: int | None, /) -> None:
+        """Say that ``done`` of ``total`` parts of ``label`` are done; None: not known yet."""
+
+
+def silent(_label: str, _done: int, _total: int | None, /) -> None:
+    """Show nothing."""
 
 
 @contextmanager
 def progress_bars() -> Iterator[ProgressCallback]:
     """Show one bar per label while the context is open."""
+    from rich import progress as rich
+    from rich.console import Console
+
     columns = (
-        TextColumn("{task.description:>14}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        rich.TextColumn("{task.description:>14}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    with rich.Progress(*columns, console=Console(stderr=True)) as bars:
         tasks = {}
 
         def show(label: str, done: int, total: int | None) -> None:

@@ -6,22 +6,30 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memoria.config import RetrieverConfig
-from memoria.context import pack
-from memoria.embed import Embedder
-from memoria.errors import DeadlineError, InvalidInputError
+from memoria.context import CountTokens, pack
+from memoria.embed import Embedder, check_vectors
+from memoria.errors import InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.rank import rank_by_energy
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
-from memoria.types import Exploration, Path, Recall, Seeds, Trace
+from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.validation import check_kind, check_string, check_strings
+
+log = logging.getLogger(__name__)
+
+
+# Shares of a call's time: seeds that come late leave nothing to explore.
+_EMBED_SHARE = 0.25
+_SEEDS_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +37,8 @@ class RecallCall:
     """What a caller asks of one recall; see `GraphRetriever.recall`."""
 
     query: str
-    query_tags: tuple[str, ...]
-    kinds: tuple[str, ...]
+    query_tags: Iterable[str]
+    kinds: Iterable[str] | None
     config: RetrieverConfig
 
     def __post_init__(self) -> None:
@@ -39,31 +47,41 @@ class RecallCall:
         if not self.query.strip():
             raise InvalidInputError("query is blank: say what to recall", field="query")
         object.__setattr__(self, "query_tags", check_strings(self.query_tags, "query_tags"))
-        object.__setattr__(self, "kinds", tuple(check_kind(kind, "kinds") for kind in self.kinds))
+        if self.kinds is not None:
+            kinds = tuple(check_kind(kind, "kinds") for kind in check_strings(self.kinds, "kinds"))
+            if not kinds:
+                raise InvalidInputError("kinds is empty: name some, or leave it out", field="kinds")
+            object.__setattr__(self, "kinds", kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What a recall works with; the same for all recalls of a retriever.
+
+    Attributes
+    ----------
+    store, scope
+        Where the memories are.
+    embedder
+        Makes the query's vector, or None.
+    facts
+        Asks what the server is, within a time of the loop's clock.
+    count_tokens
+        Counts the tokens of a context, or None for the estimate.
+    """
+
+    store: Store
+    scope: str
+    embedder: Embedder | None
+    facts: Callable[[float], Awaitable[ServerFacts]]
+    count_tokens: CountTokens | None
 
 
 class Recaller:
-    """The stages of one recall, with its clock and its notes for the trace.
+    """The stages of one recall, with its clock and its notes for the trace."""
 
-    Parameters
-    ----------
-    facts
-        What the server is; asked for within the recall's time.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder | None,
-        facts: Callable[[], Awaitable[ServerFacts]],
-        *,
-        scope: str,
-        call: RecallCall,
-    ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._facts = facts
-        self._scope = scope
+    def __init__(self, engine: Engine, call: RecallCall) -> None:
+        self._engine = engine
         self._call = call
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock()
@@ -76,31 +94,27 @@ class Recaller:
         Raises
         ------
         DeadlineError
-            The time was up before.
+            Half of the call's time was up before.
         """
         call = self._call
-        try:
-            async with asyncio.timeout_at(self._until):
-                facts = await self._facts()
-                with self._timed("embed"):
-                    vector = await self._embed()
-        except TimeoutError as exc:
-            raise DeadlineError("the time was up before the query was embedded") from exc
+        until = self._started + _SEEDS_SHARE * call.config.deadline_s
+        facts = await self._engine.facts(until)
+        notes: list[str] = []
+        with self._timed("embed"):
+            vector = await self._embed(notes)
+        tags = (tag.replace("_", " ") for tag in call.query_tags)
+        request = SeedRequest(
+            text=" ".join([*tags, call.query]),  # a long query must not push the tags out
+            vector=vector,
+            scope=self._engine.scope,
+            kinds=tuple(call.kinds or ()),
+            dialect=facts.vector_dialect,
+            config=call.config.seeds,
+            until=until,
+        )
         with self._timed("seeds"):
-            return await search_seeds(
-                self._store,
-                SeedRequest(
-                    text=" ".join(
-                        [call.query, *(tag.replace("_", " ") for tag in call.query_tags)]
-                    ),
-                    vector=vector,
-                    scope=self._scope,
-                    kinds=call.kinds,
-                    dialect=facts.vector_dialect,
-                    config=call.config.seeds,
-                    until=self._until,
-                ),
-            )
+            seeds = await search_seeds(self._engine.store, request)
+        return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     async def run(
         self, hydrate_at: HydrateAt, on_path: Callable[[Path], None] = lambda _: None
@@ -110,32 +124,56 @@ class Recaller:
         seeds = await self.find_seeds()
         with self._timed("explore"):
             explorations = await self._explore(seeds, hydrate_at, on_path)
-        hydrate_s = max((found.stats.hydrate_s for found in explorations), default=0.0)
-        self._timings_s["hydrate"] = hydrate_s
-        self._timings_s["explore"] -= hydrate_s
-        with self._timed("pack"):
-            ranked = rank_by_energy(explorations)
-            context = pack(explorations, budget_tokens=self._call.config.budget_tokens)
-        errors = [found for found in explorations if found.error is not None]
+        self._timings_s["hydrate"] = max(
+            (found.stats.hydrate_s for found in explorations), default=0.0
+        )
+        with self._timed("pack"):  # a large result takes a while: not on the event loop
+            ranked, context = await asyncio.to_thread(self._rank_and_pack, explorations)
+        failed = [found for found in explorations if found.error is not None]
         trace = Trace(
             query=self._call.query,
-            query_tags=self._call.query_tags,
-            scope=self._scope,
+            query_tags=tuple(self._call.query_tags),
+            scope=self._engine.scope,
             started_at=started_at,
             timings_s=self._timings_s,
             degraded=(
                 *seeds.degraded,
-                *(f"exploration from {found.seed.id} failed: {found.error}" for found in errors),
+                *(f"exploration from {found.seed.id} failed: {found.error}" for found in failed),
             ),
         )
         return Recall(
             seeds=seeds, explorations=explorations, ranked=ranked, context=context, trace=trace
         )
 
-    async def _embed(self) -> list[float] | None:
-        if self._embedder is None:
+    def _rank_and_pack(
+        self, explorations: tuple[Exploration, ...]
+    ) -> tuple[tuple[RankedMemory, ...], ContextPack]:
+        context = pack(
+            explorations,
+            budget_tokens=self._call.config.budget_tokens,
+            count_tokens=self._engine.count_tokens,
+        )
+        return rank_by_energy(explorations), context
+
+    async def _embed(self, notes: list[str]) -> list[float] | None:
+        """Make the query's vector; one that fails or is late leaves the search by words."""
+        embedder = self._engine.embedder
+        if embedder is None:
+            notes.append("no embedder: searched by words only")
             return None
-        return [float(value) for value in await self._embedder.embed_query(self._call.query)]
+        late = self._started + _EMBED_SHARE * self._call.config.deadline_s
+        try:
+            async with asyncio.timeout_at(late) as limit:
+                vector = await embedder.embed_query(self._call.query)
+        except MemoriaError:
+            raise
+        except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
+            reason = "took too long" if limit.expired() else f"failed ({type(exc).__name__})"
+            log.warning("the embedder %s: searching by words", reason)
+            notes.append(f"the embedder {reason}: searched by words only")
+            return None
+        name, dimensions = embedder.name, embedder.dimensions
+        return check_vectors([vector], name=name, count=1, dimensions=dimensions)[0]
 
     async def _explore(
         self, seeds: Seeds, hydrate_at: HydrateAt, on_path: Callable[[Path], None]
@@ -152,8 +190,8 @@ class Recaller:
         done: dict[str, Exploration] = {}
         request = ExploreRequest(
             seeds=seeds.seeds,
-            scope=self._scope,
-            query_tags=self._call.query_tags,
+            scope=self._engine.scope,
+            query_tags=tuple(self._call.query_tags),
             config=self._call.config.explore,
             started=self._clock(),
             until=self._until,
@@ -162,10 +200,11 @@ class Recaller:
         listener = Listener(
             on_exploration=lambda found: done.update({found.seed.id: found}), on_path=on_path
         )
-        await explore(self._store, request, listener)
+        await explore(self._engine.store, request, listener)
         explorations = tuple(done[seed.id] for seed in seeds.seeds)
-        if all(found.error is not None for found in explorations):
-            raise explorations[0].error or DeadlineError("unreachable")
+        errors = [found.error for found in explorations if found.error is not None]
+        if len(errors) == len(explorations):
+            raise errors[0]
         return explorations
 
     @contextmanager

@@ -9,20 +9,21 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import neo4j
 
 from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.recall import RecallCall, Recaller
-from memoria.schema import ServerFacts, check_embedder, probe
+from memoria.recall import Engine, RecallCall, Recaller
+from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
 from memoria.store import Store
 from memoria.stream import Stream
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
-from memoria.validation import check_scope, check_strings
+from memoria.validation import check_number, check_scope, check_strings
 
 
 class GraphRetriever:
@@ -42,7 +43,10 @@ class GraphRetriever:
     embedder
         Turns queries into vectors; None searches by words only.
     config
-        Settings of every stage.
+        Settings of every stage. ``store.max_sessions`` must not exceed the size of the driver's
+        connection pool.
+    count_tokens
+        Counts the tokens of a context; None for ``estimate_tokens``, four bytes each.
 
     Raises
     ------
@@ -58,10 +62,12 @@ class GraphRetriever:
         database: str = "neo4j",
         embedder: Embedder | None = None,
         config: RetrieverConfig | None = None,
+        count_tokens: CountTokens | None = None,
     ) -> None:
         self.scope = check_scope(scope)
-        self.config = config or RetrieverConfig()
+        self.config = _checked(config, RetrieverConfig) or RetrieverConfig()
         self.embedder = embedder
+        self.count_tokens = count_tokens
         self.store = Store(driver, database=database, config=self.config.store)
         self._facts: ServerFacts | None = None
 
@@ -77,8 +83,13 @@ class GraphRetriever:
     ) -> None:
         """Leave the driver open: it is the caller's."""
 
-    async def server_facts(self) -> ServerFacts:
-        """Ask the server once what it is and which indexes it has.
+    async def server_facts(self, *, until: float | None = None) -> ServerFacts:
+        """Ask the server what it is and which indexes it has; once, if they are complete.
+
+        Parameters
+        ----------
+        until
+            Time of the loop's clock at which the answer must be there; seconds.
 
         Raises
         ------
@@ -86,9 +97,11 @@ class GraphRetriever:
             The embedder is not the one whose vectors the index holds.
         """
         if self._facts is None:
-            facts = await probe(self.store)
+            facts = await probe(self.store, until=until)
             # Some models load to learn their dimensions: not on the event loop.
             await asyncio.to_thread(check_embedder, facts, self.embedder)
+            if self.embedder is not None and facts.indexes.get(VECTOR) != "ONLINE":
+                return facts  # the schema is still to come, and with it a better dialect
             self._facts = facts
         return self._facts
 
@@ -97,7 +110,7 @@ class GraphRetriever:
         query: str,
         *,
         query_tags: Iterable[str] = (),
-        max_seeds: int = 5,
+        max_seeds: int | None = None,
         kinds: Iterable[str] | None = None,
     ) -> Seeds:
         """Search for the memories to start from, by vector and by words.
@@ -109,7 +122,7 @@ class GraphRetriever:
         query_tags
             Tags of the query; they count as further words.
         max_seeds
-            Seeds to return, at most; 1 to 100.
+            Seeds to return, at most; 1 to 100. None for the configured number, which is 5.
         kinds
             Kinds to return; None for all.
 
@@ -118,10 +131,14 @@ class GraphRetriever:
         InvalidInputError
             The query is blank or can't be encoded, or a tag or kind is not valid.
         """
-        candidates = max(self.config.seeds.candidates, max_seeds)
-        seeds = replace(self.config.seeds, max_seeds=max_seeds, candidates=candidates)
-        config = replace(self.config, seeds=seeds)
-        return await self._recaller(_call(query, query_tags, kinds, config)).find_seeds()
+        config = self.config
+        if max_seeds is not None:
+            number = int(check_number(max_seeds, "max_seeds", low=1, high=100))
+            candidates = max(config.seeds.candidates, number)
+            seeds = replace(config.seeds, max_seeds=number, candidates=candidates)
+            config = replace(config, seeds=seeds)
+        call = RecallCall(query=query, query_tags=query_tags, kinds=kinds, config=config)
+        return await self._recaller(call).find_seeds()
 
     def explore_seeds(
         self,
@@ -150,7 +167,8 @@ class GraphRetriever:
         InvalidInputError
             Two seeds have the same id, or an argument is out of its range.
         """
-        request = self._explore_request(seeds, query_tags, config, deadline_s, "exploration_end")
+        chosen = _distinct(seeds)
+        request = self._explore_request(chosen, query_tags, config, deadline_s, "exploration_end")
 
         async def produce(emit: Callable[[Exploration], None]) -> None:
             await explore(self.store, request(), Listener(on_exploration=emit))
@@ -170,7 +188,8 @@ class GraphRetriever:
         Arguments as in `explore_seeds`. The stream's ``result`` holds the explorations. When one
         fails, the paths of the others come first, then its error is raised.
         """
-        request = self._explore_request(seeds, query_tags, config, deadline_s, "branch_end")
+        chosen = _distinct(seeds)
+        request = self._explore_request(chosen, query_tags, config, deadline_s, "branch_end")
 
         async def produce(emit: Callable[[Path], None]) -> tuple[Exploration, ...]:
             done: list[Exploration] = []
@@ -179,7 +198,8 @@ class GraphRetriever:
             for exploration in done:
                 if exploration.error is not None:
                     raise exploration.error
-            return tuple(done)
+            order = [seed.id for seed in chosen]
+            return tuple(sorted(done, key=lambda exploration: order.index(exploration.seed.id)))
 
         return Stream(produce)
 
@@ -213,8 +233,8 @@ class GraphRetriever:
         MemoriaError
             Neither vectors nor words could be searched, or every exploration failed.
         """
-        settings = _limited(config or self.config, budget_tokens, deadline_s)
-        call = _call(query, query_tags, kinds, settings)
+        settings = self._settings(config, budget_tokens, deadline_s)
+        call = RecallCall(query=query, query_tags=query_tags, kinds=kinds, config=settings)
         return await self._recaller(call).run("group_end")
 
     def recall_stream(
@@ -228,8 +248,8 @@ class GraphRetriever:
         config: RetrieverConfig | None = None,
     ) -> Stream[Path, Recall]:
         """Do as `recall`, and iterate over the paths as they end; ``result`` is the `Recall`."""
-        settings = _limited(config or self.config, budget_tokens, deadline_s)
-        call = _call(query, query_tags, kinds, settings)
+        settings = self._settings(config, budget_tokens, deadline_s)
+        call = RecallCall(query=query, query_tags=query_tags, kinds=kinds, config=settings)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
             return await self._recaller(call).run("branch_end", emit)
@@ -238,28 +258,51 @@ class GraphRetriever:
 
     def _recaller(self, call: RecallCall) -> Recaller:
         """Start the clock of one call."""
-        return Recaller(self.store, self.embedder, self.server_facts, scope=self.scope, call=call)
+        engine = Engine(
+            store=self.store,
+            scope=self.scope,
+            embedder=self.embedder,
+            facts=lambda until: self.server_facts(until=until),
+            count_tokens=self.count_tokens,
+        )
+        return Recaller(engine, call)
+
+    def _settings(
+        self, config: RetrieverConfig | None, budget_tokens: int | None, deadline_s: float | None
+    ) -> RetrieverConfig:
+        """Put the limits of one call, which are a caller's input, into the settings."""
+        settings = _checked(config, RetrieverConfig) or self.config
+        if settings.store != self.config.store:
+            raise InvalidInputError(
+                "config.store can't change for one call: give it to the retriever", field="config"
+            )
+        try:
+            if budget_tokens is not None:
+                settings = replace(settings, budget_tokens=budget_tokens)
+            if deadline_s is not None:
+                settings = replace(settings, deadline_s=deadline_s)
+        except ConfigError as exc:
+            raise InvalidInputError(str(exc)) from exc
+        return settings
 
     def _explore_request(
         self,
-        seeds: Iterable[Seed] | Seeds,
+        seeds: tuple[Seed, ...],
         query_tags: Iterable[str],
         config: ExploreConfig | None,
         deadline_s: float | None,
         hydrate_at: HydrateAt,
     ) -> Callable[[], ExploreRequest]:
         """Check the arguments now; the clock starts when the stream does."""
-        chosen = tuple(seeds.seeds if isinstance(seeds, Seeds) else seeds)
-        _check_distinct(chosen)
         tags = check_strings(query_tags, "query_tags")
-        settings = config or self.config.explore
+        settings = _checked(config, ExploreConfig) or self.config.explore
         settings = replace(settings, seeds_per_session=settings.seeds_per_session or 1)
-        limit_s = _limited(self.config, None, deadline_s).deadline_s
+        limit_s = self._settings(None, None, deadline_s).deadline_s
 
         def request() -> ExploreRequest:
             now = asyncio.get_running_loop().time()
             return ExploreRequest(
-                seeds=chosen,
+                seeds=seeds,
                 scope=self.scope,
                 query_tags=tags,
                 config=settings,
@@ -271,33 +314,28 @@ class GraphRetriever:
         return request
 
 
-def _call(
-    query: str, query_tags: Iterable[str], kinds: Iterable[str] | None, config: RetrieverConfig
-) -> RecallCall:
-    return RecallCall(
-        query=query, query_tags=tuple(query_tags), kinds=tuple(kinds or ()), config=config
+C = TypeVar("C", ExploreConfig, RetrieverConfig)
+
+
+def _checked(config: C | None, kind: type[C]) -> C | None:
+    """Refuse the settings of another stage."""
+    if config is None or isinstance(config, kind):
+        return config
+    raise InvalidInputError(
+        f"config must be a {kind.__name__}, got a {type(config).__name__}", field="config"
     )
 
 
-def _limited(
-    config: RetrieverConfig, budget_tokens: int | None, deadline_s: float | None
-) -> RetrieverConfig:
-    """Put the limits of one call into the settings; wrong ones are a caller's input."""
-    try:
-        if budget_tokens is not None:
-            config = replace(config, budget_tokens=budget_tokens)
-        if deadline_s is not None:
-            config = replace(config, deadline_s=deadline_s)
-    except ConfigError as exc:
-        raise InvalidInputError(str(exc)) from exc
-    return config
-
-
-def _check_distinct(seeds: tuple[Seed, ...]) -> None:
-    known: set[str] = set()
-    for seed in seeds:
+def _distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
+    """Check that seeds are seeds, each once."""
+    given = seeds.seeds if isinstance(seeds, Seeds) else seeds
+    if not isinstance(given, Iterable):
+        raise InvalidInputError(f"seeds must be a list of Seed, got a {type(given).__name__}")
+    known: dict[str, Seed] = {}
+    for seed in given:
         if not isinstance(seed, Seed):
-            raise InvalidInputError(f"seeds must hold Seed, got {type(seed).__name__}")
+            raise InvalidInputError(f"seeds must hold Seed, got a {type(seed).__name__}")
         if seed.id in known:
             raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
-        known.add(seed.id)
+        known[seed.id] = seed
+    return tuple(known.values())

@@ -17,12 +17,12 @@ import neo4j
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, QueryError
 from memoria.queries import Query, load
 from memoria.store import Session, Store
+from memoria.validation import MAX_DIMENSIONS
 
 SCHEMA_VERSION = 1
 UNIQUE = "memory_scope_id"
 VECTOR = "memory_embedding"
 TEXT = "memory_text"
-MAX_DIMENSIONS = 4096
 POLL_S = 0.1
 
 # Index name -> type, label and leading properties that it must have to be ours.
@@ -95,9 +95,9 @@ class SchemaReport:
     existing: tuple[str, ...]
 
 
-async def probe(store: Store) -> ServerFacts:
+async def probe(store: Store, *, until: float | None = None) -> ServerFacts:
     """Ask what the server is and has; three round trips."""
-    async with store.session("read") as session:
+    async with store.session("read", until=until) as session:
         return await _probe(session)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,10 +28,10 @@ MAX_WORDS = 256
 MAX_WORD_CHARS = 1_000
 _WORD = re.compile(r"\w+")
 
-# Hits of other scopes that the procedure may return for each one of ours, before an exact search.
-_OVERSAMPLING = 4
-# The same for words and kinds, where there is no exact search to fall back to.
-_TEXT_OVERSAMPLING = 20
+# How many times the wanted hits an index is asked for, one after the other, where scope or kinds
+# can only be filtered afterwards. Vectors are then compared one by one; words can't be.
+_VECTOR_LIMITS = (4, 40)
+_TEXT_LIMITS = (4, 40, 400, 4_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
 
     Notes
     -----
-    One round trip, two where a vector search must be repeated exactly.
+    One round trip; more where kinds, or scopes on Neo4j 5, are rare and hide behind others.
     """
     degraded: list[str] = []
     (vector, vector_error), (text, text_error) = await asyncio.gather(
@@ -85,8 +85,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
         _attempt(_text_hits, store, request, degraded),
     )
     if request.vector is None:
-        degraded.append("no embedder: searched by words only")
-        vector_error = vector_error or text_error
+        vector_error = text_error
     if vector_error is not None and (text_error is not None or request.vector is None):
         raise vector_error
     for name, error, hits in (
@@ -117,25 +116,22 @@ async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> 
     """Nearest memories, (id, cosine); exact where the index can't fill the list."""
     if request.vector is None:
         return []
-    wanted = request.config.candidates
     filtered_after = bool(request.kinds) or request.dialect == "procedure"
-    parameters: dict[str, Any] = {
-        "kinds": list(request.kinds),
-        "limit": wanted * _OVERSAMPLING if filtered_after else wanted,
-        "scope": request.scope,
-        "vector": request.vector,
-    }
-    hits = await _run(store, f"seeds.vector_{request.dialect}", parameters, request.until)
-    if filtered_after and len(hits) < wanted:
+    limits = _VECTOR_LIMITS if filtered_after else (1,)
+    parameters: dict[str, Any] = {"vector": request.vector}
+    hits, complete = await _grow(
+        store, f"seeds.vector_{request.dialect}", request, parameters, limits
+    )
+    if filtered_after and not complete:
         try:
-            hits = await _run(store, "seeds.vector_exact", parameters, request.until)
+            hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,))
         except QueryError as exc:
             # One embedding that is no vector, in a foreign graph, ends the comparison of all.
             if not hits:
                 raise
             log.warning("exact vector search failed: %s", exc)
             notes.append(f"exact vector search failed ({exc}); the index alone was used")
-    return hits[:wanted]
+    return hits
 
 
 async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
@@ -143,24 +139,40 @@ async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
     lucene = lucene_query(request.text, request.scope)
     if lucene is None:
         return []
-    wanted = request.config.candidates
-    parameters: dict[str, Any] = {
-        "kinds": list(request.kinds),
-        "limit": wanted * _TEXT_OVERSAMPLING if request.kinds else wanted,
-        "lucene": lucene,
-        "scope": request.scope,
-    }
-    return (await _run(store, "seeds.text", parameters, request.until))[:wanted]
+    limits = _TEXT_LIMITS if request.kinds else (1,)
+    hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits)
+    return hits
 
 
-async def _run(store: Store, name: str, parameters: dict[str, Any], until: float | None) -> Hits:
-    """Hits best first, ties by id: neither index promises an order of equals.
+async def _grow(
+    store: Store,
+    name: str,
+    request: SeedRequest,
+    parameters: dict[str, Any],
+    limits: Sequence[int],
+) -> tuple[Hits, bool]:
+    """Ask an index for more and more, until enough of what it returns fits.
 
-    A foreign graph may hold memories without an id, or with a number for one: passed over.
+    Returns
+    -------
+    tuple
+        Hits best first, ties by id (no index promises an order of equals), at most
+        ``candidates``; and whether these are all there are, or enough.
     """
-    records = await store.run(load(name), parameters, until=until)
-    hits = [(node, float(score)) for node, score in records[0]["hits"] if _is_id(node)]
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    wanted = request.config.candidates
+    hits: list[tuple[str, float]] = []
+    for factor in limits:
+        asked = {"kinds": list(request.kinds), "limit": wanted * factor, "scope": request.scope}
+        record = (await store.run(load(name), {**parameters, **asked}, until=request.until))[0]
+        # A foreign graph may hold memories without an id, or with a number for one.
+        hits = [(node, float(score)) for node, score in record["hits"] if _is_id(node)]
+        if len(hits) >= wanted or record["seen"] < wanted * factor:
+            return _best(hits, wanted), True
+    return _best(hits, wanted), False
+
+
+def _best(hits: Hits, wanted: int) -> Hits:
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:wanted]
 
 
 def _is_id(node: object) -> bool:

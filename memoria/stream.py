@@ -57,6 +57,9 @@ class Stream(AsyncIterator[T], Generic[T, R]):
             raise
         if not isinstance(item, _End):
             return item
+        self._queue.put_nowait(item)  # for whoever waits beside us
+        if self._end is not None:
+            raise StopAsyncIteration
         self._end = item
         if item.error is not None:
             raise item.error
@@ -80,6 +83,7 @@ class Stream(AsyncIterator[T], Generic[T, R]):
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
+        self._queue.put_nowait(self._end)
 
     @property
     def result(self) -> R:

@@ -1,7 +1,7 @@
 // name: seeds.vector_exact
 // mode: read
 // params: kinds, limit, scope, vector
-// returns: hits
+// returns: hits, seen
 // Nearest memories of a scope by comparing all of them; exact, and linear in the scope's size.
 // hits: [id, cosine].
 MATCH (m:Memory)
@@ -12,4 +12,4 @@ WITH m.id AS id, vector.similarity.cosine(m.embedding, $p.vector) AS score
 WHERE score IS NOT NULL
 ORDER BY score DESC, id
 LIMIT toInteger($p.limit)
-RETURN collect([id, 2 * score - 1]) AS hits
+RETURN collect([id, 2 * score - 1]) AS hits, count(*) AS seen

@@ -1,12 +1,12 @@
 // name: seeds.vector_procedure
 // mode: read
 // params: kinds, limit, scope, vector
-// returns: hits
+// returns: hits, seen
 // Nearest memories of all scopes, filtered afterwards: a small scope in a large index may get
-// fewer than it has, so the caller searches exactly when hits are short. hits: [id, cosine].
+// fewer than it has, so the caller asks for more, then searches exactly. hits: [id, cosine];
+// seen: how many it returned; fewer than limit: it has no more.
 CALL db.index.vector.queryNodes('memory_embedding', toInteger($p.limit), $p.vector)
 YIELD node AS m, score
-WITH m, score
-WHERE m.scope = $p.scope
-  AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
-RETURN collect([m.id, 2 * score - 1]) AS hits
+WITH m, score, m.scope = $p.scope
+     AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds)) AS fits
+RETURN collect(CASE WHEN fits THEN [m.id, 2 * score - 1] END) AS hits, count(*) AS seen

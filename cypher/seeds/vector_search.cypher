@@ -1,13 +1,13 @@
 // name: seeds.vector_search
 // mode: read
 // params: kinds, limit, scope, vector
-// returns: hits
+// returns: hits, seen
 // Nearest memories of a scope, filtered by scope inside the index (Neo4j 2026 and later).
 // hits: [id, cosine]. Kinds are labels, which the index can't filter: they are filtered after it.
+// seen: how many it returned; fewer than limit: it has no more.
 CYPHER 25
 MATCH (m:Memory)
   SEARCH m IN (VECTOR INDEX memory_embedding FOR $p.vector WHERE m.scope = $p.scope LIMIT $p.limit)
   SCORE AS score
-WITH m, score
-WHERE size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds)
-RETURN collect([m.id, 2 * score - 1]) AS hits
+WITH m, score, size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds) AS fits
+RETURN collect(CASE WHEN fits THEN [m.id, 2 * score - 1] END) AS hits, count(*) AS seen

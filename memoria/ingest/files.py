@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from typing import IO
 
 from memoria.errors import InvalidInputError
 from memoria.ingest.checks import WriteReport, check_relation, has_ends
+from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.ingest.writer import GraphWriter
 from memoria.jsonl import Line, at_place, parse_line, read_lines
+from memoria.progress import ProgressCallback, silent
 from memoria.types import Memory, Relation
-
-Progress = Callable[[str, int, int | None], None]
 
 MAX_PROBLEMS = 20
 SPOOL_BYTES = 16_000_000
@@ -51,7 +52,7 @@ async def ingest_files(
     paths: Iterable[str | PathLike[str]],
     *,
     skip_invalid: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> IngestReport:
     """Write every memory of the files, then every edge.
 
@@ -86,12 +87,12 @@ class _Ingest:
         writer: GraphWriter,
         spool: IO[bytes],
         skip_invalid: bool,
-        progress: Progress | None,
+        progress: ProgressCallback | None,
     ) -> None:
         self._writer = writer
         self._spool = spool
         self._skip_invalid = skip_invalid
-        self._progress = progress or (lambda *_: None)
+        self._progress = progress or silent
         self._lines = 0
         self._skipped = 0
         self._edges = 0
@@ -104,7 +105,8 @@ class _Ingest:
         lines = read_lines(paths, on_invalid=self._on_invalid if self._skip_invalid else None)
         report, memories = WriteReport(), 0
         # Files are read and checked in a thread: a slow pipe must not hold up the event loop.
-        while batch := await asyncio.to_thread(self._next_memories, lines):
+        # One of its own: asyncio waits for its threads at the end, and a pipe may never close.
+        while batch := await in_daemon_thread(partial(self._next_memories, lines)):
             memories += len(batch)
             self._seen.update(memory.id for memory in batch)
             report = report.plus(await self._writer.write_memory_batch(batch))

@@ -55,8 +55,8 @@ def _die_with_parent() -> Callable[[], object] | None:
     return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-class Guard:
-    """Owner of one server process."""
+class Owner:
+    """Holds one server process, and ends it."""
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
@@ -96,7 +96,7 @@ class Guard:
 
 def guard(folder: str, parent: int) -> None:
     """Serve lines until the input closes or the parent is gone; then leave nothing behind."""
-    owner = Guard()
+    owner = Owner()
     pending = b""
     try:
         while os.getppid() == parent:

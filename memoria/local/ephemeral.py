@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +24,7 @@ from memoria.local.guard import Guard
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
 from memoria.local.settings import COORDINATE, NEO4J_VERSION, USER, Layout, Sizes
 from memoria.local.state import uri_of
+from memoria.progress import ProgressCallback
 
 PREFIX = "memoria-neo4j-"
 #: Folders of killed owners are removed once they are older than any start can take.
@@ -39,8 +40,8 @@ class EphemeralNeo4j:
     Parameters
     ----------
     home
-        Folder of memoria, for the list of downloaded jars; default below the user's data
-        directory.
+        Folder of memoria, for the list of downloaded jars; default ``MEMORIA_HOME``, else one in
+        the user's data directory.
     heap_mb, page_cache_mb
         Limits of memory; see ``Sizes``.
     extra_settings
@@ -63,7 +64,7 @@ class EphemeralNeo4j:
         heap_mb: int = 512,
         page_cache_mb: int = 64,
         extra_settings: Mapping[str, str] | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        progress: ProgressCallback | None = None,
     ) -> None:
         self._home = home
         self._sizes = Sizes(heap_mb=heap_mb, page_cache_mb=page_cache_mb)

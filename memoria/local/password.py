@@ -14,10 +14,10 @@ import subprocess
 from pathlib import Path
 
 from memoria.errors import LocalServerError
-from memoria.local.process import java
+from memoria.local.process import java, using
 from memoria.local.settings import Layout, quoted
 
-ADMIN_TIMEOUT_S = 120
+ADMIN_TIMEOUT_S = 120.0
 
 
 async def prepare(layout: Layout, jars: list[Path]) -> str:
@@ -30,9 +30,10 @@ async def prepare(layout: Layout, jars: list[Path]) -> str:
         return read_password(layout)
     for leftover in ("databases/system", "transactions/system", "dbms"):
         shutil.rmtree(layout.data / leftover, ignore_errors=True)
-    layout.conf.mkdir(parents=True, exist_ok=True)
-    (layout.conf / "neo4j.conf").touch()
-    password = new_password(layout)
+    with using(layout.root):
+        layout.conf.mkdir(parents=True, exist_ok=True)
+        (layout.conf / "neo4j.conf").touch()
+        password = new_password(layout)
     await set_password(layout, jars, password)
     return password
 
@@ -77,25 +78,35 @@ def write_private(path: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-async def set_password(layout: Layout, jars: list[Path], password: str) -> None:
+async def set_password(
+    layout: Layout, jars: list[Path], password: str, *, timeout_s: float = ADMIN_TIMEOUT_S
+) -> None:
     """Set the first password; it has an effect only before the server's first start.
 
     The password travels in a file that only the owner can read, since other users see a
     process's arguments.
     """
     arguments = layout.conf / "admin.args"
-    arguments.unlink(missing_ok=True)
     words = ["-Xmx256m", "--sun-misc-unsafe-memory-access=allow"]
     words += ["-cp", os.pathsep.join(str(jar) for jar in jars), "org.neo4j.cli.AdminTool"]
     words += ["dbms", "set-initial-password", "--", password]
-    write_private(arguments, "".join(f"{quoted(word)}\n" for word in words))
+    with using(layout.root):
+        arguments.unlink(missing_ok=True)
+        write_private(arguments, "".join(f"{quoted(word)}\n" for word in words))
     environment = {
         **os.environ,
         "NEO4J_HOME": str(layout.root),
         "NEO4J_CONF": str(layout.conf),
     }
     try:
-        result = await asyncio.to_thread(_run_admin, arguments, environment)
+        result = await asyncio.to_thread(_run_admin, arguments, environment, timeout_s)
+    except OSError as exc:
+        raise LocalServerError(f"can't start Java: {exc}") from exc
+    except subprocess.TimeoutExpired as exc:
+        raise LocalServerError(
+            f"could not set the password of the local server within {timeout_s} s: the machine "
+            "is too busy; try again"
+        ) from exc
     finally:
         arguments.unlink(missing_ok=True)
     if result.returncode != 0:
@@ -104,13 +115,15 @@ async def set_password(layout: Layout, jars: list[Path], password: str) -> None:
         )
 
 
-def _run_admin(arguments: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def _run_admin(
+    arguments: Path, environment: dict[str, str], timeout_s: float
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - the command is made by memoria
         [str(java()), f"@{arguments}"],
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=ADMIN_TIMEOUT_S,
+        timeout=timeout_s,
         check=False,
     )

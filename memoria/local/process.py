@@ -12,7 +12,8 @@ import errno
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -24,7 +25,7 @@ from memoria.local.settings import MAIN_CLASS, Layout, Sizes
 CHILD = Path(__file__).with_name("child.py")
 BESIDES_MB = 150
 FREE_DISK_MB = 200
-SPAWN_TIMEOUT_S = 60
+SPAWN_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 POLL_S = 0.05
 
@@ -56,7 +57,8 @@ def check_room(layout: Layout, sizes: Sizes) -> None:
             f"{sizes.page_cache_mb} page cache), {available_mb} MB are available; end other "
             "programs, or lower heap_mb (256 is enough for small graphs) and page_cache_mb"
         )
-    free_mb = shutil.disk_usage(layout.root).free >> 20
+    with using(layout.root):
+        free_mb = shutil.disk_usage(layout.root).free >> 20
     if free_mb < FREE_DISK_MB:
         raise LocalServerError(
             f"the disk is too full: the local server needs {FREE_DISK_MB} MB under "
@@ -75,18 +77,28 @@ def explain_os_error(exc: OSError, folder: Path) -> LocalServerError:
     return LocalServerError(f"can't use {folder} for the local server: {exc}")
 
 
+@contextmanager
+def using(folder: Path) -> Iterator[None]:
+    """Translate what goes wrong with the files below ``folder``."""
+    try:
+        yield
+    except OSError as exc:
+        raise explain_os_error(exc, folder) from exc
+
+
 def write_configuration(
     layout: Layout, jars: list[Path], *, port: int, sizes: Sizes, extra: Mapping[str, str]
 ) -> None:
     """Write ``neo4j.conf`` and the argument file; keep the logs of the start before."""
     text = settings.neo4j_conf(port, sizes, extra)
-    for folder in (layout.conf, layout.log.parent):
-        folder.mkdir(parents=True, exist_ok=True)
-    (layout.conf / "neo4j.conf").write_text(text, encoding="utf-8")
-    layout.arguments.write_text(settings.argument_file(jars, sizes), encoding="utf-8")
-    for log in (layout.log, layout.console):
-        if log.exists():
-            log.replace(log.with_suffix(".old.log"))
+    with using(layout.root):
+        for folder in (layout.conf, layout.log.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        (layout.conf / "neo4j.conf").write_text(text, encoding="utf-8")
+        layout.arguments.write_text(settings.argument_file(jars, sizes), encoding="utf-8")
+        for log in (layout.log, layout.console):
+            if log.exists():
+                log.replace(log.with_suffix(".old.log"))
 
 
 def server_command(layout: Layout) -> list[str]:
@@ -99,16 +111,24 @@ def _arguments(layout: Layout) -> list[str]:
     return [f"@{layout.arguments}", MAIN_CLASS, *folders]
 
 
-def spawn_detached(layout: Layout) -> int:
+def spawn_detached(layout: Layout, *, timeout_s: float = SPAWN_TIMEOUT_S) -> int:
     """Start a server that outlives this process; its process id."""
-    result = subprocess.run(  # noqa: S603 - the command is made by memoria
-        [sys.executable, "-I", str(CHILD), "detach", str(layout.console), *server_command(layout)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SPAWN_TIMEOUT_S,
-        check=False,
-    )
+    child = [sys.executable, "-I", str(CHILD), "detach", str(layout.console)]
+    try:
+        result = subprocess.run(  # noqa: S603 - the command is made by memoria
+            [*child, *server_command(layout)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except OSError as exc:
+        raise LocalServerError(f"can't start Java: {exc}") from exc
+    except subprocess.TimeoutExpired as exc:
+        raise LocalServerError(
+            f"could not start Java within {timeout_s} s: the machine is too busy; try again"
+        ) from exc
     if result.returncode != 0:
         raise LocalServerError(f"can't start Java: {result.stderr.strip()[-500:]}")
     return int(result.stdout)

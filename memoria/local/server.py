@@ -7,7 +7,7 @@ Touches: files below ``home/server`` and ``home/jars``, processes, the network f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from memoria.local.state import (
     uri_of,
     write_state,
 )
+from memoria.progress import ProgressCallback
 
 
 class LocalNeo4j:
@@ -33,7 +34,7 @@ class LocalNeo4j:
     Parameters
     ----------
     home
-        Folder of memoria; default below the user's data directory.
+        Folder of memoria; default ``MEMORIA_HOME``, else one in the user's data directory.
     heap_mb, page_cache_mb
         Limits of memory; see ``Sizes``.
     port
@@ -101,7 +102,7 @@ class LocalNeo4j:
         """Describe the running server; None when there is none, whatever an old file says."""
         return read_state(self._layout)
 
-    async def start(self, *, progress: Callable[[str, int, int], None] | None = None) -> ServerInfo:
+    async def start(self, *, progress: ProgressCallback | None = None) -> ServerInfo:
         """Start the server, or find the running one; returns when it answers queries.
 
         Parameters
@@ -145,7 +146,8 @@ class LocalNeo4j:
             server = process.find(layout)
             if server is not None:
                 await process.end(server, layout)
-            layout.state.unlink(missing_ok=True)
+            with process.using(layout.root):
+                layout.state.unlink(missing_ok=True)
             return server is not None
 
     @property
@@ -174,7 +176,8 @@ class LocalNeo4j:
         """Start the Java process, on another port if the chosen one was taken meanwhile."""
         layout = self._layout
         process.check_room(layout, self._sizes)
-        layout.state.unlink(missing_ok=True)
+        with process.using(layout.root):
+            layout.state.unlink(missing_ok=True)
         port = await self._choose_port()
         await password.prepare(layout, jars)
         for attempt in range(1, PORT_ATTEMPTS + 1):
@@ -211,5 +214,6 @@ class LocalNeo4j:
             alive=lambda: process.server_of(pid, layout) is not None,
             layout=layout,
         )
-        layout.initialised.touch()
+        with process.using(layout.root):
+            layout.initialised.touch()
         return write_state(layout, pid, port)

@@ -79,8 +79,9 @@ def write_state(layout: Layout, pid: int, port: int) -> ServerInfo:
         raise LocalServerError("the local server was ended while it started; start it again")
     state = {"pid": pid, "created": created, "port": port, "version": NEO4J_VERSION}
     partial = layout.state.with_name(f".state.{uuid4().hex}")
-    write_private(partial, json.dumps(state))
-    partial.replace(layout.state)
+    with process.using(layout.root):
+        write_private(partial, json.dumps(state))
+        partial.replace(layout.state)
     return _info(layout, pid, port, NEO4J_VERSION)
 
 
@@ -102,22 +103,22 @@ async def locked(layout: Layout, *, timeout_s: float = LOCK_TIMEOUT_S) -> AsyncI
     from filelock import FileLock, Timeout
 
     end = time.monotonic() + timeout_s
-    try:
+    with process.using(layout.root):
         await asyncio.to_thread(layout.root.mkdir, mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(layout.lock, thread_local=False)
-        while not lock.is_locked:
-            try:
-                lock.acquire(blocking=False)
-            except Timeout as exc:
-                if time.monotonic() > end:
-                    raise LocalServerError(
-                        "another process has been starting or stopping the local server for "
-                        f"{timeout_s:.0f} s; end it, then try again"
-                    ) from exc
-                await asyncio.sleep(process.POLL_S)
+    lock = FileLock(layout.lock, thread_local=False)
+    while not lock.is_locked:
         try:
-            yield
-        finally:
-            lock.release()
-    except OSError as exc:
-        raise process.explain_os_error(exc, layout.root) from exc
+            lock.acquire(blocking=False)
+        except Timeout as exc:  # is an OSError, too
+            if time.monotonic() > end:
+                raise LocalServerError(
+                    "another process has been starting or stopping the local server for "
+                    f"{timeout_s:.0f} s; end it, then try again"
+                ) from exc
+            await asyncio.sleep(process.POLL_S)
+        except OSError as exc:
+            raise process.explain_os_error(exc, layout.root) from exc
+    try:
+        yield
+    finally:
+        lock.release()

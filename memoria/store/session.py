@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Coroutine, Mapping
+from typing import Any, Literal, TypeVar
 
 import neo4j
 import tenacity
@@ -20,6 +20,8 @@ from memoria.queries import Query
 from memoria.store.faults import translate
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 Transactions = Literal["auto", "managed"]
 
@@ -78,11 +80,7 @@ class Session:
             query.text, metadata={"app": "memoria", "query": query.name}, timeout=timeout_s
         )
         try:
-            async with asyncio.timeout(timeout_s):
-                if self._transactions == "managed":
-                    return await self._managed(statement, parameters)
-                result = await self._session.run(statement, p=dict(parameters))
-                return [record async for record in result]
+            return await _within(timeout_s, self._send(statement, parameters))
         except TimeoutError as exc:
             raise DeadlineError(
                 f"{query.name} took longer than {timeout_s:.3f} s: give more time, or ask for less",
@@ -94,6 +92,14 @@ class Session:
             raise InvalidInputError(
                 f"{query.name}: a parameter can't be sent ({type(exc).__name__})", query=query.name
             ) from exc
+
+    async def _send(
+        self, statement: neo4j.Query, parameters: Mapping[str, Any]
+    ) -> list[neo4j.Record]:
+        if self._transactions == "managed":
+            return await self._managed(statement, parameters)
+        result = await self._session.run(statement, p=dict(parameters))
+        return [record async for record in result]
 
     async def _managed(
         self, statement: neo4j.Query, parameters: Mapping[str, Any]
@@ -113,6 +119,29 @@ class Session:
         if limit <= 0:
             raise DeadlineError(f"no time left for {query.name}", query=query.name)
         return limit
+
+
+async def _within(timeout_s: float, work: Coroutine[Any, Any, T]) -> T:
+    """Await ``work`` for so long at most, in a task of its own.
+
+    The driver answers some cancellations by cancelling its task once more, which
+    ``asyncio.timeout`` takes for a cancellation from outside. Here it can only hit that task.
+
+    Raises
+    ------
+    TimeoutError
+        It took longer, or was cancelled from within.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait([task], timeout=timeout_s)
+    finally:
+        while not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=1.0)
+    if task.cancelled():
+        raise TimeoutError
+    return task.result()
 
 
 def _log_retry(state: tenacity.RetryCallState) -> None:

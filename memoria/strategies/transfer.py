@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoria.config import ExploreConfig
-from memoria.types import EndReason, Hop, Path, Seed
+from memoria.types import Direction, EndReason, Hop, Path, Seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class TransferEnergy:
 
     def cut(self) -> list[Path]:
         """End every branch where it stands, as a deadline does."""
-        ended = [self._end(branch, "truncated") for branch in self.frontier] if self.found else []
+        ended = [self._end(branch, "truncated") for branch in self.frontier]
         self.frontier = []
         return ended
 
@@ -125,7 +125,7 @@ class Child:
     id: str
     energy: float
     relation: str
-    direction: Any
+    direction: Direction
     tags: tuple[str, ...]
     weight: float
     tag_similarity: float

@@ -150,7 +150,7 @@ class ExplorationStats:
     elapsed_s
         Wall time from its start to its last text; seconds.
     hydrate_s
-        The part of it after the last level: reading texts; seconds.
+        The part of it spent reading texts, while streaming beside the levels; seconds.
     """
 
     levels: int

@@ -108,7 +108,8 @@ class Trace:
         When; aware datetime.
     timings_s
         Wall time by stage (``embed``, ``seeds``, ``explore``, ``hydrate``, ``pack``); seconds.
-        ``hydrate`` is the part of ``explore`` spent on reading texts.
+        ``hydrate`` is the part of ``explore`` spent reading texts, while streaming beside the
+        levels.
     degraded
         What did not work as well as it could have, one sentence each.
     """

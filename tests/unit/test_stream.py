@@ -254,3 +254,22 @@ def test_stream_dropped_after_its_loop_is_gone_is_no_noise() -> None:
     asyncio.run(main())
     kept.clear()
     gc.collect()
+
+
+async def test_closing_wakes_whoever_waits_for_the_next_item() -> None:
+    stream = Stream(Producer(100, pause_s=10.0))
+    waiting = asyncio.ensure_future(anext(stream, None))
+    await asyncio.sleep(0)
+    await stream.aclose()
+    assert await asyncio.wait_for(waiting, 1.0) is None
+
+
+async def test_two_consumers_both_come_to_the_end() -> None:
+    stream = Stream(Producer(3))
+
+    async def read() -> list[int]:
+        return [item async for item in stream]
+
+    async with asyncio.timeout(2.0):
+        one, two = await asyncio.gather(read(), read())
+    assert sorted(one + two) == [0, 1, 2]

@@ -1,0 +1,49 @@
+"""Run a blocking call that may never return, without holding up the end of the program.
+
+In: a call. Out: what it returns or raises. Touches: one thread per call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def in_daemon_thread(call: Callable[[], T]) -> T:
+    """Wait for a call in a thread that nobody joins.
+
+    When the waiting task is cancelled, the call goes on until it returns or the process ends, and
+    what it returns is dropped. ``asyncio.to_thread`` would have ``asyncio.run`` wait for it.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def deliver(outcome: Callable[[], None]) -> None:
+        if not future.done():
+            outcome()
+
+    def work() -> None:
+        try:
+            value = call()
+        except BaseException as exc:  # noqa: BLE001 - handed to the task that waits
+            outcome = _raising(future, exc)
+        else:
+            outcome = _returning(future, value)
+        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+            loop.call_soon_threadsafe(deliver, outcome)
+
+    threading.Thread(target=work, name="memoria-read", daemon=True).start()
+    return await future
+
+
+def _raising(future: asyncio.Future[T], exc: BaseException) -> Callable[[], None]:
+    return lambda: future.set_exception(exc)
+
+
+def _returning(future: asyncio.Future[T], value: T) -> Callable[[], None]:
+    return lambda: future.set_result(value)

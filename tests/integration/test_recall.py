@@ -1,0 +1,272 @@
+"""Whole recalls: what callers get wrong, what embedders and slow halves do, and what comes out."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+import pytest
+
+from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig, StoreConfig
+from memoria.embed import CallableEmbedder
+from memoria.errors import DimensionError, InvalidInputError
+from memoria.ingest import GraphWriter
+from memoria.queries import Query
+from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.types import Memory, Relation, Seed
+from tests.conftest import DIMENSIONS, EMBEDDER
+
+AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)
+SEEDS = [Seed(id="a", score=1.0)]
+
+
+def chain(ids: Iterable[str]) -> tuple[list[Memory], list[Relation]]:
+    """Memories that all hold the word "link", each joined to the next."""
+    names = list(ids)
+    memories = [
+        Memory(id=name, kind="Event", text=f"link {name}", embedding=AXIS) for name in names
+    ]
+    relations = [
+        Relation(source=one, target=two, relation="next", weight=1.0, tags=["chain"])
+        for one, two in itertools.pairwise(names)
+    ]
+    return memories, relations
+
+
+@pytest.fixture
+async def linked(store: Store, retriever: GraphRetriever, scope: str) -> GraphRetriever:
+    """A retriever on a chain a - b - c - d."""
+    await GraphWriter(store, scope=scope).write(*chain("abcd"))
+    return retriever
+
+
+@pytest.mark.parametrize("name", ["query_tags", "kinds"])
+async def test_one_string_where_a_list_belongs_is_refused(
+    linked: GraphRetriever, name: str
+) -> None:
+    wrong: dict[str, Any] = {name: "stockout"}
+    for value in (wrong, {name: 5}, {name: [1]}):
+        with pytest.raises(InvalidInputError, match=name):
+            await linked.recall("link", **value)
+        with pytest.raises(InvalidInputError, match=name):
+            await linked.find_seeds("link", **value)
+        with pytest.raises(InvalidInputError, match=name):
+            linked.recall_stream("link", **value)
+    if name == "query_tags":
+        with pytest.raises(InvalidInputError, match=name):
+            linked.explore_seeds(SEEDS, **wrong)
+        with pytest.raises(InvalidInputError, match=name):
+            linked.stream_paths(SEEDS, **wrong)
+    else:
+        with pytest.raises(InvalidInputError, match="empty"):
+            await linked.recall("link", kinds=[])
+
+
+async def test_settings_of_another_stage_are_refused(linked: GraphRetriever) -> None:
+    explore: Any = ExploreConfig()
+    whole: Any = RetrieverConfig()
+    with pytest.raises(InvalidInputError, match="RetrieverConfig"):
+        await linked.recall("link", config=explore)
+    with pytest.raises(InvalidInputError, match="RetrieverConfig"):
+        linked.recall_stream("link", config=explore, deadline_s=1.0)
+    with pytest.raises(InvalidInputError, match="ExploreConfig"):
+        linked.explore_seeds(SEEDS, config=whole)
+    other_store = replace(linked.config, store=StoreConfig(query_timeout_s=1.0))
+    with pytest.raises(InvalidInputError, match="store"):
+        await linked.recall("link", config=other_store)
+
+
+@pytest.mark.parametrize("seeds", [None, 5, "a", ["a"], Seed(id="a", score=1.0)])
+async def test_what_is_no_list_of_seeds_is_refused(linked: GraphRetriever, seeds: Any) -> None:
+    with pytest.raises(InvalidInputError, match="Seed"):
+        linked.explore_seeds(seeds)
+
+
+@pytest.mark.parametrize("limits", [{"deadline_s": 0}, {"deadline_s": float("nan")}])
+async def test_limits_out_of_range_are_a_callers_error(
+    linked: GraphRetriever, limits: dict[str, float]
+) -> None:
+    with pytest.raises(InvalidInputError):
+        await linked.recall("link", **limits)
+    with pytest.raises(InvalidInputError):
+        linked.stream_paths(SEEDS, **limits)
+    with pytest.raises(InvalidInputError):
+        await linked.recall("link", budget_tokens=0)
+    for number in (0, 101, "3"):
+        wrong: Any = number
+        with pytest.raises(InvalidInputError, match="max_seeds"):
+            await linked.find_seeds("link", max_seeds=wrong)
+
+
+async def test_max_seeds_comes_from_the_settings_unless_given(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    config = RetrieverConfig(seeds=SeedConfig(max_seeds=2))
+    narrow = GraphRetriever(driver, scope=linked.scope, config=config)
+    assert len((await narrow.find_seeds("link")).seeds) == 2
+    assert len((await narrow.find_seeds("link", max_seeds=3)).seeds) == 3
+    assert len((await linked.find_seeds("link")).seeds) == 4
+
+
+async def fail(_: Sequence[str]) -> list[list[float]]:
+    raise RuntimeError("HTTP 503")
+
+
+async def time_out(_: Sequence[str]) -> list[list[float]]:
+    raise TimeoutError
+
+
+async def sleep(_: Sequence[str]) -> list[list[float]]:
+    await asyncio.sleep(60)
+    raise AssertionError("cancelled before")
+
+
+@pytest.mark.parametrize("function", [fail, time_out, sleep])
+async def test_an_embedder_that_fails_or_is_slow_leaves_the_words(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever, function: Any
+) -> None:
+    embedder = CallableEmbedder(function, dimensions=DIMENSIONS, name=EMBEDDER)
+    retriever = GraphRetriever(driver, scope=linked.scope, embedder=embedder)
+    recall = await retriever.recall("link", deadline_s=4.0)
+    assert {entry.memory.id for entry in recall.ranked} == set("abcd")
+    assert any("embedder" in note and "words" in note for note in recall.trace.degraded)
+
+
+async def test_an_embedder_of_wrong_vectors_is_an_error(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    class Wrong:
+        name = EMBEDDER
+        dimensions = DIMENSIONS
+
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            return [AXIS for _ in texts]
+
+        async def embed_query(self, text: str) -> Sequence[float]:
+            return [1.0, 2.0] if text == "short" else None  # type: ignore[return-value]
+
+    retriever = GraphRetriever(driver, scope=linked.scope, embedder=Wrong())
+    with pytest.raises(DimensionError):
+        await retriever.recall("short")
+    with pytest.raises(InvalidInputError):
+        await retriever.recall("none at all")
+
+
+class Slow(Store):
+    """A store whose vector search never comes back by itself."""
+
+    async def run(
+        self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+    ) -> list[neo4j.Record]:
+        if query.name.startswith("seeds.vector"):
+            # As slow as the limit allows; the server would be cut off then.
+            statement = load_sleep()
+            return await super().run(statement, {}, until=until)
+        return await super().run(query, parameters, until=until)
+
+
+def load_sleep() -> Query:
+    """A query that takes minutes."""
+    text = (
+        "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b "
+        "WITH a, b WHERE a * b < 0 RETURN count(*) AS hits"
+    )
+    return Query(name="test.slow", mode="read", params=frozenset(), returns=("hits",), text=text)
+
+
+async def test_a_slow_half_of_the_search_does_not_empty_the_recall(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    embedder = CallableEmbedder(
+        lambda texts: [AXIS for _ in texts], dimensions=DIMENSIONS, name=EMBEDDER
+    )
+    retriever = GraphRetriever(driver, scope=linked.scope, embedder=embedder)
+    retriever.store = Slow(driver, database="neo4j")
+    recall = await retriever.recall("link", deadline_s=4.0)
+    assert {entry.memory.id for entry in recall.ranked} == set("abcd")
+    assert all(found.status == "complete" for found in recall.explorations)
+    assert any("vector search failed" in note for note in recall.trace.degraded)
+
+
+async def test_a_rare_kind_among_many_is_found_by_words_and_by_vector(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    many = [
+        Memory(id=f"m{i}", kind="AgentAction", text=f"bun number {i}", embedding=AXIS)
+        for i in range(2_000)
+    ]
+    rare = [
+        Memory(
+            id=f"rare{i}",
+            kind="Event",
+            text=f"bun number {i} of many more words than those",
+            embedding=[-1.0, *AXIS[1:]],
+        )
+        for i in range(7)
+    ]
+    await GraphWriter(store, scope=scope).write(many + rare)
+    by_words = GraphRetriever(driver, scope=scope)
+    found = await by_words.find_seeds("bun number", kinds=["Event"], max_seeds=10)
+    assert {seed.id for seed in found.seeds} == {memory.id for memory in rare}
+    embedder = CallableEmbedder(
+        lambda texts: [AXIS for _ in texts], dimensions=DIMENSIONS, name=EMBEDDER
+    )
+    by_vector = GraphRetriever(driver, scope=scope, embedder=embedder)
+    found = await by_vector.find_seeds("nothing", kinds=["Event"], max_seeds=10)
+    assert {seed.id for seed in found.seeds} == {memory.id for memory in rare}
+
+
+async def test_tags_count_as_words_beside_a_long_query(
+    linked: GraphRetriever, store: Store, scope: str
+) -> None:
+    await GraphWriter(store, scope=scope).write([Memory(id="z", kind="Event", text="zanzibar")])
+    long_query = " ".join(f"word{i}" for i in range(400))
+    found = await linked.find_seeds(long_query, query_tags=["zanzibar"])
+    assert [seed.id for seed in found.seeds] == ["z"]
+
+
+async def test_results_are_in_the_order_of_the_seeds(linked: GraphRetriever) -> None:
+    seeds = [Seed(id="a", score=0.5), Seed(id="nobody", score=1.0), Seed(id="c", score=0.9)]
+    stream = linked.stream_paths(seeds)
+    async for _ in stream:
+        pass
+    assert [found.seed.id for found in stream.result] == ["a", "nobody", "c"]
+
+
+async def test_the_callers_token_counter_packs_the_context(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    def count(text: str) -> int:
+        return len(text.split())
+
+    retriever = GraphRetriever(driver, scope=linked.scope, count_tokens=count)
+    recall = await retriever.recall("link", budget_tokens=12)
+    assert recall.context.tokens == count(recall.context.text) <= 12
+    assert recall.context.omitted
+
+
+async def test_ranked_holds_every_memory_once_by_its_best_energy(linked: GraphRetriever) -> None:
+    recall = await linked.recall("link")
+    ids = [entry.memory.id for entry in recall.ranked]
+    assert sorted(ids) == ["a", "b", "c", "d"]
+    scores = [entry.score for entry in recall.ranked]
+    assert scores == sorted(scores, reverse=True)
+    by_seed = {seed.id: seed.score for seed in recall.seeds.seeds}
+    assert all(entry.score >= by_seed.get(entry.memory.id, 0.0) for entry in recall.ranked)
+    assert set(recall.trace.timings_s) == {"embed", "seeds", "explore", "hydrate", "pack"}
+
+
+async def test_finding_nothing_is_a_value(retriever: GraphRetriever) -> None:
+    recall = await retriever.recall("nothing is here")
+    assert recall.seeds.seeds == ()
+    assert recall.explorations == ()
+    assert recall.ranked == ()
+    assert recall.context.text == ""
+    async with retriever.recall_stream("nothing is here") as stream:
+        assert [path async for path in stream] == []
+    assert stream.result.ranked == ()
