@@ -1,6 +1,7 @@
 """The command line: the local server, the schema, and loading files.
 
-In: arguments and the environment. Out: text for a person, or JSON. Exit code 1 on an error, 130 on Ctrl-C.
+In: arguments and the environment. Out: text for a person, or JSON.
+Exit code 1 on an error, 130 on Ctrl-C.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def progress_bars() -> Iterator[ProgressCallback]:
         rich.MofNCompleteColumn(),
         rich.TimeElapsedColumn(),
     )
-    with rich.Progress(*columns, console=Console(stderr=True)) as bars:
+    console = Console(stderr=True)
+    with rich.Progress(*columns, console=console, disable=not console.is_terminal) as bars:
         tasks = {}
 
         def show(label: str, done: int, total: int | None) -> None:

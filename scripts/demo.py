@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.text import Text
 
 import memoria
-from memoria.connect import home
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
 from memoria.progress import progress_bars
@@ -24,13 +23,13 @@ console = Console(highlight=False, soft_wrap=True)
 
 async def main() -> None:
     """Do all of it; the second run finds most of it done."""
-    embedder = memoria.OnnxEmbedder(home=home())
+    embedder = memoria.OnnxEmbedder()
     with progress_bars() as progress:
-        server = await LocalNeo4j(home()).start(progress=progress)
+        server = await LocalNeo4j().start(progress=progress)
         await embedder.load(progress)
     console.print(f"Neo4j {server.version} runs at {server.uri}")
 
-    auth = LocalNeo4j(home()).auth
+    auth = LocalNeo4j().auth
     async with memoria.connect(server.uri, auth, scope=SCOPE, embedder=embedder) as retriever:
         await memoria.apply_schema(
             retriever.store, dimensions=embedder.dimensions, embedder=embedder.name

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from memoria.config import StoreConfig
-from memoria.connect import find_target, open_driver
+from memoria.connect import find_target, given_auth
 from memoria.errors import MemoriaError
 from memoria.schema import SchemaReport, apply_schema
-from memoria.store import Store
+from memoria.store import Store, open_driver
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -29,7 +28,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--uri", help="address, such as bolt://localhost:7687")
-    parser.add_argument("--user", default=os.environ.get("NEO4J_USERNAME") or "neo4j")
+    parser.add_argument("--user", help="name of the user; neo4j unless given")
     secret = parser.add_mutually_exclusive_group()
     secret.add_argument("--password-file", type=Path, help="file that holds only the password")
     secret.add_argument("--password", help="visible to other users: prefer --password-file")
@@ -58,10 +57,7 @@ def show(report: SchemaReport) -> None:
 
 async def run(args: argparse.Namespace) -> SchemaReport:
     """Apply the schema to the database that the arguments name."""
-    password = args.password
-    if args.password_file is not None:
-        password = args.password_file.read_text(encoding="utf-8").strip()
-    auth = None if password is None else (args.user, password)
+    auth = given_auth(args.user, password=args.password, password_file=args.password_file)
     target = await find_target(args.uri, auth, args.database)
     config = StoreConfig()
     async with open_driver(target, config) as driver:
@@ -79,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parse(arguments)
     try:
         report = asyncio.run(run(args))
-    except (MemoriaError, UnicodeDecodeError) as exc:
+    except MemoriaError as exc:
         print(f"error: {exc}", file=sys.stderr)
         return 1
     except OSError as exc:

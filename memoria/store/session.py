@@ -81,7 +81,11 @@ class Session:
         )
         try:
             return await _within(timeout_s, self._send(statement, parameters))
+        except asyncio.CancelledError:
+            self._session.cancel()
+            raise
         except TimeoutError as exc:
+            self._session.cancel()
             raise DeadlineError(
                 f"{query.name} took longer than {timeout_s:.3f} s: give more time, or ask for less",
                 query=query.name,
@@ -125,7 +129,8 @@ async def _within(timeout_s: float, work: Coroutine[Any, Any, T]) -> T:
     """Await ``work`` for so long at most, in a task of its own.
 
     The driver answers some cancellations by cancelling its task once more, which
-    ``asyncio.timeout`` takes for a cancellation from outside. Here it can only hit that task.
+    ``asyncio.timeout`` takes for a cancellation from outside, or by an error of its own. Here
+    neither gets out. The connection is of no use afterwards: cancel the session.
 
     Raises
     ------
@@ -135,13 +140,15 @@ async def _within(timeout_s: float, work: Coroutine[Any, Any, T]) -> T:
     task = asyncio.create_task(work)
     try:
         await asyncio.wait([task], timeout=timeout_s)
+        if task.done() and not task.cancelled():
+            return task.result()
+        raise TimeoutError
     finally:
         while not task.done():
             task.cancel()
             await asyncio.wait([task], timeout=1.0)
-    if task.cancelled():
-        raise TimeoutError
-    return task.result()
+        if not task.cancelled():
+            task.exception()  # seen: one that came after the cancellation says nothing
 
 
 def _log_retry(state: tenacity.RetryCallState) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,9 +14,13 @@ from pathlib import Path
 import pytest
 
 from memoria.sample import sample_path
-from memoria.store import Target
+from memoria.schema import probe
+from memoria.store import Store, Target
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+RunProgram = Callable[..., subprocess.CompletedProcess[str]]
+ROOT = Path(__file__).parents[2]
+BATCH = 1_000  # memories that an ingest without an embedder writes at a time
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +29,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(home: Path) -> Iterator[Run]:
+def environ(home: Path) -> dict[str, str]:
+    return {**os.environ, "MEMORIA_HOME": str(home), "NO_COLOR": "1"}
+
+
+@pytest.fixture(scope="module")
+def run(environ: dict[str, str]) -> Iterator[Run]:
     """Run memoria; the local server of the home is stopped at the end."""
 
-    def run(*arguments: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "memoria", *arguments],
             input=stdin,
@@ -34,11 +45,32 @@ def run(home: Path) -> Iterator[Run]:
             text=True,
             timeout=200,
             check=False,
-            env={**os.environ, "MEMORIA_HOME": str(home), "NO_COLOR": "1", **environ},
+            env={**environ, **variables},
         )
 
     yield run
     run("down")
+
+
+@pytest.fixture
+def run_program(run: Run, environ: dict[str, str]) -> RunProgram:
+    """Set up a database with either program, without an embedder."""
+
+    def run_program(
+        program: str, *arguments: str, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        if program == "memoria":
+            return run("init", "--embedder", "none", *arguments, **variables)
+        return subprocess.run(
+            [sys.executable, str(ROOT / program), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**environ, **variables},
+        )
+
+    return run_program
 
 
 def test_status_without_a_server_says_so_and_exits_with_3(run: Run) -> None:
@@ -97,17 +129,111 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     assert json.loads(run("down", "--json").stdout) == {"stopped": False}
 
 
-def test_a_given_uri_wins_over_the_environment(run: Run, target: Target) -> None:
+async def test_a_given_uri_wins_over_the_environment(
+    run: Run, target: Target, store: Store
+) -> None:
     user, password = target.auth  # type: ignore[misc]
     environ = {
         "NEO4J_URI": "bolt://127.0.0.1:1",
         "NEO4J_USERNAME": user,
         "NEO4J_PASSWORD": password,
     }
-    assert run("init", "--embedder", "none", **environ).returncode == 1
-    done = run("init", "--embedder", "none", "--uri", target.uri, **environ)
-    assert done.returncode in (0, 1)
-    assert "reached" not in done.stderr
+    elsewhere = run("init", "--embedder", "none", **environ)
+    assert elsewhere.returncode == 1
+    assert "127.0.0.1:1" in elsewhere.stderr
+
+    before = await probe(store)
+    done = run("init", "--embedder", "none", "--uri", target.uri, "--json", **environ)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert (facts["version"], facts["edition"]) == (before.version, before.edition)
+    assert facts["indexes"] == before.indexes
+    assert facts["created"] == []
+    assert await probe(store) == before, "without an embedder none is recorded"
+
+    refused = run("init", "--uri", target.uri, **environ)  # the default embedder is another one
+    assert refused.returncode == 1
+    assert repr(before.embedder) in refused.stderr
+
+
+@pytest.mark.parametrize("program", ["memoria", "scripts/setup_indexes.py"])
+async def test_a_given_user_wins_over_the_environment(
+    run_program: RunProgram, program: str, target: Target, tmp_path: Path, store: Store
+) -> None:
+    user, password = target.auth  # type: ignore[misc]
+    embedder = (await probe(store)).embedder
+    assert embedder is not None
+    arguments = ["--uri", target.uri]
+    right = {"NEO4J_USERNAME": "nobody", "NEO4J_PASSWORD": password}
+    assert run_program(program, *arguments, "--user", user, **right).returncode == 0
+    wrong = {"NEO4J_USERNAME": user, "NEO4J_PASSWORD": password}
+    assert "refused" in run_program(program, *arguments, "--user", "nobody", **wrong).stderr
+
+    secret = tmp_path / "secret"
+    secret.write_text(password + "\n")
+    from_file = run_program(program, *arguments, "--password-file", str(secret), **wrong)
+    assert from_file.returncode == 0, from_file.stderr
+    other = {"NEO4J_USERNAME": "nobody"}
+    from_file = run_program(program, *arguments, "--password-file", str(secret), **other)
+    assert "refused" in from_file.stderr
+
+
+@pytest.mark.parametrize("program", ["memoria", "scripts/setup_indexes.py"])
+def test_credentials_that_cannot_be_used_are_one_line(
+    run_program: RunProgram, program: str, tmp_path: Path
+) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for options, named in (
+        (["--user", "ada"], "NEO4J_PASSWORD"),
+        (["--password-file", str(tmp_path / "missing")], "missing"),
+        (["--password-file", str(binary)], "binary"),
+    ):
+        done = run_program(program, "--uri", "bolt://127.0.0.1:1", *options)
+        assert done.returncode == 1
+        assert named in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+async def test_an_interrupt_ends_an_ingest_that_waits_for_its_input(
+    environ: dict[str, str], target: Target, store: Store, scope: str
+) -> None:
+    user, password = target.auth  # type: ignore[misc]
+    environ = {**environ, "NEO4J_URI": target.uri}
+    environ |= {"NEO4J_USERNAME": user, "NEO4J_PASSWORD": password}
+    command = [sys.executable, "-m", "memoria", "ingest", "-", "--scope", scope]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        "--embedder",
+        "none",
+        env=environ,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    try:
+        lines = [{"id": f"m{n}", "kind": "Event", "text": "t"} for n in range(BATCH)]
+        process.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        await process.stdin.drain()
+        query = "MATCH (m:Memory {scope: $scope}) RETURN count(m)"
+        async with asyncio.timeout(60):  # until the first batch stands: it waits for the second
+            while (await store.driver.execute_query(query, scope=scope)).records[0][0] < BATCH:
+                assert process.returncode is None
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(3):
+            status = await process.wait()
+        errors = (await process.stderr.read()).decode()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        process.stdin.close()
+        await process.wait()
+    assert status == 130
+    assert errors.strip() == "memoria: interrupted; run it again to go on"
 
 
 def test_wrong_line_of_a_file_is_named_with_line_and_field(run: Run, target: Target) -> None:

@@ -215,9 +215,9 @@ async def test_damaged_model_files_are_written_again(tmp_path: Path) -> None:
 
 
 async def test_progress_is_told_while_the_model_is_fetched(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    told: list[tuple[str, int, int | None]] = []
 
-    def progress(label: str, done: int, total: int) -> None:
+    def progress(label: str, done: int, total: int | None) -> None:
         told.append((label, done, total))
 
     embedder = OnnxEmbedder(MINILM, home=tmp_path)

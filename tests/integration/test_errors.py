@@ -35,6 +35,12 @@ from memoria.types import Seed
 
 SECRET = "the cat is called Wednesday"
 PASSWORD = "not-the-password-Thursday"
+
+# Well below every limit that a call is not meant to reach; far above what a loaded machine needs.
+SOON_S = 4.5
+# When a test gives up waiting.
+HANG_S = 60.0
+
 SLOW = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS x"
 HUNGRY = "UNWIND range(1, 2000000) AS i WITH DISTINCT i RETURN count(i) AS x"
 
@@ -65,13 +71,17 @@ async def in_use(store: Store) -> list[str]:
 
 
 async def test_server_that_is_down_is_unavailable_within_two_seconds(nobody_listens: str) -> None:
-    start = time.perf_counter()
-    with pytest.raises(UnavailableError, match=r"can't be reached.*127\.0\.0\.1") as caught:
-        async with connect(nobody_listens, ("neo4j", PASSWORD), scope="s"):
-            pass
-    assert time.perf_counter() - start < 2
-    assert caught.value.retryable
-    assert PASSWORD not in str(caught.value)
+    """The best of three: the machine may be busy with something else for a while."""
+    took_s = []
+    for _ in range(3):
+        start = time.perf_counter()
+        with pytest.raises(UnavailableError, match=r"can't be reached.*127\.0\.0\.1") as caught:
+            async with connect(nobody_listens, ("neo4j", PASSWORD), scope="s"):
+                pass
+        took_s.append(time.perf_counter() - start)
+        assert caught.value.retryable
+        assert PASSWORD not in str(caught.value)
+    assert min(took_s) < 2
 
 
 async def test_server_that_is_down_fails_each_call_alike(nobody_listens: str) -> None:
@@ -89,13 +99,15 @@ async def test_server_that_is_down_fails_each_call_alike(nobody_listens: str) ->
             await anext(retriever.stream_paths([Seed(id="a", score=1.0)]))
 
 
-async def test_wrong_password_is_an_auth_error_at_once(target: Target) -> None:
+async def test_wrong_password_is_an_auth_error_and_not_retried(
+    target: Target, caplog: pytest.LogCaptureFixture
+) -> None:
     """As a user who does not exist: the server locks a real one out after three tries."""
-    start = time.perf_counter()
+    caplog.set_level(logging.INFO, logger="memoria")
     with pytest.raises(AuthError, match="check user and password") as caught:
         async with connect(target.uri, ("nobody", PASSWORD), scope="s"):
             pass
-    assert time.perf_counter() - start < 3
+    assert not caplog.records, "no retry was logged"
     assert not caught.value.retryable
     assert PASSWORD not in str(caught.value)
 
@@ -209,15 +221,15 @@ async def test_query_that_takes_too_long_is_ended_on_both_sides(driver: neo4j.As
     start = time.perf_counter()
     with pytest.raises(DeadlineError, match=r"^test\.fault"):
         await store.run(query(SLOW), {})
-    assert time.perf_counter() - start < 1
+    assert time.perf_counter() - start < SOON_S
     assert store.sessions_in_use == 0
     patient = Store(driver, database="neo4j")
-    for _ in range(50):
+    for _ in range(400):
         if not await in_use(patient):
             break
         await asyncio.sleep(0.05)
     assert not await in_use(patient)
-    assert (await store.run(query("RETURN 1 AS x"), {}))[0]["x"] == 1
+    assert (await patient.run(query("RETURN 1 AS x"), {}))[0]["x"] == 1
 
 
 async def test_deadline_of_a_call_counts_below_the_limit_of_a_query(store: Store) -> None:
@@ -225,7 +237,7 @@ async def test_deadline_of_a_call_counts_below_the_limit_of_a_query(store: Store
     start = loop.time()
     with pytest.raises(DeadlineError):
         await store.run(query(SLOW), {}, until=start + 0.2)
-    assert loop.time() - start < 0.8
+    assert loop.time() - start < SOON_S
 
 
 async def test_servers_own_time_limit_is_a_deadline_too(store: Store) -> None:
@@ -248,34 +260,66 @@ async def test_deadline_holds_in_both_transaction_modes(store: Store, transactio
     async with store.session(until=start + 0.3, transactions=transactions) as session:
         with pytest.raises(DeadlineError):
             await session.run(query(SLOW), {})
-    assert loop.time() - start < 1.5
+    assert loop.time() - start < SOON_S
 
 
 async def test_callers_are_served_in_order_and_told_when_there_is_no_room(
     driver: neo4j.AsyncDriver,
 ) -> None:
+    """Two callers hold both sessions until all who would not wait for ever have gone."""
     store = Store(driver, database="neo4j", config=StoreConfig(max_sessions=2))
-    loop = asyncio.get_running_loop()
-    until = loop.time() + 0.7
+    patient = [0, 1, *range(6, 50, 6)]
+    hurried = [number for number in range(50) if number not in patient]
+    until = asyncio.get_running_loop().time() + 0.2
     served: list[int] = []
+    leave = asyncio.Event()
 
     async def caller(number: int) -> int:
-        async with store.session(until=until) as session:
+        async with store.session(until=None if number in patient else until) as session:
             served.append(number)
-            await session.run(query("RETURN $p.n AS x", params="n"), {"n": number})
-            await asyncio.sleep(0.1)
-            return number
+            await leave.wait()
+            records = await session.run(query("RETURN $p.n AS x", params="n"), {"n": number})
+            return int(records[0]["x"])
 
-    results = await asyncio.gather(*(caller(n) for n in range(50)), return_exceptions=True)
-    assert served == sorted(served)
-    assert served[:4] == [0, 1, 2, 3]
-    refused = [error for error in results if isinstance(error, BaseException)]
-    assert 20 < len(refused) < 47
-    assert {type(error) for error in refused} <= {OverloadedError, DeadlineError}
-    assert sum(isinstance(error, OverloadedError) for error in refused) > 20
-    assert loop.time() - until < 1
+    async with asyncio.timeout(HANG_S):
+        calls = [asyncio.create_task(caller(number)) for number in range(50)]
+        refused = await asyncio.gather(
+            *(calls[number] for number in hurried), return_exceptions=True
+        )
+        assert [type(error) for error in refused] == [OverloadedError] * 40
+        assert served == [0, 1]
+        assert store.sessions_in_use == 2
+        leave.set()
+        assert await asyncio.gather(*(calls[number] for number in patient)) == patient
+        assert served == patient
+        assert store.sessions_in_use == 0
+        assert (await store.run(query("RETURN 1 AS x"), {}))[0]["x"] == 1
+
+
+async def test_session_that_is_given_back_goes_to_the_first_who_waits(
+    driver: neo4j.AsyncDriver,
+) -> None:
+    store = Store(driver, database="neo4j", config=StoreConfig(max_sessions=2))
+    leave = [asyncio.Event() for _ in range(20)]
+    came: asyncio.Queue[int] = asyncio.Queue()
+
+    async def caller(number: int) -> None:
+        async with store.session():
+            came.put_nowait(number)
+            await leave[number].wait()
+
+    async with asyncio.timeout(HANG_S), asyncio.TaskGroup() as callers:
+        for number in range(20):
+            callers.create_task(caller(number))
+        assert [await came.get(), await came.get()] == [0, 1]
+        # The second always stays a while longer: whoever leaves, the next in line comes.
+        for leaving, coming in zip([1, 0, *range(2, 18)], range(2, 20), strict=True):
+            assert came.empty()
+            leave[leaving].set()
+            assert await came.get() == coming
+        for event in leave:
+            event.set()
     assert store.sessions_in_use == 0
-    assert (await store.run(query("RETURN 1 AS x"), {}))[0]["x"] == 1
 
 
 async def test_two_hundred_callers_on_two_sessions_are_all_served(
@@ -323,11 +367,14 @@ async def test_spent_memory_pool_is_overload_and_not_retried(
 ) -> None:
     caplog.set_level(logging.INFO, logger="memoria")
     text = query("UNWIND range(1, 100000) AS i WITH DISTINCT i RETURN count(i) AS x")
-    results = await asyncio.gather(
-        *(tight.run(text, {}) for _ in range(16)), return_exceptions=True
-    )
-    refused = [error for error in results if isinstance(error, BaseException)]
-    assert refused
+    refused: list[BaseException] = []
+    for _ in range(20):  # a busy machine may run them one after the other
+        results = await asyncio.gather(
+            *(tight.run(text, {}) for _ in range(16)), return_exceptions=True
+        )
+        refused += [error for error in results if isinstance(error, BaseException)]
+        if refused:
+            break
     assert {type(error) for error in refused} == {OverloadedError}
     assert not caplog.records, "no retry was logged"
     assert (await tight.run(text, {}))[0]["x"] == 100_000

@@ -39,7 +39,7 @@ asyncio.run(main())
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home of its own, with the list of jars of the user's home."""
-    usual = default_home(os.environ)
+    usual = default_home()
     resolve_jars(COORDINATE, home=usual)
     path = tmp_path_factory.mktemp("home")
     shutil.copytree(usual / "jars", path / "jars")
@@ -147,11 +147,16 @@ async def test_a_taken_port_and_a_refused_setting_are_explained(home: Path) -> N
 
 
 async def test_a_lost_password_file_is_not_replaced_silently(home: Path) -> None:
-    kept = home / "server" / "password"
-    kept.rename(home / "kept")
-    with pytest.raises(LocalServerError, match="Put the file back"):
-        await small(home).start()
-    (home / "kept").rename(kept)
+    server = small(home)
+    password_file = (await server.start()).password_file
+    await server.stop()
+    password_file.rename(home / "kept")
+    try:
+        with pytest.raises(LocalServerError, match="Put the file back"):
+            await server.start()
+        assert not password_file.exists()
+    finally:
+        (home / "kept").rename(password_file)
 
 
 async def test_an_ephemeral_server_comes_back_after_kills_and_leaves_nothing(home: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.queries import load
+from memoria.queries import load, root
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "explore.level": {
@@ -56,6 +56,15 @@ async def explain(driver: neo4j.AsyncDriver, name: str) -> list[tuple[str, str]]
         summary = await result.consume()
     assert summary.plan is not None
     return list(operators(summary.plan))
+
+
+def test_every_query_of_the_recall_path_is_here() -> None:
+    files = [file for stage in ("explore", "seeds") for file in (root() / stage).glob("*.cypher")]
+    queries = [load(f"{file.parent.name}.{file.stem}") for file in files]
+    assert {query.name for query in queries} == set(PARAMETERS)
+    for query in queries:
+        assert query.mode == "read"
+        assert query.params == set(PARAMETERS[query.name])
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS))

@@ -11,18 +11,17 @@ from pathlib import Path
 import neo4j
 import pytest
 
-from memoria.connect import Target
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, QueryError
 from memoria.queries import root
 from memoria.schema import (
-    MAX_DIMENSIONS,
     ServerFacts,
     apply_schema,
     check_schema,
     check_vectors_fit,
     probe,
 )
-from memoria.store import Store
+from memoria.store import Store, Target
+from memoria.validation import MAX_DIMENSIONS
 
 NAMES = ("memory_scope_id", "memoria_meta_key", "memory_text", "memory_embedding")
 KIND_INDEXES = {

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import math
 import random
-import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -583,11 +582,10 @@ async def test_ten_thousand_queries_raise_nothing_but_invalid_input(
             else:
                 found.update(all_ids(seeds))
 
-    start = time.perf_counter()
     async with asyncio.TaskGroup() as tasks:
         for first in range(16):
             tasks.create_task(worker(list(islice(queries, first, None, 16))))
-    assert time.perf_counter() - start < 90
+
     assert found == {"mine"}
     assert refused
     for text in refused:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
 import neo4j
@@ -18,7 +19,9 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.stream import Stream
 from memoria.types import Exploration, Path, Seed
+from tests.agreement import write
 from tests.integration.conftest import WEB_SCOPE
+from tests.reference import Edge, Graph, Node
 
 # A cancellation while the driver opens a connection leaves the socket to the garbage collector,
 # which closes it and warns (neo4j driver 6.4, 2026-11: `_connect_secure` catches Exception only).
@@ -28,6 +31,80 @@ pytestmark = pytest.mark.filterwarnings(
 
 ALL = ExploreConfig(seeds_per_session=5)
 MISSING = Seed(id="nobody", score=1.0)
+
+# So long that no call which ends by itself gets there, on the slowest machine.
+LONG_S = 120.0
+# When a test gives up waiting for what should have come at once; below LONG_S.
+HANG_S = 60.0
+# A deadline that is meant to hit: enough for two levels and their texts on a loaded machine.
+DEADLINE_S = 3.0
+
+
+class HeldStore(Store):
+    """A store that asks before it sends a level query, and waits, or fails, as it is told.
+
+    ``before_level`` gets the query's number within its session, from 1, and its parameters.
+    """
+
+    def __init__(
+        self,
+        driver: neo4j.AsyncDriver,
+        before_level: Callable[[int, Mapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        super().__init__(driver, database="neo4j", config=StoreConfig(max_retries=0))
+        self.before_level = before_level
+
+    @asynccontextmanager
+    async def session(
+        self,
+        mode: Literal["read", "write"] = "read",
+        *,
+        until: float | None = None,
+        transactions: Literal["auto", "managed"] = "auto",
+    ) -> AsyncIterator[Session]:
+        async with super().session(mode, until=until, transactions=transactions) as session:
+            yield _HeldSession(session, self, until)
+
+
+class _HeldSession(Session):
+    def __init__(self, session: Session, store: HeldStore, until: float | None) -> None:
+        self._inner, self._store, self._until = session, store, until
+        self._level = 0
+
+    async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+        if query.name == "explore.level":
+            self._level += 1
+            # Held no longer than the deadline: the session itself then says that it is over.
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(self._until):
+                    await self._store.before_level(self._level, parameters)
+        return await self._inner.run(query, parameters)
+
+
+def seeds_of(parameters: Mapping[str, Any]) -> list[str]:
+    """Ids of the seeds of a level query: what each exploration visited first."""
+    return [visited[0] for visited in parameters["visited"]]
+
+
+def held_retriever(
+    driver: neo4j.AsyncDriver,
+    scope: str,
+    before_level: Callable[[int, Mapping[str, Any]], Awaitable[None]],
+) -> GraphRetriever:
+    """A retriever on a `HeldStore`."""
+    retriever = GraphRetriever(driver, scope=scope)
+    retriever.store = HeldStore(driver, before_level)
+    return retriever
+
+
+def failing_at(poison: str) -> Callable[[int, Mapping[str, Any]], Awaitable[None]]:
+    """Levels fail when a given memory is in the frontier."""
+
+    async def before_level(_: int, parameters: Mapping[str, Any]) -> None:
+        if any(row[1] == poison for row in parameters["frontier"]):
+            raise UnavailableError("the server went away", query="explore.level")
+
+    return before_level
 
 
 @pytest.fixture
@@ -47,11 +124,11 @@ async def our_transactions(driver: neo4j.AsyncDriver) -> list[str]:
 
 
 async def assert_nothing_left(retriever: GraphRetriever, tasks: set[asyncio.Task[Any]]) -> None:
-    """No task, no session in use, and within a second no transaction."""
+    """No task, no session in use, and before long no transaction."""
     await asyncio.sleep(0)
     assert retriever.store.sessions_in_use == 0
     assert asyncio.all_tasks() - tasks == set()
-    for _ in range(20):
+    for _ in range(400):
         if not await our_transactions(retriever.store.driver):
             return
         await asyncio.sleep(0.05)
@@ -61,7 +138,8 @@ async def assert_nothing_left(retriever: GraphRetriever, tasks: set[asyncio.Task
 async def collect(
     retriever: GraphRetriever, seeds: tuple[Seed, ...], config: ExploreConfig
 ) -> dict[str, Exploration]:
-    return {found.seed.id: found async for found in retriever.explore_seeds(seeds, config=config)}
+    explorations = retriever.explore_seeds(seeds, config=config, deadline_s=LONG_S)
+    return {found.seed.id: found async for found in explorations}
 
 
 def content(exploration: Exploration) -> tuple[Any, ...]:
@@ -70,11 +148,51 @@ def content(exploration: Exploration) -> tuple[Any, ...]:
 
 
 async def test_explorations_come_as_they_finish(
-    web_retriever: GraphRetriever, web: tuple[Seed, ...]
+    driver: neo4j.AsyncDriver, web: tuple[Seed, ...]
 ) -> None:
-    order = [found.seed.id async for found in web_retriever.explore_seeds([*web, MISSING])]
-    assert sorted(order) == sorted(seed.id for seed in [*web, MISSING])
-    assert order.index("nobody") < len(web), "one level is over long before five are"
+    let_go: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def before_level(level: int, parameters: Mapping[str, Any]) -> None:
+        if level == 2:
+            (seed_id,) = seeds_of(parameters)
+            await let_go[seed_id].wait()
+
+    held = held_retriever(driver, WEB_SCOPE, before_level)
+    order = [web[number].id for number in (3, 0, 4, 1, 2)]
+    async with (
+        asyncio.timeout(HANG_S),
+        held.explore_seeds([*web, MISSING], deadline_s=LONG_S) as explorations,
+    ):
+        first = await anext(explorations)
+        assert (first.seed.id, first.status) == ("nobody", "seed_not_found")
+        for seed_id in order:
+            let_go[seed_id].set()
+            found = await anext(explorations)
+            assert (found.seed.id, found.status) == (seed_id, "complete")
+        assert [found async for found in explorations] == []
+
+
+async def test_an_exploration_of_a_shared_session_comes_before_the_others_end(
+    driver: neo4j.AsyncDriver, web: tuple[Seed, ...]
+) -> None:
+    let_go = asyncio.Event()
+
+    async def before_level(level: int, _: Mapping[str, Any]) -> None:
+        if level == 2:
+            await let_go.wait()
+
+    held = held_retriever(driver, WEB_SCOPE, before_level)
+    seeds = [*web[:4], MISSING]
+    async with (
+        asyncio.timeout(HANG_S),
+        held.explore_seeds(seeds, config=ALL, deadline_s=LONG_S) as explorations,
+    ):
+        assert (await anext(explorations)).seed.id == "nobody"
+        let_go.set()
+        rest = [found async for found in explorations]
+    assert {found.seed.id: found.status for found in rest} == {
+        seed.id: "complete" for seed in web[:4]
+    }
 
 
 async def test_streamed_paths_are_those_of_the_explorations(
@@ -82,7 +200,7 @@ async def test_streamed_paths_are_those_of_the_explorations(
 ) -> None:
     explorations = await collect(web_retriever, web, ExploreConfig())
     for config in (ExploreConfig(), ALL):
-        stream = web_retriever.stream_paths(web, config=config)
+        stream = web_retriever.stream_paths(web, config=config, deadline_s=LONG_S)
         streamed = [path async for path in stream]
         expected = [path for found in explorations.values() for path in found.paths]
         assert sorted(streamed, key=lambda path: path.ids) == sorted(
@@ -93,15 +211,38 @@ async def test_streamed_paths_are_those_of_the_explorations(
         }
 
 
+@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
 async def test_first_path_comes_before_its_exploration_is_over(
-    web_retriever: GraphRetriever, web: tuple[Seed, ...]
+    driver: neo4j.AsyncDriver, scope: str, config: ExploreConfig
 ) -> None:
-    async with web_retriever.stream_paths(web[:1]) as stream:
-        async for path in stream:
-            assert [node.id for node in path.memories] == list(path.ids)
-            with pytest.raises(ClosedError):
-                _ = stream.result
-            break
+    """The graph: s - leaf, and the chain s - a - b - c. Level 2 finds the leaf's end."""
+    nodes = {name: Node(scope, name) for name in ("s", "leaf", "a", "b", "c")}
+    pairs = [("s", "leaf"), ("s", "a"), ("a", "b"), ("b", "c")]
+    edges = [Edge(source=nodes[one], target=nodes[other], weight=1.0) for one, other in pairs]
+    await write(driver, {"": Graph(list(nodes.values()), edges)})
+    arrived, let_go = asyncio.Event(), asyncio.Event()
+
+    async def before_level(level: int, _: Mapping[str, Any]) -> None:
+        if level == 3:
+            arrived.set()
+            await let_go.wait()
+
+    held = held_retriever(driver, scope, before_level)
+    seed = Seed(id="s", score=1.0)
+    async with (
+        asyncio.timeout(HANG_S),
+        held.stream_paths([seed], config=config, deadline_s=LONG_S) as paths,
+    ):
+        first = await anext(paths)
+        assert first.ids == ("s", "leaf")
+        assert tuple(memory.id for memory in first.memories) == first.ids
+        await arrived.wait()
+        with pytest.raises(ClosedError):
+            _ = paths.result
+        let_go.set()
+        assert [path.ids async for path in paths] == [("s", "a", "b", "c")]
+        (exploration,) = paths.result
+        assert exploration.status == "complete"
 
 
 async def test_leaving_the_context_early_frees_everything_at_once(
@@ -120,7 +261,7 @@ async def test_a_plain_break_frees_everything_when_the_iterator_is_dropped(
     tasks = asyncio.all_tasks()
     async for _ in web_retriever.stream_paths(web):
         break
-    for _ in range(20):
+    for _ in range(400):
         if asyncio.all_tasks() == tasks:
             break
         await asyncio.sleep(0.05)
@@ -166,51 +307,77 @@ async def _consume(
             pass
 
 
+def assert_begins(found: Exploration, whole: Exploration) -> None:
+    """Each path is one of the whole exploration, or the beginning of one, and says so."""
+    for path in found.paths:
+        if path.end_reason != "truncated":
+            assert path.hops in [other.hops for other in whole.paths]
+            continue
+        assert path.memories == () or tuple(node.id for node in path.memories) == path.ids
+        count = len(path.hops)
+        assert path.hops in [other.hops[:count] for other in whole.paths]
+        assert path.energy == (path.hops[-1].energy_out if path.hops else found.seed.score)
+
+
+@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
+@pytest.mark.parametrize("last_level", [1, 2])
 async def test_deadline_delivers_what_there_is_and_says_truncated(
+    driver: neo4j.AsyncDriver,
+    web_retriever: GraphRetriever,
+    web: tuple[Seed, ...],
+    config: ExploreConfig,
+    last_level: int,
+) -> None:
+    """The next level is held for ever, so the deadline hits every exploration right there."""
+
+    async def before_level(level: int, _: Mapping[str, Any]) -> None:
+        if level > last_level:
+            await asyncio.Event().wait()
+
+    full = await collect(web_retriever, web, ALL)
+    held = held_retriever(driver, WEB_SCOPE, before_level)
+    stream = held.explore_seeds(web, config=config, deadline_s=DEADLINE_S)
+    found = {exploration.seed.id: exploration async for exploration in stream}
+    assert found.keys() == full.keys()
+    for seed_id, exploration in found.items():
+        assert (exploration.status, exploration.error) == ("truncated", None)
+        assert exploration.stats.levels == last_level
+        assert_begins(exploration, full[seed_id])
+        cut = [path for path in exploration.paths if path.end_reason == "truncated"]
+        assert cut
+        assert {len(path.hops) for path in cut} == {last_level}
+    assert held.store.sessions_in_use == 0
+
+
+@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
+async def test_deadline_before_the_first_level_leaves_the_seed_at_most(
+    driver: neo4j.AsyncDriver, web: tuple[Seed, ...], config: ExploreConfig
+) -> None:
+    async def before_level(_: int, __: Mapping[str, Any]) -> None:
+        await asyncio.Event().wait()
+
+    held = held_retriever(driver, WEB_SCOPE, before_level)
+    async for found in held.explore_seeds(web, config=config, deadline_s=0.05):
+        assert (found.status, found.error, found.stats.levels) == ("truncated", None, 0)
+        for path in found.paths:
+            assert (path.ids, path.end_reason) == ((found.seed.id,), "truncated")
+    assert held.store.sessions_in_use == 0
+
+
+async def test_deadline_wherever_it_hits_leaves_beginnings_of_paths(
     web_retriever: GraphRetriever, web: tuple[Seed, ...]
 ) -> None:
     full = await collect(web_retriever, web, ALL)
-    statuses, cut_paths = set(), 0
-    for deadline_s in (0.002, 0.01, 0.02, 0.04, 0.08, 0.16, 5.0):
-        async for found in web_retriever.explore_seeds(web, config=ALL, deadline_s=deadline_s):
-            statuses.add(found.status)
-            assert found.status in ("truncated", "complete")
-            known = full[found.seed.id].paths
-            for path in found.paths:
-                whole = [other for other in known if other.hops[: len(path.hops)] == path.hops]
-                assert whole, "a branch cut short is the beginning of a whole one"
-                cut_paths += path.end_reason == "truncated"
-    assert statuses == {"truncated", "complete"}
-    assert cut_paths > 0
-
-
-class FailingStore(Store):
-    """A store whose level queries fail when a given memory is in the frontier."""
-
-    def __init__(self, driver: neo4j.AsyncDriver, poison: str) -> None:
-        super().__init__(driver, database="neo4j", config=StoreConfig(max_retries=0))
-        self.poison = poison
-
-    @asynccontextmanager
-    async def session(
-        self,
-        mode: Literal["read", "write"] = "read",
-        *,
-        until: float | None = None,
-        transactions: Literal["auto", "managed"] = "auto",
-    ) -> AsyncIterator[Session]:
-        async with super().session(mode, until=until, transactions=transactions) as session:
-            yield _FailingSession(session, self.poison)
-
-
-class _FailingSession(Session):
-    def __init__(self, session: Session, poison: str) -> None:
-        self._inner, self._poison = session, poison
-
-    async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
-        if any(row[1] == self._poison for row in parameters.get("frontier", ())):
-            raise UnavailableError("the server went away", query=query.name)
-        return await self._inner.run(query, parameters)
+    for config in (ExploreConfig(), ALL):
+        for deadline_s in (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32):
+            stream = web_retriever.explore_seeds(web, config=config, deadline_s=deadline_s)
+            found = {exploration.seed.id: exploration async for exploration in stream}
+            assert found.keys() == full.keys()
+            for seed_id, exploration in found.items():
+                assert exploration.status in ("truncated", "complete"), exploration.error
+                assert_begins(exploration, full[seed_id])
+                if exploration.status == "complete":
+                    assert content(exploration) == content(full[seed_id])
 
 
 @pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
@@ -221,8 +388,7 @@ async def test_a_failing_seed_never_loses_the_others(
     config: ExploreConfig,
 ) -> None:
     clean = await collect(web_retriever, web, ALL)
-    broken = GraphRetriever(driver, scope=WEB_SCOPE)
-    broken.store = FailingStore(driver, poison=web[2].id)
+    broken = held_retriever(driver, WEB_SCOPE, failing_at(web[2].id))
     found = await collect(broken, web, config)
     assert isinstance(found[web[2].id].error, UnavailableError)
     assert found[web[2].id].status == "failed"
@@ -236,15 +402,14 @@ async def test_a_seed_that_fails_late_keeps_the_paths_found_so_far(
 ) -> None:
     clean = (await collect(web_retriever, web[:1], ALL))[web[0].id]
     deep = next(path for path in clean.paths if len(path.hops) >= 3)
-    broken = GraphRetriever(driver, scope=WEB_SCOPE)
-    broken.store = FailingStore(driver, poison=deep.hops[1].target)
+    broken = held_retriever(driver, WEB_SCOPE, failing_at(deep.hops[1].target))
     found = (await collect(broken, web[:1], ALL))[web[0].id]
     assert found.status == "failed"
     assert {path.end_reason for path in found.paths} >= {"truncated"}
     assert all(len(path.memories) == len(path.hops) + 1 for path in found.paths)
 
     received: list[Path] = []
-    stream = broken.stream_paths(web[:1])
+    stream = broken.stream_paths(web[:1], deadline_s=LONG_S)
     with pytest.raises(UnavailableError):
         await _read_into(received, stream)
     assert sorted(path.ids for path in received) == sorted(path.ids for path in found.paths)
@@ -263,7 +428,7 @@ async def test_two_sessions_serve_many_explorations_without_locking_up(
     narrow.store = Store(driver, database="neo4j", config=StoreConfig(max_sessions=2))
 
     async def paths() -> int:
-        return len([path async for path in narrow.stream_paths(web, deadline_s=60)])
+        return len([path async for path in narrow.stream_paths(web, deadline_s=LONG_S)])
 
     counts = await asyncio.gather(*(paths() for _ in range(10)))
     assert set(counts) == {sum(len(found.paths) for found in clean.values())}

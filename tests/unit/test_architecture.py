@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,10 @@ PACKAGE = Path(memoria.__file__).parent
 # but for the surfaces, which may import anything.
 RANKS = [
     {"errors"},
-    {"validation", "home"},
+    {"validation", "home", "progress"},
     {"types"},
     {"config", "queries", "model"},
-    {"store", "jars", "maven", "jsonl", "stream", "progress"},
+    {"store", "jars", "maven", "jsonl", "stream"},
     {"schema", "embed", "hydrate", "sample"},
     {"strategies"},
     {"seeds", "explore", "rank", "context", "ingest", "local"},
@@ -75,9 +77,16 @@ def test_only_the_store_knows_the_drivers_exceptions(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_surfaces_read_the_environment(path: Path) -> None:
-    if module_of(path) in SURFACES | {"local"}:  # local hands it on to the processes it starts
+    # home: what the command line puts there, Python code must find without being told where;
+    # it is read at the call, never at import. local hands it on to the processes it starts.
+    if module_of(path) in SURFACES | {"home", "local"}:
         return
     assert "os.environ" not in path.read_text(encoding="utf-8")
+
+
+def test_the_type_of_a_callback_needs_no_terminal_library() -> None:
+    code = "import sys, memoria.progress; sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_public_names_are_those_listed() -> None:

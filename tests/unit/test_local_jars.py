@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoria.errors import LocalServerError
-from memoria.jars import have_jars, resolve_jars
+from memoria.jars import resolve_jars
 
 COORDINATE = "org.example:thing:1.0"
 POM = b"""<project><modelVersion>4.0.0</modelVersion>
@@ -80,11 +80,11 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
 def test_jars_are_downloaded_once_then_found_without_network(
     repository: Repository, tmp_path: Path
 ) -> None:
-    seen: list[tuple[str, int, int]] = []
+    seen: list[tuple[str, int, int | None]] = []
     first = resolve_jars(COORDINATE, home=tmp_path, progress=lambda *step: seen.append(step))
     assert [path.name for path in first] == ["thing-1.0.jar", "part-2.0.jar"]
     assert seen[-1] == ("jars", 2, 2)
-    assert ("dependencies", 1, 0) in seen
+    assert ("dependencies", 1, None) in seen
     repository.files.clear()
     repository.asked.clear()
     assert resolve_jars(COORDINATE, home=tmp_path) == first
@@ -95,7 +95,7 @@ def test_the_jar_alone_needs_no_description(repository: Repository, tmp_path: Pa
     alone = resolve_jars(COORDINATE, home=tmp_path, transitive=False)
     assert [path.name for path in alone] == ["thing-1.0.jar"]
     assert not any(path.endswith(".pom") for path in repository.asked)
-    assert not have_jars(COORDINATE, home=tmp_path)
+    assert len(resolve_jars(COORDINATE, home=tmp_path)) == 2
 
 
 @pytest.mark.parametrize("damage", ["truncated", "removed", "replaced"])
@@ -109,7 +109,6 @@ def test_a_damaged_jar_is_downloaded_again(
     else:
         size = len(whole) - 20 if damage == "truncated" else len(whole)
         jars[0].write_bytes(b"x" * size)
-    assert not have_jars(COORDINATE, home=tmp_path)
     assert resolve_jars(COORDINATE, home=tmp_path) == jars
     assert jars[0].read_bytes() == whole
     assert len([path for path in repository.asked if path.endswith("part-2.0.jar")]) == 1
@@ -132,7 +131,7 @@ def test_a_wrong_checksum_is_refused_and_leaves_nothing(
     repository.files["/org/example/part/2.0/part-2.0.jar"] = jar("something else")
     with pytest.raises(LocalServerError, match="checksum"):
         resolve_jars(COORDINATE, home=tmp_path)
-    assert not have_jars(COORDINATE, home=tmp_path)
+    assert not list((tmp_path / "jars").glob("*.json"))
     assert [path.name for path in (tmp_path / "m2").rglob("part-2.0.*")] == ["part-2.0.pom"]
     assert not list((tmp_path / "m2").rglob("*.part"))
 
@@ -180,10 +179,13 @@ def test_a_home_that_cannot_be_written_is_named(repository: Repository, tmp_path
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"jars": 1}', json.dumps({"jars": []})])
-def test_a_broken_list_of_jars_is_not_trusted(tmp_path: Path, text: str) -> None:
+def test_a_broken_list_of_jars_is_not_trusted(
+    repository: Repository, tmp_path: Path, text: str
+) -> None:
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / "org.example_thing_1.0.json").write_text(text)
-    assert not have_jars(COORDINATE, home=tmp_path)
+    assert len(resolve_jars(COORDINATE, home=tmp_path)) == 2
+    assert repository.asked
 
 
 @pytest.mark.parametrize("text", ["", "a:b", "a:b:", "a:b:1:jar"])

@@ -16,7 +16,13 @@ from memoria.home import default_home
 from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
 from memoria.local import process as local_process
 from memoria.local.ephemeral import remove_leftovers
-from memoria.local.password import new_password, read_password, write_private
+from memoria.local.password import (
+    new_password,
+    prepare,
+    read_password,
+    set_password,
+    write_private,
+)
 from memoria.local.readiness import (
     PortTakenError,
     explain,
@@ -157,6 +163,38 @@ async def test_the_lock_of_a_home_is_exclusive_and_freed(tmp_path: Path) -> None
                 pass
     async with locked(layout):
         assert stat.S_IMODE(layout.root.stat().st_mode) == 0o700
+
+
+async def test_the_lock_passes_on_what_goes_wrong_while_it_is_held(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        async with locked(Layout(tmp_path)):
+            raise ConnectionRefusedError
+    async with locked(Layout(tmp_path), timeout_s=0):
+        pass
+
+
+async def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(LocalServerError, match="can't use"):
+        async with locked(Layout(file)):
+            pass
+    layout = Layout(tmp_path)
+    (tmp_path / "conf").touch()
+    with pytest.raises(LocalServerError, match="can't use"):
+        local_process.write_configuration(layout, [], port=1, sizes=SIZES, extra={})
+    with pytest.raises(LocalServerError, match="can't use"):
+        await prepare(layout, [])
+
+
+async def test_java_that_does_not_come_up_in_time_is_an_error_of_ours(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    layout.conf.mkdir()
+    with pytest.raises(LocalServerError, match=r"password .* within 0\.001 s"):
+        await set_password(layout, [], "secret", timeout_s=0.001)
+    assert not list(layout.conf.iterdir()), "the file with the password is removed"
+    with pytest.raises(LocalServerError, match=r"start Java within 0\.001 s"):
+        local_process.spawn_detached(layout, timeout_s=0.001)
 
 
 async def test_a_taken_port_is_seen(tmp_path: Path) -> None:

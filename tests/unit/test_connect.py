@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memoria.connect import find_target, given_auth
+from memoria.embed import OnnxEmbedder
+from memoria.errors import ConfigError, LocalServerError
+from memoria.local import LocalNeo4j
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Credentials that arguments win over."""
+    monkeypatch.setenv("NEO4J_USERNAME", "environment")
+    monkeypatch.setenv("NEO4J_PASSWORD", "secret")
+    return monkeypatch
+
+
+def test_a_given_user_wins_over_the_environment() -> None:
+    assert given_auth("given") == ("given", "secret")
+    assert given_auth("given", password="other") == ("given", "other")
+    assert given_auth(None, password="other") == ("environment", "other")
+
+
+def test_a_password_file_is_read_without_its_line_break(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("from-file\n")
+    assert given_auth("given", password_file=file) == ("given", "from-file")
+    assert given_auth(None, password_file=file) == ("environment", "from-file")
+
+
+async def test_nothing_given_leaves_the_choice_to_the_environment() -> None:
+    assert given_auth(None) is None
+    target = await find_target("bolt://host:1", given_auth(None))
+    assert target.auth == ("environment", "secret")
+
+
+def test_a_user_without_any_password_is_told_what_to_give(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    environment.delenv("NEO4J_PASSWORD")
+    with pytest.raises(ConfigError, match=r"user 'ada'.*password file.*NEO4J_PASSWORD"):
+        given_auth("ada")
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b" \n"])
+def test_a_password_file_that_holds_none_is_named(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "the-file"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ConfigError, match="the-file"):
+        given_auth("ada", password_file=file)
+
+
+def test_home_of_the_environment_holds_without_the_command_line(
+    environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment.setenv("MEMORIA_HOME", str(tmp_path / "elsewhere"))
+    assert LocalNeo4j().home == tmp_path / "elsewhere"
+    assert LocalNeo4j(tmp_path / "given").home == tmp_path / "given"
+
+
+async def test_models_are_kept_in_the_home_of_the_environment(
+    environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    environment.setenv("MEMORIA_HOME", str(tmp_path / "file"))
+    with pytest.raises(LocalServerError, match="can't get the embedding model"):
+        await OnnxEmbedder().load()
