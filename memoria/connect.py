@@ -85,7 +85,7 @@ async def _local_target(auth: Auth | None, database: str) -> Target:
     try:
         from memoria.local import LocalNeo4j
     except LocalServerError as exc:  # its extra is not installed
-        raise missing from exc
+        raise UnavailableError(f"no database: give a URI or NEO4J_URI, or {exc}") from exc
     server = LocalNeo4j()
     if await server.status() is None:
         raise missing

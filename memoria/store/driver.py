@@ -9,14 +9,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
 from memoria.config import StoreConfig
+from memoria.errors import ConfigError
 from memoria.store.faults import translate
 
 Auth = tuple[str, str] | neo4j.Auth
+
+# The driver's http is a preview of another protocol; people paste it from the browser.
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +52,14 @@ async def open_driver(
     Raises
     ------
     ConfigError
-        The address is no URI that the driver knows.
+        The address is no Bolt or Neo4j URI.
     """
     config = config or StoreConfig()
+    if urlsplit(target.uri).scheme not in _SCHEMES:
+        raise ConfigError(
+            f"the address must begin with one of {', '.join(_SCHEMES)} and ://, such as "
+            "bolt://localhost:7687 or neo4j://host:7687"
+        )
     try:
         driver = neo4j.AsyncGraphDatabase.driver(
             target.uri,

@@ -117,10 +117,25 @@ class Store:
         except driver_errors.DriverError as exc:
             raise translate(exc) from exc
         try:
-            async with session:
-                yield session
+            yield session
         except asyncio.CancelledError:
-            # A cancellation may hit the session while it closes; it would keep its connection.
             session.cancel()
-            await session.close()
             raise
+        finally:
+            await _close(session)
+
+
+async def _close(session: neo4j.AsyncSession) -> None:
+    """Close a session in a task of its own: a cancellation must not leave it half closed.
+
+    There is nothing to wait for: its results have been read, or its connection is gone.
+    """
+    closing = asyncio.create_task(session.close())
+    try:
+        await asyncio.wait([closing])
+    finally:
+        if not closing.done():
+            session.cancel()
+            await asyncio.wait([closing])
+    if error := closing.exception():
+        raise error

@@ -87,7 +87,7 @@ def test_command_without_any_database_says_how_to_get_one(run: Run) -> None:
 
 
 def test_wrong_address_is_one_line_and_exit_code_1(run: Run) -> None:
-    for uri in ("bolt://127.0.0.1:1", "nonsense://x"):
+    for uri in ("bolt://127.0.0.1:1", "nonsense://x", "http://localhost:7474", "127.0.0.1:7687"):
         done = run("init", "--uri", uri)
         assert done.returncode == 1
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
