@@ -137,5 +137,7 @@ async def _close(session: neo4j.AsyncSession) -> None:
         if not closing.done():
             session.cancel()
             await asyncio.wait([closing])
-    if error := closing.exception():
-        raise error
+    if closing.cancelled():
+        session.cancel()
+    elif isinstance(error := closing.exception(), driver_errors.DriverError):
+        raise translate(error) from error
