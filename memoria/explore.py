@@ -40,6 +40,8 @@ HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
 # Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
+# A timer may fire this much before its time; seconds.
+_TIMER_SLACK_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +200,7 @@ class _Group:
     def _recover(self, exc: MemoriaError) -> list[_Run]:
         """Decide what a failed level means for those under way; return who goes on alone."""
         active = [run for run in self._runs if not run.over]
-        in_time = asyncio.get_running_loop().time() < self._levels_until
+        in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
         if in_time and len(active) > 1:
             log.warning("a shared level failed (%s): one session each", type(exc).__name__)
             return active
@@ -252,9 +254,10 @@ class _Group:
                 self._store, list(wanted), scope=request.scope, until=request.until
             )
         except MemoriaError as exc:
+            late = clock() >= request.until - _TIMER_SLACK_S
             for run in {run for run, path in batch if not self._known.keys() >= {*path.ids}}:
                 run.cut = True
-                run.error = run.error or (None if clock() >= request.until else exc)
+                run.error = run.error or (None if late else exc)
             return False
         finally:
             for run in {run for run, _ in batch}:
