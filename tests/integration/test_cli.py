@@ -210,6 +210,8 @@ async def test_an_interrupt_ends_an_ingest_that_waits_for_its_input(
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        # Who runs the tests in the background has them, and all they start, ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdin is not None
     assert process.stderr is not None
