@@ -152,6 +152,7 @@ async def test_a_vector_index_without_scope_is_searched_by_the_procedure(
     await driver.execute_query("DROP INDEX memory_embedding")
     for statement in statements("schema.cypher"):
         await driver.execute_query(statement)
+    await driver.execute_query("CALL db.awaitIndexes(60)")  # other tests' vectors are indexed
     assert (await check_schema(store)).vector_dialect == "procedure"
     await driver.execute_query("DROP INDEX memory_embedding")
 
