@@ -23,7 +23,7 @@ from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
 from memoria.store import Store
 from memoria.stream import Stream
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
-from memoria.validation import check_number, check_scope, check_strings
+from memoria.validation import check_scope, check_strings, check_whole
 
 
 class GraphRetriever:
@@ -133,7 +133,7 @@ class GraphRetriever:
         """
         config = self.config
         if max_seeds is not None:
-            number = int(check_number(max_seeds, "max_seeds", low=1, high=100))
+            number = check_whole(max_seeds, "max_seeds", low=1, high=100)
             candidates = max(config.seeds.candidates, number)
             seeds = replace(config.seeds, max_seeds=number, candidates=candidates)
             config = replace(config, seeds=seeds)

@@ -108,6 +108,16 @@ def check_number(value: object, field: str, *, low: float, high: float) -> float
     return float(value)
 
 
+def check_whole(value: object, field: str, *, low: int, high: int) -> int:
+    """Return ``value`` if it is a whole number in [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidInputError(
+            f"{field} must be a whole number, got {_kind_of(value)}", field=field
+        )
+    check_number(value, field, low=low, high=high)
+    return value
+
+
 def check_score(value: object, field: str = "score") -> float:
     """Return ``value`` as a float if it is a seed score: finite, in (0, 1]."""
     number = check_number(value, field, low=0.0, high=1.0)

@@ -672,11 +672,15 @@ async def test_one_embedding_that_is_no_vector_leaves_the_hits_of_the_index(
 ) -> None:
     vector = [1.0] + [0.0] * 383
     async with driver.session(database="neo4j") as session:
+        # A list of 2 is wanted, so the index is asked for 80 at most: the 99 hide other events.
         result = await session.run(
-            "CREATE (:Memory {scope: $scope, id: 'good', embedding: $vector}), "
-            "(:Memory {scope: $scope, id: 'bad', embedding: 7})",
+            "CREATE (:Memory:Event {scope: $scope, id: 'good', embedding: $vector}), "
+            "(:Memory:Event {scope: $scope, id: 'bad', embedding: 7}) WITH 1 AS one "
+            "UNWIND range(1, 99) AS n "
+            "CREATE (:Memory {scope: $scope, id: 'other' + n, embedding: $slanted})",
             scope=scope,
             vector=vector,
+            slanted=[1.0, 1.0] + [0.0] * 382,
         )
         await result.consume()
     for dialect in ("search", "procedure"):
@@ -684,9 +688,9 @@ async def test_one_embedding_that_is_no_vector_leaves_the_hits_of_the_index(
             text="nothing",
             vector=vector,
             scope=scope,
-            kinds=("Memory",),
+            kinds=("Event",),
             dialect=dialect,
-            config=SeedConfig(),
+            config=SeedConfig(max_seeds=1, candidates=2),
             until=None,
         )
         found = await search_seeds(store, request)

@@ -28,6 +28,7 @@ from memoria.validation import (
     check_string,
     check_strings,
     check_vector,
+    check_whole,
     scope_key,
 )
 
@@ -187,6 +188,15 @@ def test_number_out_of_range_or_no_number_is_refused(value: object) -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400], ids=lambda _: "")
 def test_open_range_still_takes_finite_numbers_only(value: float) -> None:
     refused(check_number, value, "size", low=0, high=math.inf)
+
+
+def test_whole_number_in_its_range_passes() -> None:
+    assert [check_whole(value, "max_seeds", low=1, high=100) for value in (1, 100)] == [1, 100]
+
+
+@pytest.mark.parametrize("value", [0, 101, -1, 1.0, 1.5, True, "5", None, math.nan, 10**400])
+def test_other_whole_number_is_refused(value: object) -> None:
+    assert refused(check_whole, value, "max_seeds", low=1, high=100).field == "max_seeds"
 
 
 @pytest.mark.parametrize("value", [5e-324, 0.005, 1, 1.0])
