@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from uuid import uuid4
 
 import neo4j
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from memoria.types import Seed
 from memoria.validation import scope_key
 
-WEB_SCOPE = "web"
+WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
 WEB_NODES = 2_000
 WEB_EDGES = 6_000
 
