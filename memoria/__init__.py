@@ -3,7 +3,13 @@
 >>> from memoria import connect, Seed  # and go on at `connect`
 """
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig, StoreConfig
+from memoria.config import (
+    ContextConfig,
+    ExploreConfig,
+    RetrieverConfig,
+    SeedConfig,
+    StoreConfig,
+)
 from memoria.connect import connect
 from memoria.context import ContextBuilder, pack
 from memoria.embed import (
@@ -58,6 +64,7 @@ __all__ = [
     "ClosedError",
     "ConfigError",
     "ContextBuilder",
+    "ContextConfig",
     "ContextItem",
     "ContextPack",
     "DeadlineError",

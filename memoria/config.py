@@ -125,12 +125,48 @@ class ExploreConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextConfig:
+    """Settings of the context: how it reads, and what counts as said already.
+
+    Attributes
+    ----------
+    order
+        ``relevance``: a tree per seed, the best first; branches by energy.
+        ``time``: the same trees, but the memories of each stand oldest first, and each names the
+        one that led to it.
+    format
+        ``text``, ``markdown`` or ``json``; the budget holds for the format chosen.
+    duplicate_overlap
+        Share of words in common (Jaccard), above 0 up to 1, from which a memory that adds no word
+        but fillers to a better one is left out as its duplicate; None: never.
+    duplicate_cosine
+        Cosine of two embeddings, above 0 up to 1, from which the less good memory is left out;
+        `GraphRetriever` then asks the database for such pairs among the best 100 memories. None:
+        never.
+    """
+
+    order: Literal["relevance", "time"] = "relevance"
+    format: Literal["text", "markdown", "json"] = "text"
+    duplicate_overlap: float | None = 0.8
+    duplicate_cosine: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        _one_of("order", self.order, ("relevance", "time"))
+        _one_of("format", self.format, ("text", "markdown", "json"))
+        for name in ("duplicate_overlap", "duplicate_cosine"):
+            if getattr(self, name) is not None:
+                _positive(name, getattr(self, name))
+                _within(name, getattr(self, name), 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieverConfig:
     """Settings of a `GraphRetriever`.
 
     Attributes
     ----------
-    seeds, explore, store
+    seeds, explore, context, store
         Settings of the stages.
     deadline_s
         Time for one call, unless the call says otherwise; seconds, > 0.
@@ -140,6 +176,7 @@ class RetrieverConfig:
 
     seeds: SeedConfig = field(default_factory=SeedConfig)
     explore: ExploreConfig = field(default_factory=ExploreConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     deadline_s: float = 10.0
     budget_tokens: int = 2_000

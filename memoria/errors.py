@@ -26,7 +26,9 @@ from typing import ClassVar
 
 
 class MemoriaError(Exception):
-    """Root of the tree.
+    """Root of the tree: catch it to catch all that memoria raises on purpose.
+
+    Ask ``retryable`` whether the same call may be tried again later.
 
     Attributes
     ----------
@@ -44,11 +46,16 @@ class MemoriaError(Exception):
 
 
 class ConfigError(MemoriaError):
-    """A setting is out of its range."""
+    """A setting is out of its range.
+
+    Correct the setting, address or file that the message names; it says what is allowed.
+    """
 
 
 class InvalidInputError(MemoriaError):
     """A value from the caller can't be used.
+
+    Correct the argument, field or line that the message names; it was not written.
 
     Attributes
     ----------
@@ -62,48 +69,89 @@ class InvalidInputError(MemoriaError):
 
 
 class DimensionError(InvalidInputError):
-    """Vectors of another size, or of another model, than the index holds."""
+    """Vectors of another size, or of another model, than the index holds.
+
+    Use the embedder that the database was set up for, which the message names, or another
+    database for the new one.
+    """
 
 
 class ScopeError(InvalidInputError):
-    """A scope is missing, or an edge would join two scopes."""
+    """A scope is missing, or an edge would join two scopes.
+
+    Give every retriever and writer a scope, and keep the two ends of an edge in the same one.
+    """
 
 
 class UnavailableError(MemoriaError):
-    """The database could not serve a query."""
+    """The database could not serve a query.
+
+    Check the address, and that the server runs (`memoria status`, `memoria logs`); then call
+    again. A query has been retried already, as often as `StoreConfig.max_retries` says.
+    """
 
     retryable = True
 
 
 class OverloadedError(MemoriaError):
-    """The server or the connection pool has no room for the query now."""
+    """The server or the connection pool has no room for the query now.
+
+    Call again later, with fewer calls at once; where it comes often, raise the limit that the
+    message names. Not retried by memoria, as that would add to the load.
+    """
 
     retryable = True
 
 
 class DeadlineError(MemoriaError):
-    """The time given for a call, or for one query, was up."""
+    """The time given for a call, or for one query, was up.
+
+    Give more time (`deadline_s`, `StoreConfig.query_timeout_s`), or ask for less: a smaller
+    `max_depth`, `max_branches` or batch.
+    """
 
 
 class BudgetError(MemoriaError):
-    """One query needed more memory than the server allows a transaction."""
+    """One query needed more memory than the server allows a transaction.
+
+    Lower `max_branches` or `max_depth`, or raise `db.memory.transaction.max` on the server.
+    """
 
 
 class IndexNotReadyError(MemoriaError):
-    """An index is missing, still populating, or failed."""
+    """An index is missing, still populating, or failed.
+
+    Run `memoria init` (from Python: `apply_schema`) and let it finish; the message names the
+    index and its state.
+    """
 
 
 class AuthError(MemoriaError):
-    """The server refused the credentials."""
+    """The server refused the credentials.
+
+    Check user and password, and what the user may do; `memoria` reads them from `--user` and
+    `--password-file`, else from the environment.
+    """
 
 
 class QueryError(MemoriaError):
-    """The server refused a query."""
+    """The server refused a query.
+
+    Not expected of memoria's own queries: the message names the query and the server's code.
+    Compare the server's version with those supported, and report it.
+    """
 
 
 class ClosedError(MemoriaError):
-    """Used after it was closed, or from another event loop than it belongs to."""
+    """Used after it was closed, or from another event loop than it belongs to.
+
+    Make one retriever per event loop, and read a stream to its end before its ``result``.
+    """
 
 
 class LocalServerError(MemoriaError):
-    """The managed local Neo4j can't do what was asked."""
+    """The managed local Neo4j can't do what was asked.
+
+    Do what the message says: it names the missing package, the taken port, the full disk or the
+    log to read (`memoria logs`).
+    """

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memoria.config import RetrieverConfig
-from memoria.context import CountTokens, pack
+from memoria.context import ContextBuilder, CountTokens, near_pairs
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.hydrate import hydrate
 from memoria.rank import rank_by_energy
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
@@ -122,13 +123,22 @@ class Recaller:
         """Do all stages; hand over each path as it ends."""
         started_at = datetime.now(UTC)
         seeds = await self.find_seeds()
+        notes: list[str] = []
         with self._timed("explore"):
-            explorations = await self._explore(seeds, hydrate_at, on_path)
+            reading = asyncio.create_task(self._read_hits(seeds, notes))  # beside the levels
+            try:
+                explorations = await self._explore(seeds, hydrate_at, on_path)
+                hits = await reading
+            finally:
+                reading.cancel()
+                await asyncio.wait([reading])
         self._timings_s["hydrate"] = max(
             (found.stats.hydrate_s for found in explorations), default=0.0
         )
         with self._timed("pack"):  # a large result takes a while: not on the event loop
-            ranked, context = await asyncio.to_thread(self._rank_and_pack, explorations)
+            ranked = await asyncio.to_thread(rank_by_energy, explorations)
+            near = await self._near(ranked, hits, notes)
+            context = await asyncio.to_thread(self._pack, explorations, hits, near)
         failed = [found for found in explorations if found.error is not None]
         trace = Trace(
             query=self._call.query,
@@ -138,22 +148,77 @@ class Recaller:
             timings_s=self._timings_s,
             degraded=(
                 *seeds.degraded,
+                *notes,
                 *(f"exploration from {found.seed.id} failed: {found.error}" for found in failed),
             ),
         )
         return Recall(
-            seeds=seeds, explorations=explorations, ranked=ranked, context=context, trace=trace
+            seeds=seeds,
+            explorations=explorations,
+            ranked=ranked,
+            context=context,
+            trace=trace,
+            hits=hits,
         )
 
-    def _rank_and_pack(
-        self, explorations: tuple[Exploration, ...]
-    ) -> tuple[tuple[RankedMemory, ...], ContextPack]:
-        context = pack(
-            explorations,
-            budget_tokens=self._call.config.budget_tokens,
-            count_tokens=self._engine.count_tokens,
+    def _pack(
+        self,
+        explorations: tuple[Exploration, ...],
+        hits: tuple[Path, ...],
+        near: list[tuple[str, str]],
+    ) -> ContextPack:
+        config = self._call.config
+        builder = ContextBuilder(
+            config.budget_tokens, config=config.context, count_tokens=self._engine.count_tokens
         )
-        return rank_by_energy(explorations), context
+        for path in (*(path for found in explorations for path in found.paths), *hits):
+            builder.add(path)
+        return builder.build(near=near)
+
+    async def _read_hits(self, seeds: Seeds, notes: list[str]) -> tuple[Path, ...]:
+        """Read the hits that are no seeds; without them the context is poorer, not wrong."""
+        hits = seeds.runners_up
+        if not hits:
+            return ()
+        ids = [hit.id for hit in hits]
+        try:
+            memories = await hydrate(
+                self._engine.store, ids, scope=self._engine.scope, until=self._until
+            )
+        except MemoriaError as exc:
+            notes.append(f"the search's other hits could not be read ({exc})")
+            return ()
+        return tuple(
+            Path(
+                seed_id=hit.id,
+                hops=(),
+                memories=(memories[hit.id],),
+                end_reason="not_explored",
+                energy=hit.score,
+            )
+            for hit in hits
+            if hit.id in memories
+        )
+
+    async def _near(
+        self, ranked: tuple[RankedMemory, ...], hits: tuple[Path, ...], notes: list[str]
+    ) -> list[tuple[str, str]]:
+        """Ask for the pairs that are duplicates by vector, where the settings want it."""
+        min_cosine = self._call.config.context.duplicate_cosine
+        if min_cosine is None:
+            return []
+        scores = {path.seed_id: path.energy for path in hits}
+        for entry in ranked:
+            scores[entry.memory.id] = max(entry.score, scores.get(entry.memory.id, 0.0))
+        ids = sorted(scores, key=lambda node: (-scores[node], node))
+        engine = self._engine
+        try:
+            return await near_pairs(
+                engine.store, ids, scope=engine.scope, min_cosine=min_cosine, until=self._until
+            )
+        except MemoriaError as exc:
+            notes.append(f"duplicates by vector could not be asked for ({exc})")
+            return []
 
     async def _embed(self, notes: list[str]) -> list[float] | None:
         """Make the query's vector; one that fails or is late leaves the search by words."""

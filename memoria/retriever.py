@@ -46,7 +46,8 @@ class GraphRetriever:
         Settings of every stage. ``store.max_sessions`` must not exceed the size of the driver's
         connection pool.
     count_tokens
-        Counts the tokens of a context; None for ``estimate_tokens``, four bytes each.
+        Counts the tokens of a context, such as ``embedder.count_tokens``; None for
+        ``estimate_tokens``, four bytes each.
 
     Raises
     ------

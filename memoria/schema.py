@@ -302,7 +302,8 @@ def require_online(name: str, facts: ServerFacts) -> None:
     help_by_state = {
         "ONLINE": "",
         "POPULATING": "wait and try again, it goes on by itself",
-        _MISSING: "run memoria init; if that was done, another index covers the same properties",
+        _MISSING: "run memoria init (from Python: apply_schema); if that was done, another index "
+        "covers the same properties",
         _OTHER: "its name is taken by an index on something else: drop that one",
     }
     if state != "ONLINE":

@@ -1,34 +1,104 @@
-"""The command line. Entry point: `main`."""
+"""The command line. Entry point: `main`.
+
+Exit codes: 0 done; 1 an error, one line on stderr; 2 wrong usage; 3 `status`: the server does
+not run; 4 and 5 `doctor`: warnings, errors; 130 interrupted.
+"""
 
 from __future__ import annotations
 
+import inspect
+import io
+import os
+import re
 import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import memories, server
-from memoria.cli.common import FAILED, err
+from memoria.cli import doctor, memories, recall, scopes, server
+from memoria.cli.common import FAILED, advice, err, printable
 from memoria.errors import MemoriaError
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 error; 2 wrong usage; 3 status: not running; 4 doctor: warnings; "
+    "5 doctor: errors; 130 interrupted."
+)
 
 app = typer.Typer(
     name="memoria",
     help="Graph retrieval for the memory of AI agents, on Neo4j.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-PANELS = {
+PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Local server": (server.up, server.down, server.status, server.logs),
-    "Memories": (memories.init, memories.ingest),
+    "Memories": (
+        memories.init,
+        memories.ingest,
+        memories.forget,
+        scopes.stats,
+        scopes.export,
+        doctor.doctor,
+    ),
+    "Retrieval": (recall.recall, recall.explore, recall.pack),
 }
+
+
+def _help(command: Callable[..., Any]) -> tuple[str, str]:
+    """Split a docstring into the help, each paragraph a line, and the examples."""
+    text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text), f"Examples:\n{examples}"
+
+
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        text, examples = _help(command)
+        app.command(rich_help_panel=panel, help=text, epilog=examples)(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memoria {version('memoria-graph')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line and exit code 1, no traceback."""
+    """Run the command line; an error is one line and exit code 1, no traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a text may hold what a terminal can't show
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app(prog_name="memoria")
+        finally:
+            sys.stdout.flush()
     except MemoriaError as exc:
-        err.print(f"memoria: {exc}", style="red", markup=False)
+        _fail(f"{exc}{advice(exc)}")
+    except BrokenPipeError:  # whoever read has gone, as ``head`` does
+        _drop_output()
         sys.exit(FAILED)
+    except OSError as exc:
+        _drop_output()
+        _fail(f"{exc.filename}: {exc.strerror}" if exc.filename else f"{exc.strerror or exc}")
+
+
+def _fail(message: str) -> None:
+    err.print(f"memoria: {printable(message)}", style="red", markup=False)
+    sys.exit(FAILED)
+
+
+def _drop_output() -> None:
+    """Send what is left in the buffer nowhere, so that Python does not fail on it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.console import Console
@@ -18,6 +19,8 @@ from rich.console import Console
 from memoria.config import StoreConfig
 from memoria.connect import find_target, given_auth
 from memoria.embed import ONNX_MODELS, Embedder, OnnxEmbedder
+from memoria.errors import DimensionError, InvalidInputError, MemoriaError
+from memoria.progress import progress_bars
 from memoria.store import Store, Target, open_driver
 
 T = TypeVar("T")
@@ -25,10 +28,16 @@ T = TypeVar("T")
 # Exit codes beside 0; 2, wrong usage, is Typer's own.
 FAILED = 1
 NOT_RUNNING = 3
+WARNED = 4
+FAULTY = 5
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(highlight=False, soft_wrap=True, stderr=True)
+out = Console(highlight=False, emoji=False, soft_wrap=True)
+err = Console(highlight=False, emoji=False, soft_wrap=True, stderr=True)
+
+# Of what a memory holds, a terminal gets no control characters: they could rewrite the screen.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+_CONTROLS_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Scope = Annotated[str, typer.Option(help="Scope (tenant) of the memories.")]
@@ -43,6 +52,14 @@ PasswordFile = Annotated[
 Database = Annotated[str | None, typer.Option(help="Name of the database.")]
 EmbedderName = Annotated[
     str, typer.Option("--embedder", help=f"{', '.join(ONNX_MODELS)}, or none.")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag of the query; may be repeated.")]
+Budget = Annotated[int, typer.Option("--budget", min=1, help="Size of the context; tokens.")]
+Format = Annotated[
+    Literal["text", "markdown", "json"], typer.Option("--format", help="Form of the context.")
+]
+Order = Annotated[
+    Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
 ]
 
 
@@ -66,6 +83,13 @@ def embedder_named(name: str) -> Embedder | None:
     return None if name == "none" else OnnxEmbedder(name)
 
 
+async def load_model(embedder: Embedder | None) -> None:
+    """Load the model now, with bars for a first download: a call's deadline is too short for it."""
+    if isinstance(embedder, OnnxEmbedder):
+        with progress_bars() as progress:
+            await embedder.load(progress)
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's coroutine; Ctrl-C ends it with a word and exit code 130."""
     try:
@@ -80,4 +104,43 @@ def print_facts(facts: dict[str, Any], as_json: bool, line: str) -> None:
     if as_json:
         sys.stdout.write(json.dumps(facts) + "\n")
     else:
-        out.print(line, markup=False)
+        print_text(line)
+
+
+def print_text(text: str) -> None:
+    """Print a text of several lines: as it is, but without control characters on a terminal."""
+    if out.is_terminal:
+        out.print(printable(text), markup=False)
+    else:
+        sys.stdout.write(text + "\n")
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with its control characters written out, but for tabs and line breaks."""
+    return text.translate(_CONTROLS_IN_TEXT)
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` with all its control characters written out."""
+    return text.translate(_CONTROLS)
+
+
+def say_missing(ids: Iterable[str], scope: str) -> None:
+    """Name ids that no memory of the scope has."""
+    for id_ in ids:
+        text = f"no memory {one_line(id_)} in scope {one_line(scope)}"
+        err.print(text, style="yellow", markup=False)
+
+
+def advice(error: MemoriaError) -> str:
+    """Return the option that helps against an error, as a clause after its message."""
+    if not isinstance(error, InvalidInputError):
+        return ""
+    if isinstance(error, DimensionError) and error.field in ("embedder", "dimensions"):
+        return "; --embedder chooses another, and none does without"
+    found = []
+    if error.field == "kind":
+        found.append("--kind declares one more kind")
+    if re.search(r":\d+: ", str(error)):  # a line of a file
+        found.append("--skip-invalid leaves such lines out")
+    return "".join(f"; {text}" for text in found)

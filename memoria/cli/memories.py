@@ -1,13 +1,17 @@
-"""What is in the database: ``init``, ``ingest``."""
+"""What is in the database: ``init``, ``ingest``, ``forget``."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from memoria.cli.common import (
+    FAILED,
+    INTERRUPTED,
     Database,
     EmbedderName,
     Json,
@@ -17,16 +21,25 @@ from memoria.cli.common import (
     User,
     embedder_named,
     err,
+    load_model,
     on_store,
+    one_line,
     print_facts,
     run,
+    say_missing,
     target,
 )
 from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.hydrate import hydrate
 from memoria.ingest import GraphWriter, IngestReport, ingest_files
 from memoria.progress import progress_bars
 from memoria.schema import SchemaReport, apply_schema
 from memoria.store import Store
+from memoria.validation import DEFAULT_KINDS, MAX_DIMENSIONS, check_id
+
+NO_EMBEDDER_DIMENSIONS = 384
+READ_AT_ONCE = 1_000
+SHOWN = 10
 
 
 def init(
@@ -35,15 +48,33 @@ def init(
     password_file: PasswordFile = None,
     database: Database = None,
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    dimensions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MAX_DIMENSIONS, help="Size of your own vectors, with --embedder none."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Create constraints and indexes, and wait until they are online. Safe to run again."""
+    """Create constraints and indexes, and wait until they are online. Safe to run again.
+
+    Examples
+    --------
+    memoria init
+    memoria init --embedder none --dimensions 768
+    memoria init --uri neo4j://db.example.org --user ada --password-file secret.txt
+    """
     model = embedder_named(embedder)
+    if model is not None and dimensions is not None:
+        raise typer.BadParameter(
+            "an embedder brings its own size: use it with --embedder none",
+            param_hint="--dimensions",
+        )
 
     async def apply(store: Store) -> SchemaReport:
         return await apply_schema(
             store,
-            dimensions=model.dimensions if model else 384,
+            dimensions=model.dimensions if model else dimensions or NO_EMBEDDER_DIMENSIONS,
             embedder=model.name if model else None,
         )
 
@@ -67,14 +98,29 @@ def ingest(
     password_file: PasswordFile = None,
     database: Database = None,
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="One more kind that memories may have; may be repeated."),
+    ] = None,
     skip_invalid: Annotated[bool, typer.Option(help="Count wrong lines, write the rest.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write memories and edges from files. Safe to run again after an interruption."""
+    """Write memories and edges from files. Safe to run again after an interruption.
+
+    Examples
+    --------
+    memoria ingest memories.jsonl
+    memoria ingest notes.jsonl.gz edges.jsonl --scope ada --kind Note
+    cat memories.jsonl | memoria ingest -
+    """
     model = embedder_named(embedder)
 
     async def write(store: Store) -> IngestReport:
-        writer = GraphWriter(store, scope=scope, embedder=model)
+        writer = GraphWriter(
+            store, scope=scope, embedder=model, kinds=(*DEFAULT_KINDS, *(kind or ()))
+        )
+        await writer.ready()  # before a model is downloaded in vain
+        await load_model(model)
         with progress_bars() as progress:
             return await ingest_files(writer, files, skip_invalid=skip_invalid, progress=progress)
 
@@ -88,3 +134,71 @@ def ingest(
     )
     facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
     print_facts(facts, as_json, line)
+
+
+def forget(
+    ids: Annotated[list[str], typer.Argument(help="Ids of memories; - reads them from stdin.")],
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete memories with all their edges. Asks first; without a terminal it needs --yes.
+
+    Examples
+    --------
+    memoria forget evt-062 evt-063 --scope ada
+    cut -f1 outdated.tsv | memoria forget - --yes
+    """
+    if not yes and ("-" in ids or not sys.stdin.isatty()):
+        raise typer.BadParameter(
+            "nobody can be asked without a terminal: say --yes", param_hint="--yes"
+        )
+    wanted = list(dict.fromkeys(map(check_id, _given_ids(ids))))
+    where = (uri, user, password_file, database)
+    there = run(on_store(target(*where), lambda store: _those_there(store, wanted, scope)))
+    if there:
+        if not yes:  # outside of the event loop, which would swallow a Ctrl-C
+            _confirm(there, scope)
+        run(on_store(target(*where), lambda store: GraphWriter(store, scope=scope).forget(there)))
+    missing = sorted(set(wanted).difference(there))
+    say_missing(missing, scope)
+    line = "\n".join(f"forgot {one_line(id_)}" for id_ in there) or "nothing to forget"
+    print_facts({"forgotten": there, "missing": missing}, as_json, line)
+
+
+def _given_ids(ids: Iterable[str]) -> Iterator[str]:
+    """Yield the ids of the command line, in the place of ``-`` those of standard input."""
+    for id_ in ids:
+        if id_ == "-":
+            for line in sys.stdin.buffer:
+                if line.strip():
+                    yield line.rstrip(b"\r\n").decode("utf-8", errors="surrogateescape")
+        else:
+            yield id_
+
+
+async def _those_there(store: Store, ids: list[str], scope: str) -> list[str]:
+    there: list[str] = []
+    for start in range(0, len(ids), READ_AT_ONCE):
+        batch = ids[start : start + READ_AT_ONCE]
+        found = await hydrate(store, batch, scope=scope, until=None)
+        there += [id_ for id_ in batch if id_ in found]
+    return there
+
+
+def _confirm(ids: list[str], scope: str) -> None:
+    """Ask on the terminal; no, or Ctrl-C, ends the command."""
+    shown = ", ".join(map(one_line, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
+    try:
+        sure = typer.confirm(
+            f"Delete {len(ids)} memories of scope {one_line(scope)} ({shown})?", err=True
+        )
+    except typer.Abort:
+        raise typer.Exit(INTERRUPTED) from None
+    if not sure:
+        err.print("nothing was deleted")
+        raise typer.Exit(FAILED)

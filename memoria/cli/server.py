@@ -6,24 +6,48 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.common import NOT_RUNNING, Json, out, print_facts, run
-from memoria.progress import progress_bars
+from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
+
+STARTING = "starting Neo4j ..."
 
 
 def up(as_json: Json = False) -> None:
-    """Start the local Neo4j; download it first if need be."""
+    """Start the local Neo4j; download it first if need be.
+
+    It goes on running until `memoria down`. A second `up` finds the first one's server.
+
+    Examples
+    --------
+    memoria up
+    memoria up --json
+    """
     from memoria.local import LocalNeo4j
 
     async def start() -> dict[str, str | int]:
-        with progress_bars() as progress:
-            return (await LocalNeo4j().start(progress=progress)).to_dict()
+        local = LocalNeo4j()
+        if (running := await local.status()) is not None:
+            return running.to_dict()
+        if not err.is_terminal:
+            err.print(STARTING)
+        with err.status(STARTING) as spinner:
+
+            def show(label: str, done: int, total: int | None) -> None:
+                left = f"downloading {label}: {done} of {total or '?'} ..."
+                spinner.update(STARTING if done == total else left)
+
+            return (await local.start(progress=show)).to_dict()
 
     info = run(start())
     print_facts(info, as_json, f"Neo4j {info['version']} at {info['uri']} (process {info['pid']})")
 
 
 def down(as_json: Json = False) -> None:
-    """Stop the local Neo4j; its data stay."""
+    """Stop the local Neo4j; its data stay.
+
+    Examples
+    --------
+    memoria down
+    """
     from memoria.local import LocalNeo4j
 
     stopped = run(LocalNeo4j().stop())
@@ -31,7 +55,13 @@ def down(as_json: Json = False) -> None:
 
 
 def status(as_json: Json = False) -> None:
-    """Say whether the local Neo4j runs; exit code 3 when it does not."""
+    """Say whether the local Neo4j runs; exit code 3 when it does not.
+
+    Examples
+    --------
+    memoria status || memoria up
+    memoria status --json
+    """
     from memoria.local import LocalNeo4j
 
     info = run(LocalNeo4j().status())
@@ -42,8 +72,20 @@ def status(as_json: Json = False) -> None:
     print_facts(facts, as_json, f"Neo4j {info.version} at {info.uri} (process {info.pid})")
 
 
-def logs(lines: Annotated[int, typer.Option("-n", min=1, help="Lines to show.")] = 50) -> None:
-    """Show the last lines that the local Neo4j printed."""
+def logs(
+    lines: Annotated[int, typer.Option("-n", min=1, help="Lines to show.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """Show the last lines that the local Neo4j printed.
+
+    Examples
+    --------
+    memoria logs -n 200
+    """
     from memoria.local import LocalNeo4j
 
-    out.print(LocalNeo4j().log_tail(lines), markup=False)
+    text = LocalNeo4j().log_tail(lines)
+    if not text and not as_json:
+        err.print("no log yet: the local Neo4j was never started; memoria up starts it")
+    else:
+        print_facts({"lines": text.splitlines()}, as_json, text)

@@ -160,7 +160,8 @@ class OnnxEmbedder:
     def count_tokens(self, text: str) -> int:
         """Count the tokens of ``text`` in this model's vocabulary, special tokens left out.
 
-        An estimate for other models. Loads the model (blocking) if it isn't loaded.
+        All of them, also beyond the model's own limit. An estimate for other models. Loads the
+        model (blocking) if it isn't loaded.
         """
         tokenizer = self._load(None).tokenizer
         return len(tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids)

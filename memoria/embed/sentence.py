@@ -122,6 +122,18 @@ class SentenceTransformerEmbedder:
         [vector] = await loop.run_in_executor(self._pool, self._encode, [checked], _QUERY_PROMPTS)
         return vector
 
+    def count_tokens(self, text: str) -> int:
+        """Count the tokens of ``text`` in this model's vocabulary, special tokens left out.
+
+        All of them, also beyond the model's own limit. An estimate for other models. Loads the
+        model (blocking) if it isn't loaded.
+        """
+        return self._pool.submit(self._count, text).result()
+
+    def _count(self, text: str) -> int:
+        tokens = self._load().tokenizer.encode(text, add_special_tokens=False)
+        return len(getattr(tokens, "ids", tokens))  # of the tokenizers library, or a list
+
     def _embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         return self._encode(texts, _DOCUMENT_PROMPTS)
 

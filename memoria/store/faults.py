@@ -23,6 +23,8 @@ from memoria.errors import (
     UnavailableError,
 )
 
+_NO_INDEX = "an index is missing: run memoria init (from Python: apply_schema)"
+
 # By the last part of the server's code; checked before the driver's classes.
 _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "MemoryPoolOutOfMemoryError": (OverloadedError, "the server's memory pool is spent"),
@@ -41,7 +43,7 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "TransactionTerminated": (UnavailableError, "the server ended the transaction"),
     "LockClientStopped": (UnavailableError, "the server ended the transaction"),
     "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
-    "IndexNotFound": (IndexNotReadyError, "an index is missing: run memoria init"),
+    "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
     "DatabaseNotFound": (ConfigError, "there is no such database: check the database name"),
 }
 
@@ -102,10 +104,12 @@ def translate(exc: Exception, query: str | None = None) -> MemoriaError:
 
 
 def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:
-    """Errors inside index procedures share one code; only their text tells them apart."""
+    """Logins without credentials, and errors inside index procedures: only their text tells."""
     text = message.lower()
+    if "unsupported authentication token" in text and "scheme" in text:
+        return AuthError, "no user and password given: set NEO4J_PASSWORD, or give them"
     if "no such" in text and "index" in text:
-        return IndexNotReadyError, "an index is missing: run memoria init"
+        return IndexNotReadyError, _NO_INDEX
     if "populating" in text and "index" in text:
         return IndexNotReadyError, "an index is still populating: wait, or run memoria init"
     if "dimension" in text and "vector" in text:
@@ -122,5 +126,5 @@ def _detail(exc: Exception, code: str) -> str:
     text = str(exc)
     if isinstance(exc, driver_errors.Neo4jError):
         text = exc.message if not set(_QUOTES_NO_VALUES).isdisjoint(code.split(".")) else ""
-    text = text.strip().partition("\n")[0][:200]
+    text = text.strip().partition("\n")[0][:200].rstrip(" :")
     return f": {text}" if text else ""

@@ -12,7 +12,7 @@ from memoria import validation
 from memoria.errors import MemoriaError
 from memoria.types.memory import MemoryNode
 
-EndReason = Literal["max_depth", "below_threshold", "dead_end", "truncated"]
+EndReason = Literal["max_depth", "below_threshold", "dead_end", "truncated", "not_explored"]
 Status = Literal["complete", "seed_not_found", "truncated", "failed"]
 Direction = Literal["out", "in"]
 
@@ -120,7 +120,7 @@ class Path:
         The memories along it, seed first: ``len(hops) + 1`` of them. Empty when they could not
         be read: a deadline left no time, or the database went away.
     end_reason
-        Why it ends here.
+        Why it ends here; ``not_explored`` for a hit of the search that is no seed.
     energy
         Energy of its last memory; the seed's score for a path without hops.
     """

@@ -10,7 +10,7 @@ from typing import Literal
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Exploration, Path, Seeds
 
-OmitReason = Literal["budget", "no_text"]
+OmitReason = Literal["budget", "duplicate", "no_text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +66,16 @@ class OmittedItem:
     score
         Energy with which its best path reached it.
     reason
-        ``budget``: no room for it; ``no_text``: its text could not be read in time.
+        ``budget``: no room for it; ``duplicate``: it says what a better one says; ``no_text``: its
+        text is empty, or could not be read in time.
+    duplicate_of
+        Id of that better one, for ``duplicate``; else None.
     """
 
     id: str
     score: float
     reason: OmitReason
+    duplicate_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +139,11 @@ class Recall:
     ranked
         The memories, best first.
     context
-        The memories packed for a prompt.
+        The memories packed for a prompt: those ranked, and ``hits``.
     trace
         How it came about.
+    hits
+        The other hits of the search, best first, each a path without hops.
     """
 
     seeds: Seeds
@@ -145,3 +151,4 @@ class Recall:
     ranked: tuple[RankedMemory, ...]
     context: ContextPack
     trace: Trace
+    hits: tuple[Path, ...] = ()

@@ -96,3 +96,14 @@ async def test_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     missing = str(tmp_path / "no-model")
     with pytest.raises(ConfigError, match="no-model"):
         await SentenceTransformerEmbedder(missing).embed_query("a cat")
+
+
+async def test_count_of_tokens_is_not_cut_at_the_models_limit(
+    embedder: SentenceTransformerEmbedder,
+) -> None:
+    assert embedder.count_tokens("") == 0
+    assert embedder.count_tokens("a cat") == 2
+    assert embedder.count_tokens("cat " * 1_000) == 1_000
+    before = await embedder.embed_query("a cat")
+    embedder.count_tokens("cat " * 1_000)
+    assert await embedder.embed_query("a cat") == before

@@ -16,6 +16,7 @@ import pytest
 from memoria.sample import sample_path
 from memoria.schema import probe
 from memoria.store import Store, Target
+from tests.integration.test_cli_commands import LINES, ON_DATABASE, with_arguments
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 RunProgram = Callable[..., subprocess.CompletedProcess[str]]
@@ -96,6 +97,7 @@ def test_wrong_address_is_one_line_and_exit_code_1(run: Run) -> None:
 def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     up = run("up", "--json")
     assert up.returncode == 0, up.stderr
+    assert "starting Neo4j ..." in up.stderr
     info = json.loads(up.stdout)
     assert set(info) == {"uri", "user", "password_file", "pid", "version"}
     assert info["uri"].startswith("bolt://127.0.0.1:")
@@ -124,6 +126,11 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     )
     assert again_facts["memories"] == facts["memories"]
     assert again_facts["memories_created"] == again_facts["relations_created"] == 0
+
+    for name in ON_DATABASE:  # all the others, too, find the local server by themselves
+        done = run(*with_arguments(name, "--scope", "cli-local"), stdin="\n".join(LINES))
+        assert done.returncode in ({0, 4} if name == "doctor" else {0}), (name, done.stderr)
+        assert "Traceback" not in done.stderr
 
     assert json.loads(run("down", "--json").stdout) == {"stopped": True}
     assert json.loads(run("down", "--json").stdout) == {"stopped": False}

@@ -152,6 +152,7 @@ async def test_text_beyond_the_limit_loses_its_end(
     room = ONNX_MODELS[model].max_tokens - 2  # the first and last token are special
     full = "cat " * (room - 1) + "dog"
     assert embedder.count_tokens(full) == room
+    assert embedder.count_tokens(full + " cat" * 2000) == room + 2000
     whole, cut, shorter = await embedder.embed_documents(
         [full, full + " invoice" * 2000, full.removesuffix(" dog")]
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import neo4j
 import pytest
 
+from memoria.doctor import plans
+from memoria.doctor.plans import Step
 from memoria.queries import load, root
+from memoria.store import Store
 
 PARAMETERS: dict[str, dict[str, Any]] = {
+    "context.duplicates": {"ids": ["a", "b"], "min_cosine": 0.95, "scope": "s"},
     "explore.level": {
         "cap": 3,
         "frontier": [[0, "a", 1.0]],
@@ -28,38 +31,17 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "seeds.vector_exact": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
 }
 
-SCANS = (
-    "AllNodesScan",
-    "NodeByLabelScan",
-    "UnionNodeByLabelsScan",
-    "NodeIndexScan",
-    "IntersectionNodeByLabelsScan",
-)
 
-
-def operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(operator, details), top down."""
-    yield plan["operatorType"].split("@")[0], plan["args"].get("Details", "")
-    for child in plan.get("children", ()):
-        yield from operators(child)
-
-
-async def explain(driver: neo4j.AsyncDriver, name: str) -> list[tuple[str, str]]:
-    text = load(name).text
-    statement = (
-        text.replace("CYPHER 25", "CYPHER 25 EXPLAIN", 1)
-        if text.startswith("CYPHER")
-        else f"EXPLAIN {text}"
-    )
-    async with driver.session(database="neo4j", default_access_mode=neo4j.READ_ACCESS) as session:
-        result = await session.run(statement, p=PARAMETERS[name])  # type: ignore[arg-type]
-        summary = await result.consume()
-    assert summary.plan is not None
-    return list(operators(summary.plan))
+async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
+    return await plans.explain(Store(driver, database="neo4j"), load(name), PARAMETERS[name])
 
 
 def test_every_query_of_the_recall_path_is_here() -> None:
-    files = [file for stage in ("explore", "seeds") for file in (root() / stage).glob("*.cypher")]
+    files = [
+        file
+        for stage in ("context", "explore", "seeds")
+        for file in (root() / stage).glob("*.cypher")
+    ]
     queries = [load(f"{file.parent.name}.{file.stem}") for file in files]
     assert {query.name for query in queries} == set(PARAMETERS)
     for query in queries:
@@ -70,7 +52,7 @@ def test_every_query_of_the_recall_path_is_here() -> None:
 @pytest.mark.parametrize("name", sorted(PARAMETERS))
 async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
     plan = await explain(driver, name)
-    assert not [step for step in plan if step[0] in SCANS], plan
+    assert not [step for step in plan if step[0] in plans.SCANS], plan
 
 
 @pytest.mark.parametrize("name", ["explore.level", "explore.hydrate"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,15 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig, StoreConfig
+from memoria.config import (
+    ContextConfig,
+    ExploreConfig,
+    RetrieverConfig,
+    SeedConfig,
+    StoreConfig,
+)
 from memoria.embed import CallableEmbedder
-from memoria.errors import DimensionError, InvalidInputError
+from memoria.errors import DimensionError, InvalidInputError, UnavailableError
 from memoria.ingest import GraphWriter
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
@@ -248,6 +255,109 @@ async def test_the_callers_token_counter_packs_the_context(
     recall = await retriever.recall("link", budget_tokens=12)
     assert recall.context.tokens == count(recall.context.text) <= 12
     assert recall.context.omitted
+
+
+def island(name: str, text: str, embedding: Sequence[float]) -> Memory:
+    """A memory that no edge leads to; its text holds the word "link" too."""
+    return Memory(id=name, kind="Event", text=f"link {text}", embedding=embedding)
+
+
+def turned(cosine: float) -> list[float]:
+    """A vector of that cosine with `AXIS`."""
+    return [cosine, (1 - cosine**2) ** 0.5, *AXIS[2:]]
+
+
+@pytest.mark.usefixtures("linked")
+async def test_other_hits_of_the_search_are_in_the_context(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    await GraphWriter(store, scope=scope).write([island("far", "far away", AXIS)])
+    config = RetrieverConfig(seeds=SeedConfig(max_seeds=1))
+    retriever = GraphRetriever(driver, scope=scope, config=config)
+    recall = await retriever.recall("link a")
+    assert [seed.id for seed in recall.seeds.seeds] == ["a"]
+    assert {path.seed_id for path in recall.hits} == {*"bcd", "far"}
+    assert [path.energy for path in recall.hits] == [hit.score for hit in recall.seeds.runners_up]
+    assert {path.end_reason for path in recall.hits} == {"not_explored"}
+    assert {item.id for item in recall.context.items} == {*"abcd", "far"}
+    assert {entry.memory.id for entry in recall.ranked} == set("abcd")
+
+
+async def test_hits_that_cannot_be_read_leave_the_rest(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    class NoTexts(Store):
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+        ) -> list[neo4j.Record]:
+            if query.name == "explore.hydrate" and "a" not in parameters["ids"]:
+                raise UnavailableError("gone")
+            return await super().run(query, parameters, until=until)
+
+    config = RetrieverConfig(seeds=SeedConfig(max_seeds=1))
+    retriever = GraphRetriever(driver, scope=linked.scope, config=config)
+    retriever.store = NoTexts(driver, database="neo4j")
+    recall = await retriever.recall("link a")
+    assert recall.hits == ()
+    assert {item.id for item in recall.context.items} == set("abcd")
+    assert any("other hits" in note for note in recall.trace.degraded)
+
+
+async def test_context_is_in_the_order_and_format_of_the_settings(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    config = RetrieverConfig(context=ContextConfig(order="time", format="json"))
+    retriever = GraphRetriever(driver, scope=linked.scope, config=config)
+    entries = json.loads((await retriever.recall("link")).context.text)
+    assert {entry["id"] for entry in entries} == set("abcd")
+    plain = await retriever.recall("link", config=RetrieverConfig())
+    assert plain.context.text.startswith("[")
+    assert "energy" in plain.context.text
+
+
+@pytest.mark.parametrize(
+    ("threshold", "duplicates"), [(None, {}), (0.95, {"near": "best"}), (0.999, {})]
+)
+async def test_near_duplicates_are_found_by_their_vectors(
+    driver: neo4j.AsyncDriver,
+    store: Store,
+    scope: str,
+    threshold: float | None,
+    duplicates: dict[str, str],
+) -> None:
+    memories = [
+        island("best", "of the disk that is full", AXIS),
+        island("near", "as the drive ran out of space", turned(0.98)),
+        island("none", "with a vector of its own, elsewhere", turned(0.5)),
+        # As near, but for a number: never the same.
+        island("number", "of the disk that was full on 3 May", turned(0.99)),
+    ]
+    await GraphWriter(store, scope=scope).write(memories)
+    await GraphWriter(store, scope=f"{scope}-other").write([island("near", "foreign", AXIS)])
+    config = RetrieverConfig(context=ContextConfig(duplicate_cosine=threshold))
+    retriever = GraphRetriever(driver, scope=scope, config=config)
+    recall = await retriever.recall("link of the disk that is full")
+    assert {item.id: item.duplicate_of for item in recall.context.omitted} == duplicates
+    assert not any("duplicates" in note for note in recall.trace.degraded)
+
+
+async def test_a_vector_that_is_none_ends_the_gate_by_vectors_and_nothing_else(
+    driver: neo4j.AsyncDriver, store: Store, linked: GraphRetriever
+) -> None:
+    await store.run(
+        Query(
+            name="test.spoil",
+            mode="write",
+            params=frozenset({"scope"}),
+            returns=("done",),
+            text="MATCH (m:Memory {scope: $p.scope, id: 'b'}) "
+            "SET m.embedding = [x IN m.embedding | 0.0 / 0.0] RETURN count(*) AS done",
+        ),
+        {"scope": linked.scope},
+    )
+    config = RetrieverConfig(context=ContextConfig(duplicate_cosine=0.9))
+    recall = await GraphRetriever(driver, scope=linked.scope, config=config).recall("link")
+    assert {item.id for item in recall.context.items} >= {"b"}
 
 
 async def test_ranked_holds_every_memory_once_by_its_best_energy(linked: GraphRetriever) -> None:

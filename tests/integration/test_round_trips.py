@@ -83,13 +83,18 @@ async def test_explorations_that_share_a_session_share_their_levels(
     assert wire.records == len(wire.sent)
 
 
-async def test_recall_takes_one_hydration(warm: GraphRetriever, wire: Wire) -> None:
+async def test_recall_reads_texts_once_for_the_paths_and_once_for_the_other_hits(
+    warm: GraphRetriever, wire: Wire
+) -> None:
+    await warm.recall("memory number 12 of the web")  # opens the connections
     wire.clear()
     recall = await warm.recall("memory number 12 of the web")
     levels = max(exploration.stats.levels for exploration in recall.explorations)
-    assert wire.sent == ["RUN seeds.text"] + ["RUN explore.level"] * levels + [
-        "RUN explore.hydrate"
-    ]
+    assert recall.hits
+    assert wire.sent[0] == "RUN seeds.text"
+    assert wire.sent[-1] == "RUN explore.hydrate"
+    assert wire.sent[1:3].count("RUN explore.hydrate") == 1, "the hits are read beside the levels"
+    assert sorted(wire.sent[1:-1]) == ["RUN explore.hydrate"] + ["RUN explore.level"] * levels
 
 
 async def test_streaming_hydrates_at_most_once_per_level_beside_the_next(

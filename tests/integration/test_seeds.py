@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from memoria.config import RetrieverConfig, SeedConfig
+from memoria.doctor.plans import SCANS
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.queries import load
@@ -25,7 +26,7 @@ from memoria.store import Store
 from memoria.types import Seed, Seeds
 from memoria.validation import scope_key
 from tests.integration.conftest import WEB_SCOPE
-from tests.integration.test_plans import SCANS, explain
+from tests.integration.test_plans import explain
 
 Dialect = Literal["search", "procedure"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)

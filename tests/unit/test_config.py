@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig, StoreConfig
+from memoria.config import (
+    ContextConfig,
+    ExploreConfig,
+    RetrieverConfig,
+    SeedConfig,
+    StoreConfig,
+)
 from memoria.errors import ConfigError
 
-CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, RetrieverConfig)
+CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, ContextConfig, RetrieverConfig)
+NAMED_CHOICES = ("fusion", "transactions", "order", "format")
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
 # Config, field, values at the ends of its range, values beyond them.
@@ -35,6 +42,10 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (ExploreConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),
     (ExploreConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
     (ExploreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
+    (ContextConfig, "order", ["relevance", "time"], ["Time", None, 1]),
+    (ContextConfig, "format", ["text", "markdown", "json"], ["md", None, 1]),
+    (ContextConfig, "duplicate_overlap", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
+    (ContextConfig, "duplicate_cosine", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
     (RetrieverConfig, "deadline_s", [1e-3, 10, 1e6], [0, -1, 1e300]),
     (RetrieverConfig, "budget_tokens", [1, 100_000_000], [0, 100_000_001, 5.0]),
 ]
@@ -60,7 +71,7 @@ def test_setting_refuses_what_is_beyond(config: Any, field: str, value: Any) -> 
 
 @pytest.mark.parametrize(
     ("config", "field"),
-    [(config, field) for config, field, *_ in RANGES if field not in ("fusion", "transactions")],
+    [(config, field) for config, field, *_ in RANGES if field not in NAMED_CHOICES],
 )
 def test_setting_refuses_what_is_no_number_of_its_kind(config: Any, field: str) -> None:
     for value in NO_NUMBERS:
@@ -72,7 +83,7 @@ def test_every_setting_is_covered_here() -> None:
     named = {(config, field) for config, field, *_ in RANGES}
     for config in CONFIGS:
         for field in dataclasses.fields(config):
-            stage = config is RetrieverConfig and field.name in ("seeds", "explore", "store")
+            stage = dataclasses.is_dataclass(field.default_factory)
             assert stage or (config, field.name) in named
 
 

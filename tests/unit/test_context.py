@@ -6,6 +6,7 @@ has six.
 
 import random
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -13,9 +14,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria.config import ContextConfig
 from memoria.context import ContextBuilder, estimate_tokens, pack
+from memoria.context.render import join, render_place
+from memoria.context.tree import chain_of, grow
 from memoria.errors import InvalidInputError
-from memoria.types import ContextPack, Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
+from memoria.types import (
+    ContextPack,
+    Exploration,
+    ExplorationStats,
+    Hop,
+    MemoryNode,
+    Path,
+    Seed,
+    path_order,
+)
 
 PLENTY = 1_000_000
 
@@ -241,21 +254,40 @@ def test_memories_that_would_each_need_the_other_are_packed_once() -> None:
 
 
 def test_energy_per_token_decides() -> None:
-    # Seed: 0.9 for 6 words, taken first. "long" brings 0.4 for 6 + 12 words: 0.022 a word;
-    # "short" 0.2 for 6 + 2 words: 0.025. With room for either, not for both, short wins.
-    texts = {"s": "seed x", "long": "w " * 12, "short": "w w"}
+    # Each character of a text brings its memory's worth. After the seed, "far" brings 0.4 * 9 for
+    # 11 words and for 8 of the bare "mid" on the way: 0.19 a word; "near" 0.3 * 9 for 11: 0.25.
+    texts = {"s": "seed x", "mid": "", "far": "f " * 5, "near": "n " * 5}
+    paths = (
+        path(("s", 0.9), ("mid", 0.5), ("far", 0.4), texts=texts),
+        path(("s", 0.9), ("near", 0.3), texts=texts),
+    )
+    result = packed(*paths, budget=6 + 19)
+    assert ids(result.items) == ["s", "near"]
+    assert result.tokens == 6 + 11
+    assert [(o.id, o.score, o.reason) for o in result.omitted] == [
+        ("mid", 0.5, "no_text"),
+        ("far", 0.4, "budget"),
+    ]
+
+
+def test_a_long_memory_is_not_passed_over_for_short_ones() -> None:
+    texts = {"s": "seed x", "long": "l " * 12, "short": "w"}
     paths = (
         path(("s", 0.9), ("long", 0.4), texts=texts),
-        path(("s", 0.9), ("short", 0.2), texts=texts),
+        path(("s", 0.9), ("short", 0.39), texts=texts),
     )
-    result = packed(*paths, budget=6 + 18)
-    assert ids(result.items) == ["s", "short"]
-    assert result.tokens == 6 + 8
-    assert [(o.id, o.score, o.reason) for o in result.omitted] == [("long", 0.4, "budget")]
+    assert ids(packed(*paths, budget=6 + 18).items) == ["s", "long"]
+
+
+def test_a_memory_that_was_found_and_reached_is_worth_both() -> None:
+    # 0.5 + 0.3 for "a" against 0.6 for "b", 7 words each; all of "s" is taken first.
+    paths = (path(("s", 0.9), ("a", 0.3)), path(("a", 0.5)), path(("b", 0.6)))
+    assert ids(packed(*paths, budget=14).items) == ["s", "a"]
+    assert ids(packed(*paths[1:], budget=7).items) == ["b"]
 
 
 def test_smaller_memory_is_taken_where_a_better_one_does_not_fit() -> None:
-    texts = {"s": "seed", "big": "w " * 30, "small": "w"}
+    texts = {"s": "seed", "big": "b " * 30, "small": "w"}
     paths = (
         path(("s", 0.9), ("big", 0.8), texts=texts),
         path(("s", 0.9), ("small", 0.01), texts=texts),
@@ -264,19 +296,19 @@ def test_smaller_memory_is_taken_where_a_better_one_does_not_fit() -> None:
 
 
 def test_long_trunk_is_taken_for_the_sake_of_what_it_leads_to() -> None:
-    # Trunk: 0.3 for 4 + 16 words, poor by itself (0.015 a word). With both children of
-    # 0.29 and 7 words each, one chain is 0.59 / 27 = 0.022: better than "alone", 0.1 / 5 = 0.020.
-    texts = {"trunk": "w " * 16, "c1": "w", "c2": "w", "alone": "w"}
+    # The trunk is poor by itself: 0.01 * 31 for 20 words. With its child, which brings 0.9 * 19
+    # for 16, it is 0.48 a word: better than "alone", 0.3 * 19 for 14, 0.41.
+    texts = {"trunk": "t " * 16, "child": "c " * 10, "alone": "a " * 10}
     paths = (
-        path(("trunk", 0.3), ("c1", 0.29), texts=texts),
-        path(("trunk", 0.3), ("c2", 0.29), texts=texts),
-        path(("alone", 0.1), texts=texts),
+        path(("trunk", 0.01), ("child", 0.9), texts=texts),
+        path(("alone", 0.3), texts=texts),
     )
-    assert ids(packed(*paths, budget=34).items) == ["trunk", "c1", "c2"]
+    assert ids(packed(*paths, budget=36).items) == ["trunk", "child"]
+    assert ids(packed(*paths, budget=33).items) == ["alone"]
 
 
 def test_no_memory_without_its_trunk() -> None:
-    texts = {"s": "w " * 50, "b": "w"}
+    texts = {"s": "w " * 50, "b": "v"}
     result = packed(path(("s", 0.9), ("b", 0.8), texts=texts), budget=20)
     assert (result.text, result.items, result.tokens) == ("", (), 0)
     assert [(o.id, o.reason) for o in result.omitted] == [("s", "budget"), ("b", "budget")]
@@ -304,15 +336,15 @@ def test_shorter_memory_is_still_taken_after_one_that_proved_too_long() -> None:
 
 
 def test_energy_of_a_trunk_counts_once() -> None:
-    # "x" and its seed bring 1.1 for 6 + 18 words, 0.046 a word; once the seed is in, "x" brings
-    # 0.2 for 18, 0.011: less than "y", 0.9 for 30, 0.030. There is room for one of them.
-    texts = {"s": "seed x", "x": "w " * 12, "y": "w " * 26}
-    paths = (path(("s", 0.9), ("x", 0.2), texts=texts), path(("y", 0.9), texts=texts))
+    # Once the seed is in, "x" brings 0.2 * 23 for 18 words, 0.26 a word; were the seed's 0.9 * 6
+    # counted again, 0.42. "y" brings 0.2 * 51 for 30, 0.34. There is room for one of them.
+    texts = {"s": "seed x", "x": "x " * 12, "y": "y " * 26}
+    paths = (path(("s", 0.9), ("x", 0.2), texts=texts), path(("y", 0.2), texts=texts))
     assert ids(packed(*paths, budget=6 + 40).items) == ["s", "y"]
 
 
 def test_energy_of_a_reference_does_not_count() -> None:
-    # After s1, m and s2 (23 words), "x" brings 0.1 for 5 + 9 words, "y" 0.12 for 9.
+    # After s1, m and s2 (23 words), "x" brings 0.1 * 9 for 5 + 9 words, "y" 0.12 * 9 for 9.
     paths = (
         path(("s1", 0.9), ("m", 0.4)),
         path(("s1", 0.9), ("y", 0.12)),
@@ -434,19 +466,32 @@ def path_lists(draw: st.DrawFn) -> list[Path]:
     return draw(st.permutations(paths))
 
 
-def build(paths: list[Path], budget: int, count) -> ContextPack:
-    builder = ContextBuilder(budget, count_tokens=count)
+configs = st.builds(
+    ContextConfig,
+    order=st.sampled_from(["relevance", "time"]),
+    format=st.sampled_from(["text", "markdown", "json"]),
+    duplicate_overlap=st.sampled_from([None, 0.5, 0.9]),
+)
+TREE = ContextConfig(duplicate_overlap=0.9)
+ALL = ContextConfig(duplicate_overlap=None)
+
+
+def build(paths: list[Path], budget: int, count, config: ContextConfig | None = None):
+    builder = ContextBuilder(budget, config=config, count_tokens=count)
     for one in paths:
         builder.add(one)
     return builder.build()
 
 
-LINE = re.compile(r"(?P<pad> *)(?:leads_to -> )?\[(?P<id>\w+)\](?P<ref> \(shown elsewhere\))?")
+LINE = re.compile(
+    r"(?P<pad> *)(?:leads_to -> )?\[(?P<id>\w+)\]"
+    r"(?: \((?P<ref>shown elsewhere|same as (?P<kept>\w+))\))?"
+)
 
 
-def read_trunks(text: str) -> list[tuple[tuple[str, ...], bool]]:
-    """Read the text as a stranger would: the ids leading to each line, and whether it refers."""
-    found: list[tuple[tuple[str, ...], bool]] = []
+def read_trunks(text: str) -> list[tuple[tuple[str, ...], str | None]]:
+    """Read the text as a stranger would: the ids leading to each line, and what it refers to."""
+    found: list[tuple[tuple[str, ...], str | None]] = []
     trunk: list[str] = []
     for line in text.splitlines():
         if line.lstrip().startswith("| "):
@@ -456,63 +501,101 @@ def read_trunks(text: str) -> list[tuple[tuple[str, ...], bool]]:
         depth = len(match["pad"]) // 2
         assert depth <= len(trunk), f"no parent above: {line}"
         trunk = [*trunk[:depth], match["id"]]
-        found.append((tuple(trunk), bool(match["ref"])))
+        found.append((tuple(trunk), match["ref"] and (match["kept"] or match["id"])))
     return found
 
 
-@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS))
-def test_any_pack_is_within_budget_complete_and_readable(paths, budget, count) -> None:
-    result = build(paths, budget, count)
-
+@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS), configs)
+def test_any_pack_is_within_budget_and_complete(paths, budget, count, config) -> None:
+    result = build(paths, budget, count, config)
     assert result.tokens <= budget
     assert result.tokens == ((count or estimate_tokens)(result.text) if result.text else 0)
 
     # Each memory in one of the two lists, once; why it was left out.
     everything = {i for one in paths for i in one.ids}
     texts = {m.id: m.text.strip() for one in paths for m in one.memories}
-    listed = [*ids(result.items), *ids(result.omitted)]
-    assert sorted(listed) == sorted(everything)
+    assert sorted([*ids(result.items), *ids(result.omitted)]) == sorted(everything)
     assert {o.id for o in result.omitted if o.reason == "no_text"} == {
         i for i in everything if not texts[i]
     }
     assert list(result.omitted) == sorted(result.omitted, key=lambda o: (-o.score, o.id))
 
-    # The text: trunks once, memories once, in the order of the items, each below its own path.
+    # A duplicate repeats a memory that is none.
+    duplicates = {o.id: o.duplicate_of for o in result.omitted if o.reason == "duplicate"}
+    assert config.duplicate_overlap is not None or not duplicates
+    assert all(o.duplicate_of is None for o in result.omitted if o.id not in duplicates)
+    for kept in duplicates.values():
+        assert texts[kept]
+        assert kept not in duplicates
+
+
+@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS))
+def test_reason_of_every_memory_is_in_the_text(paths, budget, count) -> None:
+    result = build(paths, budget, count, TREE)
+    texts = {m.id: m.text.strip() for one in paths for m in one.memories}
+
+    # Trunks once, memories once, in the order of the items, each below its own path.
     trunks = read_trunks(result.text)
     assert len(dict(trunks)) == len(trunks)
-    shown = [trunk for trunk, refers in trunks if not refers]
+    shown = [trunk for trunk, ref in trunks if not ref]
     assert [trunk[-1] for trunk in shown if texts[trunk[-1]]] == ids(result.items)
-    assert {trunk[-1] for trunk, _ in trunks} == {trunk[-1] for trunk in shown}
     by_id = {trunk[-1]: trunk for trunk in shown}
     assert len(by_id) == len(shown)
+    assert {ref for _, ref in trunks if ref} <= by_id.keys(), "a reference leads somewhere"
+    duplicates = {o.id: o.duplicate_of for o in result.omitted if o.reason == "duplicate"}
     for item in result.items:
         trunk = by_id[item.id]
         assert item.path.ids[: len(trunk)] == trunk
-        assert {i for i in trunk if texts[i]} <= set(ids(result.items))
+        assert {duplicates.get(i, i) for i in trunk if texts[i]} <= set(ids(result.items))
+
+
+@given(path_lists(), st.integers(1, 120), configs)
+def test_nothing_left_out_for_the_budget_would_fit(paths, budget, config) -> None:
+    # Of words, a whole text has as many as its lines together; so "would fit" is exact.
+    config = replace(config, duplicate_overlap=None)
+    result = build(paths, budget, words, config)
+    unique = {one.ids: one for one in sorted(paths, key=lambda one: not one.memories)[::-1]}
+    places = grow(sorted(unique.values(), key=path_order), config.order)
+    homes = {place.id: place for place in places if place.home is place}
+
+    def whole(targets: set[str]) -> str:
+        chains = {place for target in targets for place in chain_of(homes[target])}
+        return join((render_place(place, config) for place in places if place in chains), config)
+
+    packed_ids = set(ids(result.items))
+    assert whole(packed_ids) == result.text or not packed_ids
+    for item in result.omitted:
+        if item.reason == "budget":
+            assert words(whole({*packed_ids, item.id})) > budget
+    if packed_ids:  # and removing the last makes room
+        last = result.items[-1].id
+        users = {i for i in packed_ids if homes[last] in chain_of(homes[i])}
+        assert len(whole(packed_ids - users)) < len(result.text)
 
 
 @given(path_lists(), st.sampled_from([None, words, words_and_frame, superadditive]))
 def test_without_pressure_every_memory_with_text_is_in(paths, count) -> None:
-    result = build(paths, 10**9, count)
+    result = build(paths, 10**9, count, ALL)
     texts = {m.id: m.text for one in paths for m in one.memories}
     assert set(ids(result.items)) == {i for i, text in texts.items() if text.strip()}
 
 
-@given(path_lists())
-def test_budget_of_exactly_the_whole_takes_the_whole(paths) -> None:
-    whole = build(paths, 10**9, words)
-    if whole.text:
-        assert build(paths, whole.tokens, words) == whole
-        assert build(paths, max(1, whole.tokens - 1), words) != whole
+@given(path_lists(), configs)
+def test_budget_of_exactly_the_whole_takes_the_whole(paths, config) -> None:
+    whole = build(paths, 10**9, words, config)
+    if whole.items:
+        assert build(paths, whole.tokens, words, config) == whole
+        if whole.tokens > 1:
+            assert build(paths, whole.tokens - 1, words, config) != whole
 
 
-@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS), st.randoms())
+@given(path_lists(), st.integers(1, 120), st.sampled_from(COUNTERS), configs, st.randoms())
 def test_order_of_adding_makes_no_difference(
-    paths: list[Path], budget: int, count, order: random.Random
+    paths: list[Path], budget: int, count, config, order: random.Random
 ) -> None:
     again = [*paths, *paths[:2]]
     order.shuffle(again)
-    assert build(again, budget, count) == build(paths, budget, count)
+    assert build(again, budget, count, config) == build(paths, budget, count, config)
 
 
 @given(path_lists(), st.integers(1, 120))

@@ -1,0 +1,19 @@
+// name: doctor.degrees
+// mode: read
+// params: limit, scope
+// returns: degree, count, examples
+// How many memories have how many edges, among at most limit of them; the degree is the one that
+// an exploration divides by. examples: [scope, id, element id] of five without any edge.
+CALL () {
+  UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
+  MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
+  RETURN m LIMIT toInteger($p.limit)
+UNION ALL
+  UNWIND CASE WHEN $p.scope IS NULL THEN [1] ELSE [] END AS everything
+  MATCH (m:Memory)
+  RETURN m LIMIT toInteger($p.limit)
+}
+WITH m, COUNT { (m)-[:RELATES]-() } AS degree
+RETURN degree, count(*) AS count,
+       collect(CASE WHEN degree = 0 THEN [m.scope, m.id, elementId(m)] END)[..5] AS examples
+ORDER BY degree

@@ -1,0 +1,9 @@
+// name: doctor.fix_foreign_end
+// mode: write
+// params: scope
+// returns: changed
+// Remedy: delete edges between a memory and something that is none.
+MATCH (m:Memory)-[r:RELATES]-(n)
+WHERE m.scope = $p.scope AND m.id IS NOT NULL AND NOT n:Memory
+DELETE r
+RETURN count(*) AS changed

@@ -1,0 +1,9 @@
+// name: doctor.fix_scope
+// mode: write
+// params: new_scope, scope_key
+// returns: changed
+// Remedy: memories of no scope get one of their own, to be looked at there.
+MATCH (m:Memory)
+WHERE NOT (m.scope IS :: STRING NOT NULL) OR m.scope = ''
+SET m.scope = $p.new_scope, m.scope_key = $p.scope_key
+RETURN count(*) AS changed

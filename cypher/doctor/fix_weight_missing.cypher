@@ -1,0 +1,10 @@
+// name: doctor.fix_weight_missing
+// mode: write
+// params: scope
+// returns: changed
+// Remedy: edges without a weight get the one that a relation has by default.
+MATCH (m:Memory)-[r:RELATES]-()
+WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.weight IS NULL
+WITH DISTINCT r
+SET r.weight = 0.5
+RETURN count(*) AS changed

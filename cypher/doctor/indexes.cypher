@@ -1,0 +1,9 @@
+// name: doctor.indexes
+// mode: read
+// params:
+// returns: name, percent, constraint, config, failure
+// What schema.indexes leaves out: progress, the constraint an index serves, and its settings.
+SHOW INDEXES
+YIELD name, populationPercent, owningConstraint, options, failureMessage
+RETURN name, populationPercent AS percent, owningConstraint AS constraint,
+       options.indexConfig AS config, failureMessage AS failure

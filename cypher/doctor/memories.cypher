@@ -1,0 +1,39 @@
+// name: doctor.memories
+// mode: read
+// params: dimensions, limit, scope
+// returns: fault, count, examples
+// What is wrong with memories, at most limit of them: those of a scope, found by an index seek,
+// or with scope null any, by a label scan. examples: [scope, id, element id] of the first five.
+// Fault examined counts them all. Values are tested for their type before anything else is done
+// with them: a query that meets a text where it wants a number ends.
+CALL () {
+  UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
+  MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
+  RETURN m LIMIT toInteger($p.limit)
+UNION ALL
+  UNWIND CASE WHEN $p.scope IS NULL THEN [1] ELSE [] END AS everything
+  MATCH (m:Memory)
+  RETURN m LIMIT toInteger($p.limit)
+}
+WITH m, m.embedding AS vector, size(labels(m)) - 1 AS kinds,
+     CASE WHEN m.text IS :: STRING NOT NULL THEN trim(m.text) = '' ELSE true END AS blank
+UNWIND [
+  'examined',
+  CASE WHEN NOT (m.id IS :: STRING NOT NULL) OR m.id = '' THEN 'id' END,
+  CASE WHEN NOT (m.scope IS :: STRING NOT NULL) OR m.scope = '' THEN 'scope' END,
+  CASE WHEN blank THEN 'text' END,
+  CASE
+    WHEN vector IS NULL AND blank THEN null
+    WHEN vector IS NULL THEN 'no_embedding'
+    WHEN NOT (vector IS :: LIST<INTEGER | FLOAT> NOT NULL) THEN 'bad_embedding'
+    WHEN size(vector) <> $p.dimensions
+      OR NOT any(x IN vector WHERE x <> 0)
+      OR NOT all(x IN vector WHERE abs(x) < 1e18) THEN 'bad_embedding'
+  END,
+  CASE WHEN kinds = 0 THEN 'no_kind' WHEN kinds > 1 THEN 'several_kinds' END,
+  CASE WHEN NOT (m.created_at IS :: ZONED DATETIME | LOCAL DATETIME) THEN 'created_at' END
+] AS fault
+WITH m, fault WHERE fault IS NOT NULL
+RETURN fault, count(*) AS count,
+       collect(CASE WHEN fault <> 'examined' THEN [m.scope, m.id, elementId(m)] END)[..5]
+         AS examples

@@ -1,0 +1,24 @@
+// name: doctor.seeds
+// mode: read
+// params: limit, picks, scope
+// returns: scope, id
+// Memories with edges, picked by their place among the first limit of the unique index.
+// picks: places, 0 up to 1 (excluded).
+CALL () {
+  UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
+  MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
+  RETURN m LIMIT toInteger($p.limit)
+UNION ALL
+  UNWIND CASE WHEN $p.scope IS NULL THEN [1] ELSE [] END AS everything
+  MATCH (m:Memory) WHERE m.scope IS NOT NULL AND m.id IS NOT NULL
+  RETURN m LIMIT toInteger($p.limit)
+}
+WITH m
+WHERE m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL AND m.id <> ''
+  AND COUNT { (m)-[:RELATES]-() } > 0
+WITH m.scope AS scope, m.id AS id ORDER BY scope, id
+WITH collect([scope, id]) AS memories
+UNWIND $p.picks AS pick
+WITH DISTINCT memories[toInteger(pick * size(memories))] AS seed
+WHERE seed IS NOT NULL
+RETURN seed[0] AS scope, seed[1] AS id

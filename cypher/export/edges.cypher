@@ -1,0 +1,21 @@
+// name: export.edges
+// mode: read
+// params: after, ids, known, limit, scope
+// returns: rows
+// Next edges that leave these memories. key: source, target and relation, then what tells apart
+// edges that are equal in those; in this order, and each a string whatever is stored.
+// inside: whether the target is a memory of this scope. others: properties beside the known ones.
+UNWIND $p.ids AS id
+MATCH (source:Memory {scope: $p.scope, id: id})-[r:RELATES]->(target)
+WITH r, target, [
+  id, coalesce(toStringOrNull(target.id), ''), coalesce(toStringOrNull(r.relation), 'related'),
+  elementId(r)
+] AS key
+WHERE key > $p.after
+WITH r, target, key ORDER BY key LIMIT toInteger($p.limit)
+RETURN collect({
+  key: key, target: target.id,
+  inside: target:Memory AND coalesce(target.scope = $p.scope, false),
+  relation: r.relation, weight: r.weight, tags: r.tags,
+  others: [name IN keys(r) WHERE NOT name IN $p.known]
+}) AS rows

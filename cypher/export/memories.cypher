@@ -1,0 +1,31 @@
+// name: export.memories
+// mode: read
+// params: after, embeddings, known, limit, max_chars, scope
+// returns: rows
+// Next memories of a scope, by id (strings order by code point): at most limit of them, fewer where
+// their texts have more than max_chars characters together. created_at is text, in UTC; false
+// where it is no time. others: properties beside the known ones. The sort names scope too, or the
+// server would not see that the index is in that order, and sort the rest of the scope each time.
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id > $p.after
+WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+WITH m, [text IN [m.text, m.`when`, m.metadata] | coalesce(size(toStringOrNull(text)), 0)] AS sizes
+WITH collect(m) AS page, collect(sizes[0] + sizes[1] + sizes[2]) AS sizes
+WITH page, reduce(
+  taken = [0, 0], size IN sizes |
+  CASE WHEN taken[0] < $p.max_chars THEN [taken[0] + size, taken[1] + 1] ELSE taken END
+)[1] AS count
+UNWIND page[..count] AS m
+RETURN collect({
+  id: m.id, labels: labels(m), text: m.text, tags: m.tags, topics: m.topics, entities: m.entities,
+  category: m.category, priority: m.priority, `when`: m.`when`,
+  created_at: CASE
+    WHEN m.created_at IS NULL THEN null
+    WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
+      THEN toString(datetime({datetime: m.created_at, timezone: 'Z'}))
+    ELSE false
+  END,
+  metadata: m.metadata,
+  embedding: CASE WHEN $p.embeddings THEN m.embedding END,
+  others: [name IN keys(m) WHERE NOT name IN $p.known]
+}) AS rows

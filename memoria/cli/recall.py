@@ -1,0 +1,256 @@
+"""What the memories say: ``recall``, ``explore``, and ``pack`` for what either printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from memoria.cli.common import (
+    FAILED,
+    Budget,
+    Database,
+    EmbedderName,
+    Format,
+    Json,
+    Order,
+    PasswordFile,
+    Scope,
+    Tags,
+    Uri,
+    User,
+    embedder_named,
+    err,
+    load_model,
+    on_store,
+    out,
+    print_facts,
+    print_text,
+    printable,
+    run,
+    say_missing,
+    target,
+)
+from memoria.cli.render import recall_summary, show_paths, summary
+from memoria.config import ContextConfig, ExploreConfig, RetrieverConfig, SeedConfig
+from memoria.context import ContextBuilder
+from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.errors import InvalidInputError
+from memoria.jsonl import at_place
+from memoria.plain import (
+    explorations_from,
+    hits_from,
+    plain_context,
+    plain_explorations,
+    plain_recall,
+)
+from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.types import Exploration, Path, Recall, Seed
+
+DEFAULTS = RetrieverConfig()
+STDIN = "-"
+
+# Lines of a tree are cut at the width; the other consoles leave long lines to the terminal.
+screen = Console(highlight=False, emoji=False)
+
+Depth = Annotated[int, typer.Option("--depth", help="Hops from a seed, at most.")]
+
+
+def recall(
+    question: Annotated[str, typer.Argument(help="What to recall, in your own words.")],
+    tag: Tags = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Start from this kind only; may be repeated.")
+    ] = None,
+    budget: Budget = DEFAULTS.budget_tokens,
+    deadline: Annotated[float, typer.Option(help="Time for all of it; seconds.")] = (
+        DEFAULTS.deadline_s
+    ),
+    max_seeds: Annotated[int, typer.Option(help="Memories to start from, at most.")] = (
+        DEFAULTS.seeds.max_seeds
+    ),
+    depth: Depth = DEFAULTS.explore.max_depth,
+    format_: Format = "text",
+    order: Order = "relevance",
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    as_json: Json = False,
+) -> None:
+    """Find memories by a question, follow their relations, and pack what is found for a prompt.
+
+    Prints each path as it ends, with the energy that reached each memory, then the context, then
+    what it took. With --json one document: query, seeds, explorations, hits, memories, ranked,
+    context, trace. For the context alone, pipe that into `memoria pack`.
+
+    Examples
+    --------
+    memoria recall "Why did the cinnamon buns run out?" --tag stockout --tag dairy
+    memoria recall "What does Ada prefer?" --kind UserPreference --scope ada
+    memoria recall "Why is the oven cold?" --json | memoria pack --format markdown
+    """
+    model = embedder_named(embedder)
+    config = RetrieverConfig(
+        seeds=SeedConfig(max_seeds=max_seeds, candidates=max(DEFAULTS.seeds.candidates, max_seeds)),
+        explore=ExploreConfig(max_depth=depth),
+        context=ContextConfig(format=format_, order=order),
+        deadline_s=deadline,
+        budget_tokens=budget,
+    )
+
+    async def ask(store: Store) -> Recall:
+        retriever = GraphRetriever(
+            store.driver, scope=scope, database=store.database, embedder=model, config=config
+        )
+        async with retriever:  # a server that does not answer is no reason to load a model
+            await load_model(model)
+            if as_json:
+                return await retriever.recall(question, query_tags=tag or (), kinds=kind)
+            async with retriever.recall_stream(question, query_tags=tag or (), kinds=kind) as paths:
+                await show_paths(paths, screen)
+            return paths.result
+
+    found = run(on_store(target(uri, user, password_file, database), ask))
+    if as_json:
+        print_facts(plain_recall(found), True, "")
+        return
+    if not found.seeds.seeds:
+        print_text(f"nothing found in scope {scope}; --scope names another one")
+    else:
+        packed = found.context.text
+        print_text(f"\n{packed}\n")
+    out.print(printable(recall_summary(found, budget)), style="dim", markup=False)
+
+
+def explore(
+    seeds: Annotated[
+        list[str], typer.Argument(metavar="SEED_ID[=SCORE]...", help="Where to start; score 1.")
+    ],
+    tag: Tags = None,
+    depth: Depth = DEFAULTS.explore.max_depth,
+    branches: Annotated[int, typer.Option(help="Neighbours per memory, at most.")] = (
+        DEFAULTS.explore.max_branches
+    ),
+    min_activation: Annotated[float, typer.Option(help="Energy a memory must exceed.")] = (
+        DEFAULTS.explore.min_activation
+    ),
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Follow the relations from memories that you name.
+
+    A seed is an id, or an id and its score, above 0 up to 1: what follows the last = counts as
+    the score if it is a number. Exit code 1 when no seed is found. With --json one document:
+    explorations, memories; `memoria pack` turns it into a context.
+
+    Examples
+    --------
+    memoria explore evt-062 --depth 2
+    memoria explore evt-062=0.9 src-029=0.4 --tag dairy
+    memoria explore evt-062 --json | memoria pack --budget 500
+    """
+    config = ExploreConfig(max_depth=depth, max_branches=branches, min_activation=min_activation)
+    chosen = [_seed(text) for text in seeds]
+
+    async def follow(store: Store) -> tuple[Exploration, ...]:
+        retriever = GraphRetriever(store.driver, scope=scope, database=store.database)
+        if as_json:
+            async with retriever.explore_seeds(chosen, query_tags=tag or (), config=config) as ends:
+                done = {one.seed: one async for one in ends}
+            return tuple(done[seed] for seed in chosen)
+        async with retriever.stream_paths(chosen, query_tags=tag or (), config=config) as paths:
+            await show_paths(paths, screen)
+        return paths.result
+
+    found = run(on_store(target(uri, user, password_file, database), follow))
+    if as_json:
+        print_facts(plain_explorations(found), True, "")
+    else:
+        out.print(summary(found), style="dim", markup=False)
+    _report(found, scope)
+
+
+def pack(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What explore or recall printed with --json; - is stdin.", metavar="[FILE...]"
+        ),
+    ] = None,
+    budget: Budget = DEFAULTS.budget_tokens,
+    format_: Format = "text",
+    order: Order = "relevance",
+    as_json: Json = False,
+) -> None:
+    """Pack what `explore --json` or `recall --json` printed for a prompt; needs no database.
+
+    Several files become one context. With --json one document: text, tokens, items, omitted.
+
+    Examples
+    --------
+    memoria explore evt-062 --json | memoria pack --budget 500
+    memoria pack monday.json tuesday.json --format markdown --order time
+    """
+    if not files and sys.stdin.isatty():
+        raise typer.BadParameter("name files, or pipe in what explore --json prints")
+    builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
+    for name in files or [STDIN]:
+        for path in _read_paths(name):
+            builder.add(path)
+    context = builder.build()
+    if as_json:
+        print_facts(plain_context(context), True, "")
+    else:
+        print_text(context.text)
+
+
+def _seed(text: str) -> Seed:
+    """Read ``id`` or ``id=score``."""
+    id_, _, score = text.rpartition("=")
+    if id_ and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", score):
+        return Seed(id=id_, score=float(score))
+    return Seed(id=text, score=1.0)
+
+
+def _report(explorations: Sequence[Exploration], scope: str) -> None:
+    """Name the seeds without a result; end with an error when none has one, or one failed."""
+    missing = [found.seed.id for found in explorations if found.status == "seed_not_found"]
+    say_missing(missing, scope)
+    for found in explorations:
+        if found.error is not None:
+            text = printable(f"from {found.seed.id}: {found.error}")
+            err.print(text, style="red", markup=False)
+    if len(missing) == len(explorations) or any(found.error for found in explorations):
+        raise typer.Exit(FAILED)
+
+
+def _read_paths(name: str) -> list[Path]:
+    """Read the paths of one document; ``-`` is standard input."""
+    raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
+    place = "<stdin>" if name == STDIN else name
+    if not raw.strip():
+        raise InvalidInputError(f"{place}: is empty; give what explore or recall printed")
+    try:
+        data = json.loads(raw)
+        paths = [path for found in explorations_from(data) for path in found.paths]
+        return [*paths, *hits_from(data)]
+    except InvalidInputError as exc:
+        raise at_place(exc, place) from exc
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(
+            f"{place}: is no JSON document; give what explore or recall printed with --json"
+        ) from exc

@@ -1,0 +1,120 @@
+"""How paths look: growing trees, one for each seed, on a terminal; elsewhere a line for each path.
+
+In: paths as they end. Out: text on a console.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+from rich.tree import Tree
+
+from memoria.cli.common import one_line
+from memoria.types import Exploration, Hop, MemoryNode, Path, Recall
+
+REFRESHES_PER_S = 10
+SHOWN_CHARS = 300  # of a text; the terminal's width cuts it shorter
+
+
+async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
+    """Show each path as soon as it comes."""
+    if not console.is_interactive:
+        async for path in paths:
+            console.print(path_line(path), soft_wrap=True)
+        return
+    forest = Forest()
+    with Live(forest.view, console=console, refresh_per_second=REFRESHES_PER_S) as live:
+        async for path in paths:
+            if forest.add(path):  # a new tree shows at once, a branch with the next refresh
+                live.refresh()
+
+
+def path_line(path: Path) -> Text:
+    """Return a path as one line: the ids, the energy that reached each, the relations between."""
+    line = _node(path.seed_id, _seed_energy(path))
+    for hop in path.hops:
+        line.append(" ").append_text(_arrow(hop)).append_text(_node(hop.target, hop.energy_out))
+    return line.append(f"  ({_reason(path)})", style="dim")
+
+
+class Forest:
+    """Paths as trees, one for each seed, that grow while they are shown."""
+
+    def __init__(self) -> None:
+        self.view = Tree("", hide_root=True, guide_style="dim")
+        self._nodes: dict[tuple[str, ...], Tree] = {}
+
+    def add(self, path: Path) -> bool:
+        """Add a path; say whether it is the first one of its seed."""
+        memories = path.memories or (None,) * len(path.ids)
+        heads = [_node(path.seed_id, _seed_energy(path))]
+        heads += [_arrow(hop).append_text(_node(hop.target, hop.energy_out)) for hop in path.hops]
+        node, is_new = self.view, path.ids[:1] not in self._nodes
+        for place, (head, memory) in enumerate(zip(heads, memories, strict=True), start=1):
+            ids = path.ids[:place]
+            if ids not in self._nodes:
+                reason = _reason(path) if place == len(heads) else ""
+                self._nodes[ids] = node.add(_label(head, reason, memory))
+            node = self._nodes[ids]
+        return is_new
+
+
+def summary(explorations: Sequence[Exploration]) -> str:
+    """Count what explorations found, in words."""
+    paths = [path for exploration in explorations for path in exploration.paths]
+    reached = {id_ for path in paths for id_ in path.ids}
+    cut = sum(exploration.status == "truncated" for exploration in explorations)
+    counts = (
+        _count(len(explorations), "seed", "seeds"),
+        _count(len(paths), "path", "paths"),
+        _count(len(reached), "memory", "memories"),
+    )
+    return ", ".join(counts) + (f" ({cut} cut short by the deadline)" if cut else "")
+
+
+def recall_summary(recall: Recall, budget_tokens: int) -> str:
+    """Say in one line what a recall found, how long it took and what went less well."""
+    context, trace = recall.context, recall.trace
+    took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in trace.timings_s.items())
+    return "; ".join(
+        [
+            summary(recall.explorations),
+            f"{context.tokens} of {budget_tokens} tokens, {len(context.omitted)} left out",
+            took,
+            *trace.degraded,
+        ]
+    )
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _seed_energy(path: Path) -> float:
+    return path.hops[0].energy_in if path.hops else path.energy
+
+
+def _node(id_: str, energy: float) -> Text:
+    return Text.assemble((one_line(id_), "bold"), " ", (f"{energy:.4f}", "cyan"))
+
+
+def _arrow(hop: Hop) -> Text:
+    relation = one_line(hop.relation)
+    return Text(f"-{relation}-> " if hop.direction == "out" else f"<-{relation}- ", style="magenta")
+
+
+def _reason(path: Path) -> str:
+    return path.end_reason.replace("_", " ")
+
+
+def _label(head: Text, reason: str, memory: MemoryNode | None) -> Text:
+    """Return one node of a tree, cut at the width of the terminal."""
+    label = Text(no_wrap=True, overflow="ellipsis").append_text(head)
+    if reason:
+        label.append(f"  ({reason})", style="dim")
+    if memory is not None:
+        label.append("  " + one_line(" ".join(memory.text[:SHOWN_CHARS].split())), style="dim")
+    return label

@@ -1,0 +1,10 @@
+"""Pack paths into a text for a prompt, within a budget of tokens.
+
+In: paths, in any order. Out: a `ContextPack`: the text, what is in it and what was left out.
+"""
+
+from memoria.context.builder import ContextBuilder, pack
+from memoria.context.near import near_pairs
+from memoria.context.tokens import CountTokens, estimate_tokens
+
+__all__ = ["ContextBuilder", "CountTokens", "estimate_tokens", "near_pairs", "pack"]

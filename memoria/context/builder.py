@@ -1,0 +1,218 @@
+"""Choose what goes into a context, within a budget of tokens.
+
+In: paths, in any order. Out: a `ContextPack`: the text, what is in it and what was left out.
+Touches nothing. Source: design section 9.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from memoria.config import ContextConfig
+from memoria.context.duplicates import find_duplicates
+from memoria.context.render import join, render_place
+from memoria.context.tokens import CountTokens, estimate_tokens
+from memoria.context.tree import Place, chain_of, grow
+from memoria.errors import InvalidInputError
+from memoria.types import (
+    ContextItem,
+    ContextPack,
+    Exploration,
+    OmitReason,
+    OmittedItem,
+    Path,
+    path_order,
+)
+
+_Chains = Mapping[Place, list[Place]]
+
+
+def pack(
+    explorations: Iterable[Exploration],
+    *,
+    budget_tokens: int,
+    config: ContextConfig | None = None,
+    count_tokens: CountTokens | None = None,
+) -> ContextPack:
+    """Pack the paths of ``explorations``; see `ContextBuilder`, which this feeds and builds."""
+    builder = ContextBuilder(budget_tokens, config=config, count_tokens=count_tokens)
+    for exploration in explorations:
+        for path in exploration.paths:
+            builder.add(path)
+    return builder.build()
+
+
+class ContextBuilder:
+    """Collect paths as they stream in, then pack them.
+
+    The order of adding makes no difference; a path added twice counts once. A hit of the search
+    that nothing was explored from is a path without hops.
+
+    Parameters
+    ----------
+    budget_tokens
+        Most tokens that the text may have; whole number, >= 1.
+    config
+        Order, format, and what counts as a duplicate.
+    count_tokens
+        Tokens of a text, >= 0, additive or not; `estimate_tokens` when None.
+
+    Raises
+    ------
+    InvalidInputError
+        ``budget_tokens`` is out of range; or, from `build`, what ``count_tokens`` returned is.
+    """
+
+    def __init__(
+        self,
+        budget_tokens: int,
+        *,
+        config: ContextConfig | None = None,
+        count_tokens: CountTokens | None = None,
+    ) -> None:
+        self._budget = _whole(budget_tokens, "budget_tokens", low=1)
+        self._config = config or ContextConfig()
+        self._count_tokens = count_tokens or estimate_tokens
+        self._paths: dict[tuple[str, ...], Path] = {}
+
+    def add(self, path: Path) -> None:
+        """Add one path; of paths along the same ids, the one with texts and most energy stays."""
+        known = self._paths.setdefault(path.ids, path)
+        if known is not path:
+            self._paths[path.ids] = min(
+                known, path, key=lambda path: (not path.memories, -path.energy, repr(path))
+            )
+
+    def build(self, *, near: Iterable[tuple[str, str]] = ()) -> ContextPack:
+        """Pack what was added so far; more may be added afterwards.
+
+        Parameters
+        ----------
+        near
+            Pairs of ids whose vectors are close enough to be duplicates; see `near_pairs`.
+
+        Returns
+        -------
+        ContextPack
+            Empty, of 0 tokens (of 1, ``[]``, in JSON), when nothing fits. A memory without text,
+            or a duplicate, is omitted even where its bare line stands in the text because it leads
+            to another memory.
+
+        Notes
+        -----
+        Each step adds the chain with most new energy per new token that fits, by lines counted one
+        by one; a memory brings its worth for each character of its text, so that what is long and
+        strong is not passed over for what is short. Then the whole text is counted; while that is
+        over budget, the later half of the steps is dropped. On from there until nothing fits.
+        O(P log P) for P places.
+        """
+        places = grow(sorted(self._paths.values(), key=path_order), self._config.order)
+        mains = [place for place in places if place.home is place]
+        duplicates = self._drop_duplicates(places, near)
+        chains = {place: chain_of(place) for place in places if place.home is place and place.text}
+        for place in {place: None for chain in chains.values() for place in chain}:
+            place.lines = render_place(place, self._config)
+            place.tokens = self._count(place.lines + "\n")
+        included, text, tokens = self._fill(places, chains)
+        packed = [place for place in places if place in included and place in chains]
+        left_out = [_omitted(place, duplicates) for place in set(mains).difference(packed)]
+        return ContextPack(
+            text=text,
+            items=tuple(map(_item, packed)),
+            tokens=tokens,
+            omitted=tuple(sorted(left_out, key=lambda item: (-item.score, item.id))),
+        )
+
+    def _drop_duplicates(
+        self, places: list[Place], near: Iterable[tuple[str, str]]
+    ) -> dict[str, str]:
+        """Make the places of duplicates refer to what they repeat: id -> id of that."""
+        homes = {place.id: place for place in places if place.home is place and place.text}
+        best = sorted(homes.values(), key=lambda place: (-place.worth, place.id))
+        texts = [(place.id, place.text) for place in best]
+        duplicates = find_duplicates(texts, overlap=self._config.duplicate_overlap, near=near)
+        for place in places:
+            if place.id in duplicates:
+                place.home = homes[duplicates[place.id]]
+        return duplicates
+
+    def _fill(self, places: list[Place], chains: _Chains) -> tuple[set[Place], str, int]:
+        """Take chains until nothing fits: what is in, the whole text and its tokens."""
+        included: set[Place] = set()
+        text, tokens, largest = "", 0, self._budget
+        while steps := _propose(chains, included, min(largest, self._budget - tokens)):
+            while steps:
+                trial = included.union(*steps)
+                lines = (place.lines for place in places if place in trial)
+                trial_text = join(lines, self._config)
+                used = self._count(trial_text)
+                if used <= self._budget:
+                    included, text, tokens = trial, trial_text, used
+                    break
+                if len(steps) == 1:  # longer in the text than alone: only shorter ones may fit
+                    largest = sum(place.tokens for place in steps[0]) - 1
+                steps = steps[: len(steps) // 2]
+        nothing = join([], self._config)
+        if not included and nothing and (used := self._count(nothing)) <= self._budget:
+            text, tokens = nothing, used
+        return included, text, tokens
+
+    def _count(self, text: str) -> int:
+        return _whole(self._count_tokens(text), "count_tokens", low=0)
+
+
+def _propose(chains: _Chains, packed: set[Place], room: int) -> list[list[Place]]:
+    """List what to add to ``packed``, chain by chain, best first, at most ``room`` tokens."""
+    included, steps = set(packed), []
+    users: dict[Place, list[Place]] = defaultdict(list)
+    heap: list[tuple[float, str, int, int, list[Place]]] = []
+
+    def push(target: Place) -> None:
+        new = [place for place in chains[target] if place not in included]
+        tokens = sum(place.tokens for place in new)
+        gain = sum(place.worth * len(place.text) for place in new if place in chains)
+        heapq.heappush(heap, (-gain / max(tokens, 1), target.id, len(new), tokens, new))
+
+    for target in chains.keys() - packed:
+        if target.tokens <= room:
+            push(target)
+            for place in chains[target]:
+                users[place].append(target)
+    while heap:
+        *_, tokens, new = heapq.heappop(heap)
+        if tokens <= room and included.isdisjoint(new):  # else too long, or pushed anew since
+            included.update(new)
+            room -= tokens
+            steps.append(new)
+            for target in {user for place in new for user in users[place]} - included:
+                if target.tokens <= room:
+                    push(target)
+    return steps
+
+
+def _item(place: Place) -> ContextItem:
+    return ContextItem(
+        id=place.id,
+        kind=place.memory.kind,
+        date=place.memory.created_at,
+        score=place.energy,
+        path=place.path,
+    )
+
+
+def _omitted(place: Place, duplicates: Mapping[str, str]) -> OmittedItem:
+    duplicate_of = duplicates.get(place.id)
+    reason: OmitReason = "budget" if place.text else "no_text"
+    if duplicate_of is not None:
+        reason = "duplicate"
+    return OmittedItem(id=place.id, score=place.energy, reason=reason, duplicate_of=duplicate_of)
+
+
+def _whole(value: int, name: str, *, low: int) -> int:
+    """Return ``value``, the argument ``name`` or what it returned, if it is an int >= ``low``."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        message = f"{name} must give a whole number >= {low}, got {value!r}"
+        raise InvalidInputError(message, field=name)
+    return value

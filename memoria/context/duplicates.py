@@ -1,0 +1,132 @@
+"""The entropy gate: find the texts that add nothing to a better one (source: 000).
+
+In: texts, best first. Out: which of them say what a better one says.
+Touches nothing.
+
+A text adds nothing to a better one of about the same length if all its words are there, but for
+fillers such as "really"; or if the caller knows the vectors of both to be close. Either way a text
+stays if its numbers, negations or question marks are others, or in another order: vectors hardly
+show a "not" or another date. By words it stays, too, if names are in another order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+# A number with its sign and unit, a word, or a symbol such as an emoji.
+_WORD = re.compile(
+    r"(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*%?|\w+(?:['\u2019]\w+)*"
+    r"|[^\w\s!-/:->@\[-`{-~\u2010-\u2027\u00a1-\u00bf]"
+)
+_NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
+    "ninety hundred thousand million billion first second third once twice half "
+    "yesterday today tomorrow"
+)
+_NEGATIONS = (
+    "no not never none nothing nobody nowhere neither nor cannot without "
+    "dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent "
+    "nicht kein keine keinen nie niemals ohne pas jamais sans sin nunca jam\u00e1s n\u00e3o sem "
+    "non mai senza niet geen nooit"
+)
+_FILLING = (
+    "a an the and so just really that very also too quite indeed well oh hey ok please actually "
+    "simply"
+)
+_FILLERS = frozenset(_FILLING.split())
+_DECISIVE = frozenset([*_NUMBERS.split(), *_NEGATIONS.split(), "?"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What counts of a text."""
+
+    words: Counter[str]
+    content: Counter[str]  # words but for fillers; all words where there is nothing else
+    decisive: tuple[str, ...]  # numbers, negations and question marks, in order
+    capitals: tuple[str, ...]  # words with a capital, in order
+
+
+def find_duplicates(
+    texts: Sequence[tuple[str, str]],
+    *,
+    overlap: float | None,
+    near: Iterable[tuple[str, str]] = (),
+) -> dict[str, str]:
+    """Find the texts that add nothing to a better one that stays.
+
+    Parameters
+    ----------
+    texts
+        (id, text), best first; distinct ids, no text blank.
+    overlap
+        Least share of words in common, words of both / words of either, above 0 up to 1; None
+        compares no words.
+    near
+        Pairs of ids whose vectors are close, in any order.
+
+    Returns
+    -------
+    dict
+        Id of a duplicate -> id of the best text that it repeats, which is no duplicate itself.
+
+    Notes
+    -----
+    All words of a duplicate stand in what it repeats, so only the texts that hold its rarest word
+    are compared: about linear in the words of all texts.
+    """
+    said = [_read(text) for _, text in texts]
+    common = Counter(word for one in said for word in one.words)
+    close: dict[str, set[str]] = defaultdict(set)
+    for one, other in near:
+        close[one].add(other)
+        close[other].add(one)
+    holders: dict[str, list[int]] = defaultdict(list)  # word -> texts that stay
+    kept: dict[str, int] = {}
+    found: dict[str, str] = {}
+    for number, (name, _) in enumerate(texts):
+        this = said[number]
+        same = [
+            kept[other]
+            for other in close[name] & kept.keys()
+            if said[kept[other]].decisive == this.decisive
+        ]
+        if overlap is not None:
+            rarest = min(this.content, key=lambda word: (common[word], word))
+            same += [n for n in holders[rarest] if _adds_nothing(this, said[n], overlap)]
+        if same:
+            found[name] = texts[min(same)][0]
+            continue
+        kept[name] = number
+        for word in this.words:
+            holders[word].append(number)
+    return found
+
+
+def _read(text: str) -> _Said:
+    words, decisive, capitals = [], [], []
+    for word in _WORD.findall(text):
+        folded = word.casefold().replace("\u2019", "'")
+        words.append(folded)
+        if folded in _DECISIVE or folded.endswith("n't") or any(map(str.isdigit, folded)):
+            decisive.append(folded)
+        if word[0].isupper():
+            capitals.append(folded)
+    words = words or [text]  # a text of punctuation alone says itself
+    content = [word for word in words if word not in _FILLERS] or words
+    return _Said(Counter(words), Counter(content), tuple(decisive), tuple(capitals))
+
+
+def _adds_nothing(one: _Said, better: _Said, overlap: float) -> bool:
+    if one.decisive != better.decisive or not one.content <= better.words:
+        return False
+    shared = len(one.words.keys() & better.words.keys())
+    if shared < overlap * (len(one.words) + len(better.words) - shared) - 1e-9:
+        return False
+    names = set(one.capitals) & set(better.capitals)  # the start of a sentence is seldom in both
+    first, second = ([word for word in said.capitals if word in names] for said in (one, better))
+    return first == second

@@ -1,0 +1,27 @@
+"""Ask the database which memories have nearly the same embedding.
+
+In: ids. Out: pairs of them. Reads only; the vectors stay in the database.
+Query: ``context.duplicates``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memoria.queries import load
+from memoria.store import Store
+
+# Each with each: 4,950 comparisons. A context of 2,000 tokens seldom holds half as many memories.
+MAX_COMPARED = 100
+
+
+async def near_pairs(
+    store: Store, ids: Sequence[str], *, scope: str, min_cosine: float, until: float | None
+) -> list[tuple[str, str]]:
+    """Find the pairs among the first 100 of ``ids`` whose cosine is at least ``min_cosine``.
+
+    A memory without an embedding is in none. One round trip.
+    """
+    parameters = {"ids": list(ids[:MAX_COMPARED]), "min_cosine": min_cosine, "scope": scope}
+    records = await store.run(load("context.duplicates"), parameters, until=until)
+    return [(one, other) for one, other in records[0]["pairs"]]

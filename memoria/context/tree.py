@@ -1,0 +1,105 @@
+"""Grow the tree of places that paths share.
+
+In: paths. Out: places, in the order in which they stand in a text.
+Touches nothing.
+
+The paths of one seed form a tree of *places*. A memory that several places reach keeps its text
+at the place with most energy, its *home*; the others refer to it. No memory is packed without
+its *chain*: the places that lead to it, and the homes of the memories they refer to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from memoria.types import MemoryNode, Path
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A memory where the paths of one seed reach it; ``path`` is the best one through here."""
+
+    id: str
+    parent: Place | None
+    depth: int
+    energy: float
+    path: Path
+    rank: tuple[Any, ...] = ()  # sorts into the order of the text
+    memory: MemoryNode = field(init=False)
+    home: Place = field(init=False)  # where this memory's text stands; may be this place
+    worth: float = 0.0  # of the memory, wherever it stands
+    text: str = ""
+    lines: str = ""
+    tokens: int = 0
+
+
+def grow(paths: Iterable[Path], order: Literal["relevance", "time"]) -> list[Place]:
+    """Places of ``paths`` (best first) in the order of the text, with their memories and homes.
+
+    Notes
+    -----
+    A memory is worth the energy it starts with, as a hit of the search, plus the most that reached
+    it over hops: what both found is likelier to be what was asked for.
+    """
+    tree: dict[tuple[str, ...], Place] = {}
+    memories: dict[str, MemoryNode] = {}
+    found: dict[str, float] = defaultdict(float)
+    reached: dict[str, float] = defaultdict(float)
+    best: dict[str, float] = defaultdict(float)
+    for path in paths:
+        for memory in path.memories:
+            if memory.id not in memories or not memories[memory.id].text.strip():
+                memories[memory.id] = memory
+        ids, place = path.ids, None
+        start = path.hops[0].energy_in if path.hops else path.energy
+        for depth, energy in enumerate((start, *(hop.energy_out for hop in path.hops))):
+            trunk = ids[: depth + 1]
+            if trunk not in tree:
+                tree[trunk] = Place(ids[depth], place, depth, energy, path)
+            place = tree[trunk]
+            if energy > place.energy:
+                place.energy, place.path = energy, path
+            best[ids[0]] = max(best[ids[0]], energy)
+            came = reached if depth else found
+            came[place.id] = max(came[place.id], energy)
+    for place in tree.values():  # a parent stands before its children
+        above, energy = (place.parent.rank, place.energy) if place.parent else ((), best[place.id])
+        place.rank = (*above, (-energy, place.id))
+        place.memory = memories.get(place.id) or MemoryNode(id=place.id, kind="", text="")
+        place.text = place.memory.text.strip()
+        place.worth = found[place.id] + reached[place.id]
+    places = sorted(tree.values(), key=lambda place: place.rank)
+    homes: dict[str, Place] = {}
+    for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
+        homes.setdefault(place.id, place)
+    for place in places:
+        place.home = homes[place.id]
+    return places if order == "relevance" else _by_time(places)
+
+
+def chain_of(target: Place) -> list[Place]:
+    """All that must be in the text for ``target`` to be: trunks and homes, up to the seeds."""
+    chain = [target]
+    for place in chain:  # grows on the way
+        for needed in (place.parent, place.home):
+            if needed and needed not in chain:
+                chain.append(needed)
+    return chain
+
+
+def _by_time(places: list[Place]) -> list[Place]:
+    """Oldest first within each tree; what has no date stands with what led to it."""
+    dates: dict[Place, datetime] = {}
+    for place in places:  # a parent stands before its children
+        date = place.memory.created_at
+        if date is not None:
+            dates[place] = date if date.tzinfo else date.replace(tzinfo=UTC)
+        else:
+            dates[place] = dates[place.parent] if place.parent else _LONG_AGO
+    return sorted(places, key=lambda place: (place.rank[0], dates[place], place.rank))

@@ -1,0 +1,18 @@
+"""The doctor: examine a database, and say what is wrong, how bad it is, and what helps.
+
+In: a store. Out: an `Examination`. Reads only; its remedies are for a person to run.
+"""
+
+from memoria.doctor.examine import LIMIT, examine
+from memoria.doctor.report import SEVERITIES, Bucket, Examination, Finding, Hub, Severity
+
+__all__ = [
+    "LIMIT",
+    "SEVERITIES",
+    "Bucket",
+    "Examination",
+    "Finding",
+    "Hub",
+    "Severity",
+    "examine",
+]

@@ -1,0 +1,166 @@
+"""Where energy goes: sampled explorations, and what is lost at each memory of them.
+
+In: a subject, a number of explorations, a random generator. Out: a finding and the hubs.
+Reads only, through the engine of every recall. Queries: ``doctor.seeds``, ``doctor.degrees_of``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from memoria.config import ExploreConfig
+from memoria.doctor.report import Finding, Hub
+from memoria.doctor.subject import Subject
+from memoria.errors import InvalidInputError
+from memoria.explore import ExploreRequest, Listener, explore
+from memoria.types import Exploration, Seed
+from memoria.validation import check_id, check_scope
+
+MAX_HUBS = 10
+#: Time for the explorations of one scope; seconds.
+EXPLORE_S = 30.0
+
+#: Energies lost at one memory, known by scope and id; one for each exploration.
+Losses = dict[tuple[str, str], list[float]]
+
+
+async def check_energy(
+    subject: Subject, sample: int, rng: random.Random
+) -> tuple[Finding, tuple[Hub, ...], int]:
+    """Explore from sampled memories, and find the hubs at which most energy is lost.
+
+    Returns
+    -------
+    tuple
+        The finding, the hubs, and how many explorations there were.
+    """
+    config = ExploreConfig(seeds_per_session=max(1, sample))
+    picks = sorted(rng.random() for _ in range(sample))
+    seeds: dict[str, list[Seed]] = defaultdict(list)
+    for row in await subject.rows("seeds", picks=picks):
+        if _is_usable(row["scope"], row["id"]):
+            seeds[row["scope"]].append(Seed(id=row["id"], score=1.0))
+    losses: Losses = defaultdict(list)
+    degrees: dict[tuple[str, str], int] = {}
+    explored = 0
+    for scope in sorted(seeds):
+        done = await _explore(subject, scope, seeds[scope], config)
+        explored += len(done)
+        for exploration in done:
+            for node, lost in energy_lost(exploration).items():
+                losses[scope, node].append(lost)
+        ids = [node for owner, node in losses if owner == scope]
+        for row in await subject.rows("degrees_of", scope=scope, ids=ids):
+            degrees[scope, row["id"]] = row["degree"]
+    hubs = _hubs(losses, degrees, config)
+    return _finding(subject, hubs, explored), hubs[:MAX_HUBS], explored
+
+
+def energy_lost(exploration: Exploration) -> dict[str, float]:
+    """Return the energy lost at each memory that an exploration tried to go on from.
+
+    Lost is what a memory holds less what the children selected from it received, at least 0: a
+    memory with few, strong edges passes on more than it holds, as each child gets
+    ``1 / sqrt(degree)`` of it, not ``1 / degree``. A memory that selected nothing loses all it
+    holds, be it a dead end or a hub whose best conceivable transfer is below the threshold.
+    Memories at the largest depth, and those where a deadline cut in, were not gone on from.
+    """
+    held = {exploration.seed.id: exploration.seed.score}
+    passed: dict[str, list[float]] = {}
+    for path in exploration.paths:
+        for hop in path.hops:
+            if hop.target not in held:  # paths share their trunks
+                held[hop.target] = hop.energy_out
+                passed.setdefault(hop.source, []).append(hop.energy_out)
+        if path.end_reason in ("below_threshold", "dead_end"):
+            passed.setdefault(path.ids[-1], [])
+    return {node: max(0.0, held[node] - math.fsum(parts)) for node, parts in passed.items()}
+
+
+def _is_usable(scope: str, node: str) -> bool:
+    """Whether memoria could explore from it; a foreign graph may hold ids of any length."""
+    try:
+        check_scope(scope)
+        check_id(node)
+    except InvalidInputError:
+        return False
+    return True
+
+
+async def _explore(
+    subject: Subject, scope: str, seeds: Sequence[Seed], config: ExploreConfig
+) -> list[Exploration]:
+    """Explore as a recall does, without tags; in the order of the seeds.
+
+    Raises
+    ------
+    MemoriaError
+        An exploration failed.
+    """
+    done: dict[str, Exploration] = {}
+    now = asyncio.get_running_loop().time()
+    request = ExploreRequest(
+        seeds=tuple(seeds),
+        scope=scope,
+        query_tags=(),
+        config=config,
+        started=now,
+        until=now + EXPLORE_S,
+        hydrate_at="group_end",
+    )
+    listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
+    await explore(subject.store, request, listener)
+    for found in done.values():
+        if found.error is not None:
+            raise found.error
+    return [done[seed.id] for seed in seeds]
+
+
+def _hubs(
+    losses: Losses, degrees: dict[tuple[str, str], int], config: ExploreConfig
+) -> tuple[Hub, ...]:
+    """Return the memories that can't but lose energy, most lost first.
+
+    At most ``max_branches`` children receive at most ``1 / sqrt(degree)`` each: with more than
+    ``max_branches ** 2`` edges a memory never passes on all it holds.
+    """
+    total = math.fsum(lost for parts in losses.values() for lost in parts)
+    hubs = [
+        Hub(
+            id=key[1],
+            scope=key[0],
+            degree=degrees.get(key, 0),
+            lost=math.fsum(parts),
+            share=math.fsum(parts) / total,
+            explorations=len(parts),
+        )
+        for key, parts in losses.items()
+        if degrees.get(key, 0) > config.max_branches**2
+    ]
+    return tuple(sorted(hubs, key=lambda hub: (-hub.lost, hub.scope, hub.id)))
+
+
+def _finding(subject: Subject, hubs: Sequence[Hub], explored: int) -> Finding:
+    check = "energy.hubs"
+    if not explored:
+        return Finding(check=check, severity="ok", message="no exploration was sampled")
+    over = f"{explored} sampled explorations"
+    if not hubs:
+        return Finding(check=check, severity="ok", message=f"no hubs in {over}")
+    share = math.fsum(hub.share for hub in hubs)
+    first = hubs[0]
+    return Finding(
+        check=check,
+        severity="note",
+        message=f"{share:.0%} of the energy lost in {over} went to hubs: "
+        f"{len(hubs)} with too many edges to ever pass on all they hold",
+        remedy="see what the first one leads to; split it, or give its edges tags and weights "
+        "that tell them apart",
+        command=subject.command("explore", first.id, scope=first.scope),
+        count=len(hubs),
+        examples=tuple(hub.id for hub in hubs[:5]),
+    )

@@ -1,0 +1,55 @@
+"""Checks of the graph as a whole: how many edges memories have.
+
+In: a subject. Out: a finding and a histogram. Reads only. Query: ``doctor.degrees``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from memoria.doctor.faults import counted
+from memoria.doctor.memories import show_memory
+from memoria.doctor.report import Bucket, Finding
+from memoria.doctor.subject import Subject
+
+#: Share of isolated memories above which exploring has little to follow.
+MOST_ISOLATED = 0.5
+
+
+async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
+    """Count memories by degree; those without edges can be seeds, but lead nowhere."""
+    rows = await subject.rows("degrees")
+    degrees = {row["degree"]: row["count"] for row in rows}
+    examined, isolated = sum(degrees.values()), degrees.get(0, 0)
+    check = "graph.isolated"
+    if not isolated:
+        finding = Finding(check=check, severity="ok", message="every memory has an edge")
+    else:
+        share = isolated / examined
+        finding = Finding(
+            check=check,
+            severity="warning" if share > MOST_ISOLATED else "note",
+            message="memories without edges, which no exploration reaches: "
+            f"{counted(subject, isolated, examined)} ({share:.1%})",
+            remedy="write edges to them",
+            command=subject.command("ingest", "FILE"),
+            count=isolated,
+            examples=tuple(show_memory(subject, example) for example in rows[0]["examples"]),
+        )
+    return finding, histogram(degrees)
+
+
+def histogram(degrees: Mapping[int, int]) -> tuple[Bucket, ...]:
+    """Put degrees into powers of two, up to the largest.
+
+    >>> [(b.low, b.high, b.count) for b in histogram({0: 5, 1: 2, 6: 1})]
+    [(0, 0, 5), (1, 1, 2), (2, 3, 0), (4, 7, 1)]
+    """
+    counts: Counter[int] = Counter()
+    for degree, count in degrees.items():
+        counts[degree.bit_length()] += count
+    return tuple(
+        Bucket(low=1 << bits >> 1, high=(1 << bits) - 1, count=counts[bits])
+        for bits in range(max(counts, default=-1) + 1)
+    )

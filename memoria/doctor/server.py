@@ -1,0 +1,78 @@
+"""Checks of the server: its version, how it searches vectors, its memory.
+
+In: a subject. Out: findings. Reads only. Query: ``doctor.settings``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memoria.doctor.report import Finding
+from memoria.doctor.subject import Subject
+from memoria.errors import MemoriaError
+
+#: First version whose Cypher has all that memoria's queries use.
+OLDEST = (5, 26)
+#: First version whose vector index can filter by scope.
+SEARCHES_BY_SCOPE = (2026,)
+
+
+def check_version(subject: Subject) -> Finding:
+    """Compare the server's version with the oldest that memoria works with."""
+    facts = subject.facts
+    found = f"Neo4j {facts.version}, {facts.edition} edition"
+    if _numbers(facts.version) >= OLDEST:
+        return Finding(check="server.version", severity="ok", message=found)
+    return Finding(
+        check="server.version",
+        severity="error",
+        message=f"{found}: memoria needs 5.26 or later",
+        remedy="upgrade the server, or start one of memoria's own",
+        command="memoria up",
+    )
+
+
+def check_dialect(subject: Subject) -> Finding:
+    """Say how vectors are searched, and whether the server could do better."""
+    check, facts = "server.dialect", subject.facts
+    if facts.vector_dialect == "search":
+        message = "search: the vector index filters by scope"
+        return Finding(check=check, severity="ok", message=message)
+    message = "procedure: the vector index returns all scopes, which are filtered afterwards"
+    if _numbers(facts.version) < SEARCHES_BY_SCOPE:
+        return Finding(
+            check=check,
+            severity="note",
+            message=message,
+            remedy="with many scopes, upgrade to Neo4j 2026 or later, then drop the index",
+            command="DROP INDEX memory_embedding IF EXISTS;",
+        )
+    if facts.dimensions is None:  # there is none at all: the checks of the indexes say so
+        return Finding(check=check, severity="ok", message=message)
+    return Finding(
+        check=check,
+        severity="warning",
+        message=f"{message}; this server could filter inside",
+        remedy="drop the index, which was made without the scope, then run memoria init",
+        command="DROP INDEX memory_embedding IF EXISTS;",
+    )
+
+
+async def read_settings(subject: Subject) -> dict[str, str]:
+    """Read the limits of the server's memory; empty where it tells none, as hosted ones do."""
+    try:
+        rows = await subject.rows("settings")
+    except MemoriaError:
+        return {}
+    return {row["name"]: row["value"] for row in rows if row["value"]}
+
+
+def check_memory(settings: dict[str, str]) -> Finding:
+    """Show the limits of the server's memory."""
+    shown = ", ".join(f"{name} {value}" for name, value in sorted(settings.items()))
+    message = shown or "the server does not tell its memory limits"
+    return Finding(check="server.memory", severity="ok", message=message)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))

@@ -1,0 +1,192 @@
+"""Turn rows of the graph into lines that ingest reads, and say what does not fit.
+
+In: rows of ``export.memories`` and ``export.edges``. Out: checked memories and edges, their
+lines, and a `Skipped` for each thing left out. Touches nothing.
+
+One form for equal content: fields in one order, absent and empty ones left out, times in UTC,
+tags and the keys of maps sorted, text as UTF-8 and not as escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from memoria.errors import InvalidInputError
+from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
+from memoria.types import Memory, Relation
+from memoria.validation import check_string
+
+# What edges without one count as (design, section 3), and are called when they are ingested.
+MISSING_WEIGHT = 0.01
+MISSING_RELATION = "related"
+_NEEDED = ("id", "kind", "text")
+_NO_FIELD = "the lines have no such field"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Something that an export left out.
+
+    Attributes
+    ----------
+    what
+        ``memory`` or ``edge``: all of it; ``field``: only that field of a memory or an edge.
+    name
+        Id of the memory; source, target and relation of the edge; "" where it has no name.
+    field
+        The field at fault, or the type of a relationship that is not RELATES.
+    reason
+        Why; quotes no text of a memory.
+    count
+        How many of the same.
+    """
+
+    what: Literal["memory", "edge", "field"]
+    name: str
+    field: str
+    reason: str
+    count: int = 1
+
+
+Skip = Callable[[Skipped], None]
+
+
+def memory_line(memory: Memory) -> str:
+    """Return the line of a memory.
+
+    >>> memory_line(Memory(id="a", kind="Event", text="hé", tags=["b", "a"], priority=1))
+    '{"id":"a","kind":"Event","text":"hé","tags":["a","b"],"priority":1.0}'
+    """
+    fields = {name: getattr(memory, name) for name in MEMORY_FIELDS}
+    if memory.created_at is not None:
+        fields["created_at"] = memory.created_at.isoformat()
+    return _line(fields)
+
+
+def relation_line(relation: Relation) -> str:
+    """Return the line of an edge.
+
+    >>> relation_line(Relation(source="a", target="b", weight=0.1))
+    '{"source":"a","target":"b","relation":"related","weight":0.1}'
+    """
+    return _line({name: getattr(relation, name) for name in EDGE_FIELDS})
+
+
+def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
+    """Build a memory from what can be kept of it; None when that is no memory."""
+    labels = sorted(label for label in row["labels"] if label != "Memory")
+    if not labels:
+        skip(_memory_problem(row, "kind", "no label beside Memory"))
+        return None
+    given = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
+    fields = {**given, "kind": labels[0], "text": row["text"]}
+    memory: Memory | None = None
+    while memory is None:
+        try:
+            memory = Memory(**_parsed(fields))
+        except InvalidInputError as exc:
+            field = exc.field or ""
+            if field in _NEEDED or field not in fields:
+                skip(_memory_problem(row, field, str(exc)))
+                return None
+            skip(_field_problem(row["id"], field, str(exc)))
+            del fields[field]
+    for label in labels[1:]:
+        skip(_field_problem(row["id"], "kind", f"has several; the first was kept, not {label}"))
+    for name in row["others"]:
+        skip(_field_problem(row["id"], name, _NO_FIELD))
+    return memory
+
+
+def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Relation | None:
+    """Build an edge; None when it can't be ingested, or an end of it was left out."""
+    source, target, weight = row["key"][0], row["target"], row["weight"]
+    above = isinstance(weight, int | float) and 1 < weight < math.inf
+    try:
+        if not row["inside"]:
+            raise InvalidInputError("leads out of the scope", field="target")
+        if source == target:
+            raise InvalidInputError("leads from a memory to itself", field="target")
+        relation = Relation(
+            source=source,
+            target=target,
+            relation=MISSING_RELATION if row["relation"] is None else row["relation"],
+            weight=MISSING_WEIGHT if weight is None else 1.0 if above else weight,
+            tags=() if row["tags"] is None else row["tags"],
+        )
+        if not left_out.isdisjoint((source, target)):
+            raise InvalidInputError("a memory at its end was left out", field="target")
+    except InvalidInputError as exc:
+        skip(Skipped(what="edge", name=_name(row), field=exc.field or "", reason=str(exc)))
+        return None
+    if above:
+        skip(_field_problem(_name(row), "weight", "above 1; 1 was written"))
+    for name in row["others"]:
+        skip(_field_problem(_name(row), name, _NO_FIELD))
+    return relation
+
+
+def stronger(first: Relation, second: Relation, skip: Skip) -> Relation:
+    """Return the stronger of two edges that are the same to ingest."""
+    name = f"{first.source} -> {first.target} ({first.relation})"
+    skip(Skipped(what="edge", name=name, field="relation", reason="twice; the stronger was kept"))
+    return max(first, second, key=lambda relation: relation.weight)
+
+
+def _memory_problem(row: Mapping[str, Any], field: str, reason: str) -> Skipped:
+    return Skipped(what="memory", name=row["id"], field=field, reason=reason)
+
+
+def _field_problem(name: str, field: str, reason: str) -> Skipped:
+    return Skipped(what="field", name=name, field=field, reason=reason)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    source, target, relation, _ = row["key"]
+    return f"{source} -> {target} ({relation})"
+
+
+def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a node as a `Memory` takes them: times and maps are stored in another form."""
+    parsed = dict(fields)
+    if "created_at" in fields:
+        parsed["created_at"] = _time(fields["created_at"])
+    for name in ("when", "metadata"):
+        if name in fields:
+            parsed[name] = _json_map(fields[name], name)
+    return parsed
+
+
+def _time(value: object) -> datetime:
+    """Read a time that the server has put into UTC; its nanoseconds are cut to microseconds."""
+    try:
+        return datetime.fromisoformat(str(value)).astimezone(UTC)
+    except (ValueError, OverflowError) as exc:
+        raise InvalidInputError(
+            "created_at is no time, or outside the years 1 to 9999", field="created_at"
+        ) from exc
+
+
+def _json_map(value: object, field: str) -> Any:
+    """Read a stored map with its keys sorted, if ingest would store it in that form."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{field} is no text", field=field)
+    try:
+        text = json.dumps(json.loads(value), ensure_ascii=False, sort_keys=True)
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"{field} is no JSON", field=field) from exc
+    return json.loads(check_string(text, field))
+
+
+def _line(fields: Mapping[str, Any]) -> str:
+    said = {
+        name: value
+        for name, value in fields.items()
+        if name in _NEEDED or not (value is None or value in ((), {}))
+    }
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))

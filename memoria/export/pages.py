@@ -1,0 +1,178 @@
+"""Export a scope: its memories by id, then its edges by source, target and relation.
+
+In: a scope. Out: lines of JSON. Reads only, one bounded page at a time. Queries: ``export.*``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from memoria.export.lines import (
+    Skip,
+    Skipped,
+    memory_line,
+    read_memory,
+    read_relation,
+    relation_line,
+    stronger,
+)
+from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
+from memoria.queries import load
+from memoria.store import Store
+from memoria.types import Memory, Relation
+from memoria.validation import check_scope
+
+log = logging.getLogger(__name__)
+
+# A page at most: memories, of which vectors have 4096 numbers at most, and characters of text.
+MEMORY_PAGE = 500
+PAGE_CHARS = 2_000_000
+SOURCE_PAGE = 5_000
+EDGE_PAGE = 10_000
+# Properties that are no loss: those of a line, and those that ingest makes by itself.
+_OF_MEMORIES = (*MEMORY_FIELDS, "scope", "scope_key")
+_OF_EDGES = (*EDGE_FIELDS, "origin", "created_at", "uses")
+
+
+async def export_lines(
+    store: Store,
+    *,
+    scope: str,
+    embeddings: bool = True,
+    on_skipped: Skip | None = None,
+) -> AsyncIterator[str]:
+    """Read a scope in the form that ``memoria ingest`` reads, a line at a time.
+
+    Ingesting the lines elsewhere and exporting that gives the same lines, to the byte, but for
+    memories without ``created_at``: ingest gives them the time of its own.
+
+    Parameters
+    ----------
+    embeddings
+        Whether memories bring their vectors.
+    on_skipped
+        Called with what is left out: what a line has no place for (learning counters,
+        relationships other than RELATES) and what ingest would refuse. None: one warning in the
+        log says how much that was.
+
+    Yields
+    ------
+    str
+        A line without its line break. Strings are in the order of their code points.
+
+    Raises
+    ------
+    ScopeError
+        No scope was given.
+
+    Notes
+    -----
+    No snapshot: what others write meanwhile may be missing, and an edge may come without the
+    memory at its end. A missing weight is written as 0.01 and one above 1 as 1, as which they
+    count. Holds a page, and the ids of memories left out.
+    """
+    export = _Export(store, check_scope(scope), embeddings, on_skipped)
+    async for memory in export.memories():
+        yield memory_line(memory)
+    async for relation in export.relations():
+        yield relation_line(relation)
+    if on_skipped is None and export.skipped:
+        log.warning("%d things were left out: give on_skipped to see them", export.skipped)
+
+
+class _Export:
+    """One call of `export_lines`."""
+
+    def __init__(self, store: Store, scope: str, embeddings: bool, on_skipped: Skip | None) -> None:
+        self.skipped = 0
+        self._store = store
+        self._scope = scope
+        self._embeddings = embeddings
+        self._on_skipped = on_skipped
+        self._left_out: set[str] = set()
+
+    async def memories(self) -> AsyncIterator[Memory]:
+        """Read the memories that ingest would take."""
+        unreadable = await self._ask("export.unreadable", {})
+        if unreadable:
+            reason = "it is no text, or empty"
+            self._skip(Skipped(what="memory", name="", field="id", reason=reason, count=unreadable))
+        page = {
+            "after": "",
+            "embeddings": self._embeddings,
+            "known": _OF_MEMORIES,
+            "limit": MEMORY_PAGE,
+            "max_chars": PAGE_CHARS,
+        }
+        while rows := await self._ask("export.memories", page):
+            page["after"] = rows[-1]["id"]
+            for row in rows:
+                memory = read_memory(row, self._skip)
+                if memory is None:
+                    self._left_out.add(row["id"])
+                else:
+                    yield memory
+
+    async def relations(self) -> AsyncIterator[Relation]:
+        """Read the edges that ingest would take; of those that are one to it, the strongest."""
+        last: Relation | None = None
+        async for row in self._edges():
+            relation = read_relation(row, self._left_out, self._skip)
+            if relation is None:
+                continue
+            if last is not None and _key(last) == _key(relation):
+                relation = stronger(last, relation, self._skip)
+            elif last is not None:
+                yield last
+            last = relation
+        if last is not None:
+            yield last
+
+    async def _edges(self) -> AsyncIterator[dict[str, Any]]:
+        """Rows of all edges in order; a memory with more than a page of them gets several."""
+        async for ids in self._sources():
+            page = {"after": [], "ids": ids, "known": _OF_EDGES, "limit": EDGE_PAGE}
+            while rows := await self._ask("export.edges", page):
+                for row in rows:
+                    yield row
+                if len(rows) < EDGE_PAGE:
+                    break
+                page["after"] = rows[-1]["key"]
+
+    async def _sources(self) -> AsyncIterator[list[str]]:
+        """Ids of memories that edges leave, as many at a time as have a page of edges."""
+        batch: list[str] = []
+        held = 0
+        page = {"after": "", "limit": SOURCE_PAGE}
+        while rows := await self._ask("export.sources", page):
+            page["after"] = rows[-1][0]
+            for id_, edges, others in rows:
+                for kind, count in others:
+                    reason = "a relationship other than RELATES"
+                    self._skip(
+                        Skipped(what="edge", name=id_, field=kind, reason=reason, count=count)
+                    )
+                if batch and held + edges > EDGE_PAGE:
+                    yield batch
+                    batch, held = [], 0
+                if edges:
+                    batch.append(id_)
+                    held += edges
+        if batch:
+            yield batch
+
+    async def _ask(self, query: str, parameters: Mapping[str, Any]) -> Any:
+        """Return the one value of a query of this scope."""
+        records = await self._store.run(load(query), {**parameters, "scope": self._scope})
+        return records[0][0]
+
+    def _skip(self, problem: Skipped) -> None:
+        self.skipped += problem.count
+        if self._on_skipped is not None:
+            self._on_skipped(problem)
+
+
+def _key(relation: Relation) -> tuple[str, str, str]:
+    return relation.source, relation.target, relation.relation

@@ -1,0 +1,34 @@
+"""Results as plain data, ready for JSON, and explorations back from it.
+
+In: explorations or a recall. Out: maps, lists, strings, numbers; or explorations. Touches nothing.
+
+`plain_explorations` gives::
+
+    {"explorations": [{"seed": {...}, "status", "error": null | {"type", "message"},
+                       "stats": {...}, "paths": [{"seed_id", "ids": [...], "energy",
+                       "end_reason", "hops": [{...}]}]}],
+     "memories": {id: {...}}}
+
+and `plain_recall` adds to it::
+
+    {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
+     "hits": [a path, as above], "ranked": [{"id", "score", "path": [ids]}],
+     "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
+                 "omitted": [{"id", "score", "reason", "duplicate_of"}]},
+     "trace": {"started_at", "timings_s": {stage: seconds}, "degraded": [...]}}
+
+``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `MemoryNode`).
+Times are ISO 8601. Each memory stands once, under its id; one whose text could not be read is
+missing there. Fields may be added; none is renamed or dropped.
+"""
+
+from memoria.plain.reading import explorations_from, hits_from
+from memoria.plain.writing import plain_context, plain_explorations, plain_recall
+
+__all__ = [
+    "explorations_from",
+    "hits_from",
+    "plain_context",
+    "plain_explorations",
+    "plain_recall",
+]

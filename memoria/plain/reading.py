@@ -1,0 +1,238 @@
+"""Make explorations of plain data again; the schema stands in `memoria.plain`.
+
+In: what `json.loads` returned, from anywhere. Out: explorations, or an ``InvalidInputError`` that
+names the place. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, TypeVar, get_args
+
+from memoria import errors, validation
+from memoria.errors import InvalidInputError, MemoriaError
+from memoria.types import (
+    Direction,
+    EndReason,
+    Exploration,
+    ExplorationStats,
+    Hop,
+    MemoryNode,
+    Path,
+    Seed,
+    Status,
+)
+
+T = TypeVar("T")
+
+
+def explorations_from(data: object) -> tuple[Exploration, ...]:
+    """Return the explorations that `plain_explorations` or `plain_recall` made plain.
+
+    They are equal to those made plain, but for the class of an error that is not memoria's, and
+    for paths that came without texts: they have them if all their memories stand in ``data``.
+
+    Raises
+    ------
+    InvalidInputError
+        Something is missing or not as it must be; names the place, such as
+        ``explorations[0].paths[2].hops``.
+    """
+    top = _Part(data, "")
+    memories = _memories(top)
+    return tuple(_exploration(part, memories) for part in top.parts("explorations"))
+
+
+def hits_from(data: object) -> tuple[Path, ...]:
+    """Return the other hits that `plain_recall` made plain; none of what has no ``hits``.
+
+    Raises
+    ------
+    InvalidInputError
+        As from `explorations_from`.
+    """
+    top = _Part(data, "")
+    if "hits" not in top.value:
+        return ()
+    memories = _memories(top)
+    return tuple(_path(part, part.string("seed_id"), memories) for part in top.parts("hits"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A map inside plain data, and where it stands there."""
+
+    value: Any
+    place: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, Mapping):
+            raise _wrong(self.place or "the document", "a map", self.value)
+
+    def at(self, name: str) -> str:
+        """Place of a field."""
+        return f"{self.place}.{name}" if self.place else name
+
+    def get(self, name: str) -> Any:
+        """Return a field."""
+        if name not in self.value:
+            raise InvalidInputError(f"{self.at(name)} is missing", field=self.at(name))
+        return self.value[name]
+
+    def part(self, name: str, place: str | None = None) -> _Part:
+        """Return a field that is a map."""
+        return _Part(self.get(name), place or self.at(name))
+
+    def parts(self, name: str) -> list[_Part]:
+        """Return a field that is a list of maps."""
+        return [_Part(item, f"{self.at(name)}[{n}]") for n, item in enumerate(self.items(name))]
+
+    def items(self, name: str) -> list[Any]:
+        """Return a field that is a list."""
+        value = self.get(name)
+        if not isinstance(value, list | tuple):
+            raise _wrong(self.at(name), "a list", value)
+        return list(value)
+
+    def string(self, name: str) -> str:
+        """Return a field that is a string."""
+        return validation.check_string(self.get(name), self.at(name), max_bytes=sys.maxsize)
+
+    def strings(self, name: str) -> tuple[str, ...]:
+        """Return a field that is a list of strings."""
+        place, items = self.at(name), self.items(name)
+        return tuple(validation.check_string(s, f"{place}[{n}]") for n, s in enumerate(items))
+
+    def number(self, name: str, low: float = 0.0, high: float = math.inf) -> float:
+        """Return a field that is a finite number."""
+        return validation.check_number(self.get(name), self.at(name), low=low, high=high)
+
+    def whole(self, name: str) -> int:
+        """Return a field that is a whole number, 0 or more."""
+        return validation.check_whole(self.get(name), self.at(name), low=0, high=sys.maxsize)
+
+    def optional(self, name: str, read: Callable[[str], T]) -> T | None:
+        """Return a field that may be null, else as ``read`` returns it."""
+        return None if self.get(name) is None else read(name)
+
+    def choice(self, name: str, choices: Any) -> Any:
+        """Return a field that is one of a ``Literal``'s values."""
+        value, allowed = self.get(name), get_args(choices)
+        if value not in allowed:
+            raise _wrong(self.at(name), f"one of {', '.join(allowed)}", value)
+        return value
+
+
+def _wrong(place: str, wanted: str, value: object) -> InvalidInputError:
+    got = repr(value)[:80] if isinstance(value, str) else f"a {type(value).__name__}"
+    return InvalidInputError(f"{place} must be {wanted}, got {got}", field=place)
+
+
+def _memories(top: _Part) -> dict[str, MemoryNode]:
+    part = top.part("memories")
+    return {id_: _memory(part.part(id_, f"memories[{id_!r}]"), id_) for id_ in part.value}
+
+
+def _memory(part: _Part, id_: str) -> MemoryNode:
+    if part.string("id") != id_:
+        raise _wrong(part.at("id"), f"the key it stands under, {id_!r}", part.get("id"))
+    return MemoryNode(
+        id=id_,
+        kind=part.string("kind"),
+        text=part.string("text"),
+        tags=part.strings("tags"),
+        topics=part.strings("topics"),
+        entities=part.strings("entities"),
+        category=part.optional("category", part.string),
+        priority=part.optional("priority", lambda name: part.number(name, -math.inf)),
+        when=dict(part.part("when").value),
+        created_at=part.optional("created_at", lambda _: _time(part)),
+        metadata=dict(part.part("metadata").value),
+    )
+
+
+def _time(part: _Part) -> datetime:
+    try:
+        return datetime.fromisoformat(part.string("created_at"))
+    except ValueError as exc:
+        raise _wrong(part.at("created_at"), "in ISO 8601", part.get("created_at")) from exc
+
+
+def _exploration(part: _Part, memories: Mapping[str, MemoryNode]) -> Exploration:
+    seed = _seed(part.part("seed"))
+    stats = part.part("stats")
+    return Exploration(
+        seed=seed,
+        status=part.choice("status", Status),
+        paths=tuple(_path(path, seed.id, memories) for path in part.parts("paths")),
+        error=part.optional("error", lambda name: _error(part.part(name))),
+        stats=ExplorationStats(
+            levels=stats.whole("levels"),
+            nodes=stats.whole("nodes"),
+            elapsed_s=stats.number("elapsed_s"),
+            hydrate_s=stats.number("hydrate_s"),
+        ),
+    )
+
+
+def _seed(part: _Part) -> Seed:
+    try:
+        return Seed(
+            id=part.get("id"),
+            score=part.get("score"),
+            vector_rank=part.optional("vector_rank", part.whole),
+            vector_score=part.optional("vector_score", lambda name: part.number(name, -1.0)),
+            text_rank=part.optional("text_rank", part.whole),
+            text_score=part.optional("text_score", part.number),
+        )
+    except InvalidInputError as exc:
+        if exc.field in ("id", "score"):  # checked by the type, which does not know the place
+            raise InvalidInputError(f"{part.place}.{exc}", field=part.at(exc.field)) from exc
+        raise
+
+
+def _error(part: _Part) -> MemoriaError:
+    kind = getattr(errors, part.string("type"), None)
+    if not (isinstance(kind, type) and issubclass(kind, MemoriaError)):
+        kind = MemoriaError
+    return kind(part.string("message"))
+
+
+def _path(part: _Part, seed_id: str, memories: Mapping[str, MemoryNode]) -> Path:
+    hops = tuple(map(_hop, part.parts("hops")))
+    ids = part.strings("ids")
+    if part.string("seed_id") != seed_id:
+        raise _wrong(part.at("seed_id"), f"the id of the seed, {seed_id!r}", part.get("seed_id"))
+    if [(hop.source, hop.target) for hop in hops] != list(pairwise(ids)) or ids[:1] != (seed_id,):
+        raise InvalidInputError(
+            f"{part.at('ids')} must be the ends of the hops, one after the other, seed first",
+            field=part.at("ids"),
+        )
+    known = [memories[id_] for id_ in ids if id_ in memories]
+    return Path(
+        seed_id=seed_id,
+        hops=hops,
+        memories=tuple(known) if len(known) == len(ids) else (),
+        end_reason=part.choice("end_reason", EndReason),
+        energy=part.number("energy"),
+    )
+
+
+def _hop(part: _Part) -> Hop:
+    return Hop(
+        source=part.string("source"),
+        target=part.string("target"),
+        relation=part.string("relation"),
+        direction=part.choice("direction", Direction),
+        weight=part.number("weight"),
+        tags=part.strings("tags"),
+        tag_similarity=part.number("tag_similarity"),
+        degree=part.whole("degree"),
+        energy_in=part.number("energy_in"),
+        energy_out=part.number("energy_out"),
+    )

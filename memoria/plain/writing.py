@@ -1,0 +1,126 @@
+"""Make results plain; the schema stands in `memoria.plain`.
+
+In: explorations, a recall, a context. Out: maps, lists, strings, numbers. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from memoria.errors import InvalidInputError
+from memoria.types import ContextPack, Exploration, MemoryNode, Path, Recall
+
+Plain = dict[str, Any]
+
+
+def plain_explorations(explorations: Iterable[Exploration]) -> Plain:
+    """Return explorations, and the memories along their paths, as plain data."""
+    found = list(explorations)
+    return {
+        "explorations": [_plain_exploration(one) for one in found],
+        "memories": _plain_memories(path for one in found for path in one.paths),
+    }
+
+
+def plain_recall(recall: Recall) -> Plain:
+    """Return everything that a recall found as plain data."""
+    trace = recall.trace
+    found = plain_explorations(recall.explorations)
+    return {
+        "query": trace.query,
+        "query_tags": list(trace.query_tags),
+        "scope": trace.scope,
+        "seeds": [asdict(seed) for seed in recall.seeds.seeds],
+        "runners_up": [asdict(seed) for seed in recall.seeds.runners_up],
+        "explorations": found["explorations"],
+        "hits": [_plain_path(path) for path in recall.hits],
+        "memories": {**_plain_memories(recall.hits), **found["memories"]},
+        "ranked": [
+            {"id": ranked.memory.id, "score": ranked.score, "path": list(ranked.path.ids)}
+            for ranked in recall.ranked
+        ],
+        "context": plain_context(recall.context),
+        "trace": {
+            "started_at": trace.started_at.isoformat(),
+            "timings_s": dict(trace.timings_s),
+            "degraded": list(trace.degraded),
+        },
+    }
+
+
+def plain_context(context: ContextPack) -> Plain:
+    """Return a context as plain data; paths as ids."""
+    return {
+        "text": context.text,
+        "tokens": context.tokens,
+        "items": [
+            {
+                "id": item.id,
+                "kind": item.kind,
+                "date": _iso(item.date),
+                "score": item.score,
+                "path": list(item.path.ids),
+            }
+            for item in context.items
+        ],
+        "omitted": [asdict(item) for item in context.omitted],
+    }
+
+
+def _plain_exploration(exploration: Exploration) -> Plain:
+    error = exploration.error
+    return {
+        "seed": asdict(exploration.seed),
+        "status": exploration.status,
+        "error": None if error is None else {"type": type(error).__name__, "message": str(error)},
+        "stats": asdict(exploration.stats),
+        "paths": [_plain_path(path) for path in exploration.paths],
+    }
+
+
+def _plain_path(path: Path) -> Plain:
+    return {
+        "seed_id": path.seed_id,
+        "ids": list(path.ids),
+        "energy": path.energy,
+        "end_reason": path.end_reason,
+        "hops": [{**asdict(hop), "tags": list(hop.tags)} for hop in path.hops],
+    }
+
+
+def _plain_memories(paths: Iterable[Path]) -> dict[str, Plain]:
+    """Return the memories along paths, each once."""
+    known = {memory.id: memory for path in paths for memory in path.memories}
+    return {id_: _plain_memory(memory) for id_, memory in known.items()}
+
+
+def _plain_memory(memory: MemoryNode) -> Plain:
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "text": memory.text,
+        "tags": list(memory.tags),
+        "topics": list(memory.topics),
+        "entities": list(memory.entities),
+        "category": memory.category,
+        "priority": _finite(memory.priority, memory.id),
+        "when": _finite(dict(memory.when), memory.id),
+        "created_at": _iso(memory.created_at),
+        "metadata": _finite(dict(memory.metadata), memory.id),
+    }
+
+
+def _finite(value: Any, id_: str) -> Any:
+    """Return a copy in which NaN and the infinities, which JSON has not, are None."""
+    try:
+        return json.loads(json.dumps(value), parse_constant=lambda _: None)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"memory {id_!r} holds what JSON can't: {exc}") from exc
+
+
+def _iso(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()

@@ -1,0 +1,248 @@
+"""The pages of the documentation that are made from the code; a hook of mkdocs.
+
+Settings, errors, the command line and the list of public names are read from the package when
+the site is built, so they can't be out of date. What lacks documentation ends the build.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_type_hints
+
+import typer.main
+
+import memoria
+from memoria import errors
+from memoria.cli import app
+
+CONFIGS = (
+    memoria.RetrieverConfig,
+    memoria.SeedConfig,
+    memoria.ExploreConfig,
+    memoria.ContextConfig,
+    memoria.StoreConfig,
+)
+
+# The public names by page; together they are `memoria.__all__`.
+API: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "retrieval": (
+        "Retrieval",
+        ("connect", "GraphRetriever", "Stream", "ContextBuilder", "pack"),
+    ),
+    "writing": ("Writing", ("apply_schema", "GraphWriter", "Memory", "Relation", "Store")),
+    "results": (
+        "Results",
+        (
+            *("Recall", "RankedMemory", "Trace", "Seeds", "Seed"),
+            *("Exploration", "ExplorationStats", "Path", "Hop", "MemoryNode"),
+            *("ContextPack", "ContextItem", "OmittedItem"),
+        ),
+    ),
+    "embedders": (
+        "Embedders",
+        ("Embedder", "OnnxEmbedder", "SentenceTransformerEmbedder", "CallableEmbedder"),
+    ),
+    "settings": ("Settings", tuple(config.__name__ for config in CONFIGS)),
+    "exceptions": (
+        "Exceptions",
+        tuple(name for name in memoria.__all__ if name.endswith("Error")),
+    ),
+}
+
+
+class UndocumentedError(Exception):
+    """Something public has no documentation to make a page of."""
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages to the site (called by mkdocs)."""
+    from mkdocs.structure.files import File
+
+    for name, text in pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """Make every page: name below ``reference/`` -> Markdown."""
+    return {
+        "configuration": configuration_page(CONFIGS),
+        "errors": errors_page(),
+        "command-line": command_line_page(),
+        **{f"api/{name}": api_page(title, names) for name, (title, names) in API.items()},
+    }
+
+
+def configuration_page(configs: Iterable[type]) -> str:
+    """Make a table of settings for each stage."""
+    parts = [
+        "# Configuration\n",
+        "One frozen object per stage, checked when it is made; a value out of its range is a "
+        "[`ConfigError`](errors.md#configerror). Give them to `connect` or `GraphRetriever` "
+        "inside a `RetrieverConfig`, and change one for a single call with "
+        "`dataclasses.replace`.\n",
+    ]
+    for config in configs:
+        parts += [f"## {config.__name__}\n", f"{summary(config)}\n"]
+        parts += ["| setting | type | default | effect, unit and range |", "|---|---|---|---|"]
+        parts += [_setting_row(config, field) for field in dataclasses.fields(config)]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
+    effects = attributes(config)
+    if field.name not in effects:
+        raise UndocumentedError(f"{config.__name__}.{field.name} has no entry in its docstring")
+    whole_stage = field.default is dataclasses.MISSING
+    default = "its defaults" if whole_stage else f"`{field.default!r}`"
+    kind = get_type_hints(config)[field.name]
+    cells = [f"`{field.name}`", _type_text(kind), default, effects[field.name]]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _type_text(kind: Any) -> str:
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return f"[`{kind.__name__}`](#{kind.__name__.lower()})"
+    text = kind.__name__ if isinstance(kind, type) else str(kind)
+    if literal := re.fullmatch(r"typing\.Literal\[(.*)\]", text):
+        return ", ".join(f"`{value.strip()}`" for value in literal[1].split(","))
+    return f"`{text}`"
+
+
+def errors_page() -> str:
+    """Draw the error tree, and make a section for each class: meaning, retry, what to do."""
+    tree = inspect.cleandoc(errors.__doc__ or "").split("::\n", 1)[1].split("Messages say")[0]
+    parts = [
+        "# Errors\n",
+        "Everything that memoria raises on purpose is a `MemoriaError`; messages say what to do. "
+        "Finding nothing is no error, but an empty result. Parameters of a query, and so the "
+        "texts of memories, never enter a message or a log.\n",
+        f"```text\n{inspect.cleandoc(tree)}\n```\n",
+        "| error | meaning | the same call may succeed later |",
+        "|---|---|---|",
+    ]
+    classes = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.MemoriaError)
+    ]
+    for kind in classes:
+        anchor = f"[`{kind.__name__}`](#{kind.__name__.lower()})"
+        parts.append(f"| {anchor} | {summary(kind)} | {'yes' if kind.retryable else 'no'} |")
+    for kind in classes:
+        base = kind.__mro__[1].__name__
+        parts += [f"\n## {kind.__name__}\n", summary(kind) + "\n"]
+        parts.append(f"**What to do.** {advice(kind)}\n")
+        parts += [f"`{name}`: {text}\n" for name, text in attributes(kind).items()]
+        parts.append(f"Kind of `{base}`; retryable: {'yes' if kind.retryable else 'no'}.")
+    return "\n".join(parts) + "\n"
+
+
+def command_line_page() -> str:
+    """Describe every command with its arguments and options."""
+    group: Any = typer.main.get_command(app)  # Typer's own click, or click itself: by version
+    context = group.context_class(group, info_name="memoria")
+    parts = [
+        "# Command line reference\n",
+        "What `--help` says, in one page. Tasks, exit codes and the form of the JSON: "
+        "[the guide](../command-line.md).\n",
+        "## memoria\n",
+        f"{_help_text(group, 'memoria')}\n",
+        *_parameter_table(group, context, "memoria"),
+    ]
+    for name, command in group.commands.items():
+        inside = command.context_class(command, info_name=name, parent=context)
+        usage = " ".join(["memoria", name, *command.collect_usage_pieces(inside)])
+        parts += [f"## memoria {name}\n", f"```text\n{usage}\n```\n"]
+        parts.append(f"{_help_text(command, name)}\n")
+        parts += _parameter_table(command, inside, f"memoria {name}")
+    return "\n".join(parts)
+
+
+def _help_text(command: Any, name: str) -> str:
+    """Return the help of a command and its epilog; lines of an example stay lines."""
+    if not command.help:
+        raise UndocumentedError(f"memoria {name} has no help")
+    text = inspect.cleandoc(command.help.replace("\b", "")).replace("\f", "")
+    if command.epilog:
+        text += "\n\n```text\n" + inspect.cleandoc(command.epilog.replace("\b", "")) + "\n```"
+    return text
+
+
+def _parameter_table(command: Any, context: Any, name: str) -> list[str]:
+    rows = ["| argument or option | meaning |", "|---|---|"]
+    for parameter in command.get_params(context):
+        if not getattr(parameter, "help", None):
+            raise UndocumentedError(f"{name}: {parameter.name} has no help")
+        cells = parameter.get_help_record(context)
+        named, meaning = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+        rows.append(f"| `{named}` | {meaning} |")
+    return [*rows, ""]
+
+
+def api_page(title: str, names: Sequence[str]) -> str:
+    """Make a page of public names, filled in by mkdocstrings from their docstrings."""
+    for name in names:
+        if not inspect.getdoc(getattr(memoria, name)):
+            raise UndocumentedError(f"memoria.{name} has no docstring")
+    blocks = "\n".join(f"::: {_identifier(name)}\n" for name in names)
+    return f"# {title}\n\nAll names of this page come from `memoria`.\n\n{blocks}"
+
+
+def _identifier(name: str) -> str:
+    """Return where a public name is found; a module of the same name would hide it."""
+    hidden = f"memoria.{name}" in sys.modules
+    return f"memoria.{name}.{name}" if hidden else f"memoria.{name}"
+
+
+def summary(kind: type) -> str:
+    """Return the first paragraph of a class's docstring."""
+    return _paragraphs(kind)[0]
+
+
+def advice(kind: type) -> str:
+    """Return what follows the first paragraph of a class's docstring, before its sections."""
+    rest = _paragraphs(kind)[1:]
+    if not rest:
+        raise UndocumentedError(f"the docstring of {kind.__name__} does not say what to do")
+    return " ".join(rest).replace("``", "`")
+
+
+def _paragraphs(kind: type) -> list[str]:
+    if not kind.__doc__ or kind.__doc__.startswith(f"{kind.__name__}("):  # a dataclass's own
+        raise UndocumentedError(f"{kind.__name__} has no docstring")
+    body = re.split(r"\n[^\n]+\n-{3,}\n", inspect.cleandoc(kind.__doc__), maxsplit=1)[0]
+    return [" ".join(part.split()) for part in body.strip().split("\n\n")]
+
+
+def attributes(kind: type) -> dict[str, str]:
+    """Read the ``Attributes`` section of a class's docstring: name -> text.
+
+    >>> class Sizes:
+    ...     '''Of a box.
+    ...
+    ...     Attributes
+    ...     ----------
+    ...     width, height
+    ...         Outside; metres.
+    ...     '''
+    >>> attributes(Sizes)
+    {'width': 'Outside; metres.', 'height': 'Outside; metres.'}
+    """
+    text = inspect.cleandoc(kind.__doc__ or "")
+    section = re.search(r"\nAttributes\n-{3,}\n(.*?)(?=\n\n[A-Z]\w+\n-{3,}|\Z)", text, re.DOTALL)
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section[1].splitlines() if section else ():
+        if line.strip() and not line.startswith(" "):
+            names = [name.strip() for name in line.split(",")]
+            found.update(dict.fromkeys(names, ""))
+        else:
+            for name in names:
+                found[name] = f"{found[name]} {line.strip()}".strip().replace("``", "`")
+    return found

@@ -1,0 +1,183 @@
+"""Every code block of the pages that people copy from is run, in order, on a real Neo4j."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memoria.jsonl import parse_line
+from memoria.local import LocalNeo4j
+from memoria.plain import explorations_from
+from tests.docs.blocks import Block, commands_of, output_matches, read_blocks
+
+ROOT = Path(__file__).parents[2]
+INTERPRETER = Path(__file__).parent / "interpreter.py"
+CYPHER_SHELL = Path(__file__).parent / "cypher_shell.py"
+SHOWN_URI = "bolt://localhost:7687"
+PAGES = ["README.md", "docs/tutorial.md", "docs/algorithm.md", "docs/command-line.md"]
+# Commands of a page run beside these, as in a clone.
+SHOWN_TO_COMMANDS = ["cypher", "memoria", "scripts", "docker-compose.yml"]
+
+
+class Reader:
+    """Someone who follows a page from top to bottom: a folder, a home, a shell, an interpreter."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self.home = home
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self.environ = {
+            **os.environ,
+            "MEMORIA_HOME": str(home),
+            "NO_COLOR": "1",
+            "COLUMNS": "100",
+            "PATH": programs,
+        }
+        self.printed = ""
+        self._interpreter: subprocess.Popen[str] | None = None
+
+    def follow(self, block: Block) -> None:
+        match block.verb:
+            case "not run:":
+                assert block.argument, f"{block.place}: no reason is given"
+            case "output":
+                if not output_matches(block.code, self.printed):
+                    shown = f"the page shows\n{block.code}\nbut it printed\n{self.printed}"
+                    pytest.fail(f"{block.place}: {shown}", pytrace=False)
+            case "save":
+                (self.folder / block.argument).write_text(block.code, encoding="utf-8")
+            case _:
+                self._by_language(block)
+
+    def _by_language(self, block: Block) -> None:
+        match block.language:
+            case "sh":
+                self._shell(block)
+            case "python":
+                self._python(block)
+            case "json":
+                _read_json(block)
+
+    def _shell(self, block: Block) -> None:
+        """Run each command, in the clone itself where it is a script: they look after .venv."""
+        variables = self._server_for_commands() if block.verb == "given" else {}
+        self.printed = ""
+        for command in commands_of(block):
+            done = subprocess.run(
+                [
+                    "bash",
+                    "-euo",
+                    "pipefail",
+                    "-c",
+                    command.replace(SHOWN_URI, variables.get("URI", SHOWN_URI)),
+                ],
+                cwd=ROOT if command.startswith("scripts/") else self.folder,
+                env={**self.environ, **variables},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=240,
+                check=False,
+            )
+            assert done.returncode == 0, (
+                f"{block.place}: {command}: exit code {done.returncode}\n"
+                f"{done.stdout}\n{done.stderr}"
+            )
+            self.printed += done.stdout
+
+    def _python(self, block: Block) -> None:
+        code = block.code
+        if block.verb == "given":
+            known = self._server()
+            names = block.argument.replace(",", " ").split()
+            code = "".join(f"{name} = {known[name]!r}\n" for name in names) + code
+        if self._interpreter is None:
+            self._interpreter = subprocess.Popen(
+                [sys.executable, str(INTERPRETER)],
+                cwd=self.folder,
+                env=self.environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        process = self._interpreter
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(code) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        assert answer, f"{block.place}: the interpreter ended"
+        self.printed, error = json.loads(answer)
+        assert error is None, f"{block.place}: {error}"
+
+    def _server(self) -> dict[str, str]:
+        """The local server that the page has started."""
+        server = LocalNeo4j(self.home)
+        user, password = server.auth
+        return {"uri": server.uri, "user": user, "password": password}
+
+    def _server_for_commands(self) -> dict[str, str]:
+        """Put its password into pw.txt, and a stand-in for cypher-shell beside it."""
+        server = self._server()
+        (self.folder / "pw.txt").write_text(server["password"])
+        programs = self.folder / "programs"
+        programs.mkdir(exist_ok=True)
+        shell = programs / "cypher-shell"
+        shell.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{CYPHER_SHELL}" "$@"\n')
+        shell.chmod(0o755)
+        return {
+            "URI": server["uri"],
+            "NEO4J_PASSWORD": server["password"],
+            "PATH": f"{programs}{os.pathsep}{self.environ['PATH']}",
+        }
+
+    def close(self) -> None:
+        if self._interpreter is not None:
+            self._interpreter.communicate(timeout=60)
+        subprocess.run(
+            [sys.executable, "-m", "memoria", "down"],
+            env=self.environ,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+
+
+def _read_json(block: Block) -> None:
+    """Read a document of explorations, or lines as ``memoria ingest`` does."""
+    try:
+        assert explorations_from(json.loads(block.code)), block.place
+    except json.JSONDecodeError:
+        for line in block.code.splitlines():
+            assert parse_line(line.encode()) is not None, block.place
+
+
+@contextmanager
+def reader(tmp_path: Path) -> Iterator[Reader]:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    for name in SHOWN_TO_COMMANDS:
+        (folder / name).symlink_to(ROOT / name)
+    (folder / ".venv").symlink_to(sys.prefix)
+    following = Reader(folder, tmp_path / "home")
+    try:
+        yield following
+    finally:
+        following.close()
+
+
+@pytest.mark.timeout(900)  # a page starts a server and some twenty programs
+@pytest.mark.parametrize("page", PAGES)
+def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path) -> None:
+    blocks = read_blocks(ROOT / page)
+    assert blocks
+    with reader(tmp_path) as following:
+        for block in blocks:
+            following.follow(block)

@@ -1,0 +1,118 @@
+"""The pages made from the code: complete, and an undocumented thing ends them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import typer.main
+
+import memoria
+from memoria import config
+from memoria.cli import app
+from memoria.errors import MemoriaError
+from scripts import docs_pages
+
+UNAVAILABLE = "The database could not serve a query."
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return docs_pages.pages()
+
+
+def test_every_setting_has_a_row_with_its_default(pages: dict[str, str]) -> None:
+    page = pages["configuration"]
+    configs = [
+        kind
+        for kind in vars(config).values()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    ]
+    assert configs
+    for kind in configs:
+        section = page.split(f"## {kind.__name__}\n")[1].split("\n## ")[0]
+        for setting in dataclasses.fields(kind):
+            (row,) = (
+                line for line in section.splitlines() if line.startswith(f"| `{setting.name}`")
+            )
+            if setting.default is not dataclasses.MISSING:
+                assert f"| `{setting.default!r}` |" in row
+
+
+def test_every_error_says_what_to_do(pages: dict[str, str]) -> None:
+    names = [
+        name
+        for name, value in vars(memoria).items()
+        if isinstance(value, type) and issubclass(value, MemoriaError)
+    ]
+    sections = pages["errors"].split("\n## ")[1:]
+    assert sorted(section.split("\n")[0] for section in sections) == sorted(names)
+    assert all("**What to do.** " in section for section in sections)
+    assert f"UnavailableError`](#unavailableerror) | {UNAVAILABLE} | yes |" in pages["errors"]
+
+
+def test_every_command_and_option_is_on_the_page(pages: dict[str, str]) -> None:
+    group = typer.main.get_command(app)
+    commands = group.commands  # type: ignore[attr-defined]
+    assert len(commands) >= 10
+    for name, command in commands.items():
+        section = pages["command-line"].split(f"## memoria {name}\n")[1].split("\n## ")[0]
+        for parameter in command.params:
+            shown = getattr(parameter, "metavar", None) or parameter.opts[0]
+            assert shown in section, f"memoria {name} {shown}"
+
+
+def test_api_pages_hold_every_public_name_once() -> None:
+    names = [name for _, group in docs_pages.API.values() for name in group]
+    assert sorted(names) == sorted(memoria.__all__)
+
+
+def test_undocumented_setting_ends_the_page() -> None:
+    @dataclasses.dataclass
+    class Settings:
+        """Of a stage.
+
+        Attributes
+        ----------
+        known
+            Described.
+        """
+
+        known: int = 1
+        unknown: int = 2
+
+    with pytest.raises(docs_pages.UndocumentedError, match="unknown"):
+        docs_pages.configuration_page([Settings])
+
+
+def test_error_without_advice_ends_the_page() -> None:
+    class SilentError(Exception):
+        """Something went wrong."""
+
+    with pytest.raises(docs_pages.UndocumentedError, match="SilentError"):
+        docs_pages.advice(SilentError)
+
+
+def test_attributes_of_one_line_share_their_text() -> None:
+    class Box:
+        """Of cardboard.
+
+        Attributes
+        ----------
+        width, height
+            Outside;
+            metres.
+        lid
+            Whether it has one.
+
+        Raises
+        ------
+        ValueError
+            Never.
+        """
+
+    assert docs_pages.attributes(Box) == {
+        "width": "Outside; metres.",
+        "height": "Outside; metres.",
+        "lid": "Whether it has one.",
+    }

@@ -1,0 +1,352 @@
+"""Every command that uses a database, against right and wrong ones; what retrieval prints."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import neo4j
+import pytest
+import typer
+
+from memoria import cli
+from memoria.store import Store, Target
+
+COMMANDS = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+OPTIONS = {
+    name: {option for parameter in command.params for option in parameter.opts}
+    for name, command in COMMANDS.items()
+}
+ON_DATABASE = [name for name in COMMANDS if "--uri" in OPTIONS[name]]
+# What each of them can't do without; a new command that needs something must say so here.
+ARGUMENTS = {
+    "ingest": ["-"],
+    "recall": ["rain"],
+    "explore": ["a"],
+    "forget": ["c", "--yes"],
+}
+LINES = (
+    '{"id": "a", "kind": "Event", "text": "Rain in Lund."}',
+    '{"id": "b", "kind": "Event", "text": "The cellar was wet."}',
+    '{"id": "c", "kind": "Event", "text": "A pump was bought."}',
+    '{"source": "a", "target": "b", "relation": "caused", "weight": 0.8}',
+    '{"source": "b", "target": "c", "relation": "caused", "weight": 0.8}',
+)
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int | str | None
+    out: str
+    err: str
+
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
+    """Run a command in this process: as a user does, but for the start of Python."""
+    monkeypatch.setenv("MEMORIA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def call(*arguments: str, stdin: str | bytes = "") -> Done:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        streams = [io.TextIOWrapper(io.BytesIO(data)) for data in (given, b"", b"")]
+        codes: list[int | str | None] = []
+
+        def main() -> None:
+            try:
+                cli.main()
+                codes.append(0)
+            except SystemExit as exc:
+                codes.append(exc.code)
+
+        with monkeypatch.context() as patch:
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patch.setattr(sys, name, stream)
+            patch.setattr(sys, "argv", ["memoria", *arguments])
+            thread = threading.Thread(target=main)  # it runs an event loop; here is one already
+            thread.start()
+            thread.join()
+        texts = []
+        for stream in streams[1:]:
+            stream.flush()
+            texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        assert codes, "the command ended with an error of its own"
+        return Done(codes[0], *texts)
+
+    return call
+
+
+@pytest.fixture
+def secret(tmp_path: Path, target: Target) -> Path:
+    file = tmp_path / "secret"
+    file.write_text(target.auth[1])  # type: ignore[index]
+    return file
+
+
+@pytest.fixture
+def here(target: Target, driver: neo4j.AsyncDriver, secret: Path, scope: str) -> list[str]:  # noqa: ARG001
+    """Options that name the server under test and the test's scope."""
+    return ["--uri", target.uri, "--password-file", str(secret), "--scope", scope]
+
+
+@pytest.fixture
+def filled(call: Call, here: list[str]) -> list[str]:
+    """The same, with three memories in a row there."""
+    done = call("ingest", "-", "--embedder", "none", *here, stdin="\n".join(LINES))
+    assert done.code == 0, done.err
+    return here
+
+
+def with_arguments(name: str, *more: str) -> list[str]:
+    """A command with what it needs, without an embedder, and with more options that it has."""
+    taken = [*more]
+    if "--scope" in taken and "--scope" not in OPTIONS[name]:
+        place = taken.index("--scope")
+        del taken[place : place + 2]
+    if "--embedder" in OPTIONS[name]:
+        taken += ["--embedder", "none"]
+    return [name, *ARGUMENTS.get(name, []), *taken]
+
+
+@pytest.mark.parametrize("name", ON_DATABASE)
+def test_a_database_that_can_not_be_used_is_one_line(
+    call: Call, name: str, target: Target, secret: Path, scope: str
+) -> None:
+    # Another user each time: the server locks one out who is wrong three times.
+    wrong = ["--user", scope, "--password-file", str(secret)]
+    for options, named in (
+        ([], "memoria up"),
+        (["--uri", "bolt://127.0.0.1:1"], "127.0.0.1:1"),
+        (["--uri", "nonsense://x"], "bolt"),
+        (["--uri", target.uri, *wrong], "check user and password"),
+        (["--uri", target.uri], "no user and password given"),
+        (["--uri", target.uri, "--user", "ada"], "NEO4J_PASSWORD"),
+    ):
+        done = call(*with_arguments(name, *options))
+        assert done.code == 1, (options, done)
+        assert done.out == ""
+        [line] = done.err.splitlines()
+        assert line.startswith("memoria: ")
+        assert named in line
+        assert not line.endswith(":)")
+
+
+@pytest.mark.parametrize("name", [name for name in ON_DATABASE if "--json" in OPTIONS[name]])
+def test_json_is_one_document(call: Call, name: str, filled: list[str]) -> None:
+    done = call(*with_arguments(name, "--json", *filled))
+    # What other tests left in the database is the doctor's to report.
+    assert done.code in ({0, 4, 5} if name == "doctor" else {0}), done.err
+    assert isinstance(json.loads(done.out), dict)
+
+
+def test_recall_prints_paths_then_the_context_then_one_line(call: Call, filled: list[str]) -> None:
+    done = call("recall", "rain", "--embedder", "none", "--budget", "60", *filled)
+    assert done.code == 0, done.err
+    assert done.err == ""
+    assert done.out.splitlines() == [
+        "a 1.0000 -caused-> b 0.8000 -caused-> c 0.4525  (dead end)",
+        "",
+        *call("pack", "-", "--budget", "60", stdin=json_of(call, filled)).out.splitlines(),
+        "",
+        done.out.splitlines()[-1],
+    ]
+    last = done.out.splitlines()[-1]
+    assert last.startswith("1 seed, 1 path, 3 memories; ")
+    assert " of 60 tokens, " in last
+    assert "explore " in last
+    assert last.endswith("; no embedder: searched by words only")
+
+
+def json_of(call: Call, filled: list[str]) -> str:
+    return call("recall", "rain", "--embedder", "none", "--json", *filled).out
+
+
+def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str]) -> None:
+    found = json.loads(json_of(call, filled))
+    assert set(found) == {
+        *("query", "query_tags", "scope", "seeds", "runners_up", "explorations", "hits"),
+        *("memories", "ranked", "context", "trace"),
+    }
+    assert found["query"] == "rain"
+    assert [ranked["id"] for ranked in found["ranked"]] == ["a", "b", "c"]
+    assert set(found["memories"]) == {"a", "b", "c"}
+
+
+def test_recall_heeds_its_options(call: Call, filled: list[str]) -> None:
+    base = ["recall", "rain cellar pump", "--embedder", "none", "--json", *filled]
+    few = json.loads(call(*base, "--max-seeds", "1", "--depth", "1", "--tag", "wet").out)
+    assert len(few["seeds"]) == 1
+    assert few["query_tags"] == ["wet"]
+    assert {len(path["hops"]) for path in few["explorations"][0]["paths"]} == {1}
+    assert json.loads(call(*base, "--kind", "DataSource").out)["seeds"] == []
+    text = json.loads(call(*base, "--format", "json", "--order", "time").out)["context"]["text"]
+    assert json.loads(text)
+
+
+def test_recall_packed_again_gives_the_same_context(call: Call, filled: list[str]) -> None:
+    base = ["recall", "rain cellar pump", "--embedder", "none", "--max-seeds", "1", "--depth", "1"]
+    found = call(*base, "--budget", "80", "--json", *filled)
+    assert json.loads(found.out)["hits"], "a hit that no path reaches takes part, too"
+    packed = call("pack", "--budget", "80", "--json", stdin=found.out)
+    assert json.loads(packed.out) == json.loads(found.out)["context"]
+
+
+def test_recall_of_nothing_says_so(call: Call, filled: list[str]) -> None:
+    done = call("recall", "xylophone", "--embedder", "none", *filled)
+    assert done.code == 0
+    assert "nothing found in scope test-" in done.out
+
+
+def test_recall_with_a_wrong_setting_is_one_line(call: Call, filled: list[str]) -> None:
+    for options, named in (
+        (["--depth", "0"], "max_depth"),
+        (["--deadline", "-1"], "deadline_s"),
+        (["--max-seeds", "0"], "max_seeds"),
+        (["--kind", "no kind"], "kind"),
+    ):
+        done = call("recall", "rain", "--embedder", "none", *options, *filled)
+        assert done.code == 1
+        assert done.err.startswith("memoria: ")
+        assert named in done.err
+        assert len(done.err.splitlines()) == 1
+
+
+def test_another_embedder_than_the_databases_is_refused_with_advice(
+    call: Call, filled: list[str]
+) -> None:
+    done = call("recall", "rain", *filled)
+    assert done.code == 1
+    assert "--embedder" in done.err
+
+
+def test_explore_prints_paths_and_names_seeds_that_are_not_there(
+    call: Call, filled: list[str]
+) -> None:
+    done = call("explore", "a=0.5", "nobody", "--depth", "1", *filled)
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "a 0.5000 -caused-> b 0.4000  (max depth)",
+        "2 seeds, 1 path, 2 memories",
+    ]
+    assert done.err.startswith("no memory nobody in scope test-")
+    for more in ([], ["--json"]):
+        done = call("explore", "nobody", *more, *filled)
+        assert done.code == 1
+        assert "no memory nobody" in done.err
+
+
+def test_explore_heeds_its_options(call: Call, filled: list[str]) -> None:
+    base = ["explore", "b", "--json", *filled]
+    for options, ids in (
+        ([], [["b", "a"], ["b", "c"]]),
+        (["--branches", "1"], [["b", "a"]]),
+        (["--min-activation", "0.9"], [["b"]]),
+        (["--tag", "wet", "--min-activation", "0.1"], [["b"]]),
+    ):
+        found = json.loads(call(*base, *options).out)
+        assert [path["ids"] for path in found["explorations"][0]["paths"]] == ids
+
+
+def test_what_explore_prints_can_be_packed(call: Call, filled: list[str]) -> None:
+    explored = call("explore", "a", "--json", *filled)
+    assert set(json.loads(explored.out)) == {"explorations", "memories"}
+    packed = call("pack", "-", "--budget", "500", stdin=explored.out)
+    assert packed.code == 0
+    assert all(text in packed.out for text in ("Rain in Lund.", "The cellar", "A pump"))
+
+
+def test_forget_says_what_it_deleted_and_what_was_not_there(call: Call, filled: list[str]) -> None:
+    refused = call("forget", "a", *filled)
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    done = call("forget", "a", "nobody", "a", "--yes", *filled)
+    assert done.code == 0
+    assert done.out == "forgot a\n"
+    assert done.err.startswith("no memory nobody in scope test-")
+    done = call("forget", "-", "--yes", "--json", *filled, stdin="b\n\nnobody\r\n")
+    assert json.loads(done.out) == {"forgotten": ["b"], "missing": ["nobody"]}
+    assert "surrogate" in call("forget", "-", "--yes", *filled, stdin=b"\xff\n").err
+    assert call("explore", "c", *filled).out.startswith("c 1.0000  (")
+
+
+async def test_ingest_takes_kinds_that_are_declared(
+    call: Call, here: list[str], store: Store, scope: str
+) -> None:
+    line = '{"id": "n", "kind": "Note", "text": "A note."}'
+    refused = call("ingest", "-", "--embedder", "none", *here, stdin=line)
+    assert refused.code == 1
+    assert "--kind" in refused.err
+    assert "--skip-invalid" in refused.err
+    taken = call("ingest", "-", "--embedder", "none", "--kind", "Note", *here, stdin=line)
+    assert taken.code == 0, taken.err
+    query = "MATCH (m:Note {scope: $scope}) RETURN count(m)"
+    assert (await store.driver.execute_query(query, scope=scope)).records[0][0] == 1
+
+
+def test_init_with_vectors_of_another_size_than_the_index_is_refused(
+    call: Call, here: list[str]
+) -> None:
+    options = here[: here.index("--scope")]
+    refused = call("init", "--embedder", "none", "--dimensions", "768", *options)
+    assert refused.code == 1
+    assert "768" in refused.err
+    assert call("init", "--embedder", "none", "--dimensions", "384", *options).code == 0
+
+
+def on_terminal(*arguments: str, answer: bytes = b"") -> tuple[int, str]:
+    """Run memoria on a terminal of its own; return its exit code and all that appeared there."""
+    child, terminal = pty.fork()
+    if child == 0:
+        # Who runs the tests in the background has them, and all they start, ignore it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30")
+        os.environ.pop("NO_COLOR", None)
+        os.execv(sys.executable, [sys.executable, "-m", "memoria", *arguments])
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65_536):
+            shown += chunk
+            if answer and shown.rstrip().endswith(b"[y/N]:"):
+                os.write(terminal, answer)
+                answer = b""
+    except OSError:  # the other end is closed: on Linux that is how a terminal ends
+        pass
+    finally:
+        os.close(terminal)
+        status = os.waitpid(child, 0)[1]
+    return os.waitstatus_to_exitcode(status), shown.decode()
+
+
+def test_a_terminal_shows_the_first_path_before_the_context(filled: list[str]) -> None:
+    code, shown = on_terminal("recall", "rain", "--embedder", "none", *filled)
+    assert code == 0, shown
+    assert "\x1b[" in shown
+    assert 0 <= shown.find("-caused-> ") < shown.find("[a] Event")
+    assert shown.index("0.4525") < shown.index("[a] Event")
+
+
+def test_forget_asks_on_a_terminal(call: Call, filled: list[str]) -> None:
+    code, shown = on_terminal("forget", "a", *filled, answer=b"n\n")
+    assert code == 1
+    assert "nothing was deleted" in shown
+    code, shown = on_terminal("forget", "a", *filled, answer=b"\x03")
+    assert code == 130
+    assert "Traceback" not in shown
+    assert call("explore", "a", *filled).code == 0, "it is still there"
+    code, shown = on_terminal("forget", "a", *filled, answer=b"y\n")
+    assert code == 0
+    assert "forgot a" in shown
+    assert call("explore", "a", *filled).code == 1

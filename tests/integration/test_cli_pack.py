@@ -1,0 +1,164 @@
+"""The command line as a user calls it, where it needs no database: files, pipes, completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memoria.plain import plain_explorations
+from memoria.types import Exploration, ExplorationStats, MemoryNode, Seed
+from memoria.types import Path as MemoryPath
+
+PROGRAM = Path(sys.executable).with_name("memoria")
+
+
+def memoria(*arguments: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memoria", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **variables},
+    )
+
+
+def document(*ids: str, text: str = "It rained.") -> str:
+    """What ``explore --json`` prints for seeds that lead nowhere."""
+    return json.dumps(
+        plain_explorations(
+            Exploration(
+                seed=Seed(id=id_, score=0.5),
+                status="complete",
+                paths=(
+                    MemoryPath(
+                        seed_id=id_,
+                        hops=(),
+                        memories=(MemoryNode(id=id_, kind="Event", text=f"{text} {id_}"),),
+                        end_reason="dead_end",
+                        energy=0.5,
+                    ),
+                ),
+                error=None,
+                stats=ExplorationStats(levels=1, nodes=1, elapsed_s=0.1, hydrate_s=0.0),
+            )
+            for id_ in ids
+        )
+    )
+
+
+def one_error_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    assert line.startswith("memoria: ")
+    return line
+
+
+def test_pack_reads_files_and_standard_input_and_merges_them(tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text(document("a"), encoding="utf-8")
+    done = memoria("pack", str(file), "-", "--json", stdin=document("b"))
+    assert done.returncode == 0, done.stderr
+    context = json.loads(done.stdout)
+    assert set(context) == {"text", "tokens", "items", "omitted"}
+    assert [item["id"] for item in context["items"]] == ["a", "b"]
+    done = memoria("pack", str(file), "--budget", "100")
+    assert "It rained. a" in done.stdout
+    assert done.stdout.endswith("a\n")
+
+
+def test_pack_in_each_format_holds_the_memory() -> None:
+    for name, order in (("text", "time"), ("markdown", "relevance"), ("json", "relevance")):
+        done = memoria("pack", "--format", name, "--order", order, stdin=document("a"))
+        assert done.returncode == 0, done.stderr
+        assert "It rained. a" in done.stdout
+
+
+def test_pack_names_what_it_can_not_read(tmp_path: Path) -> None:
+    damaged = json.loads(document("a"))
+    del damaged["explorations"][0]["paths"][0]["hops"]
+    secret = tmp_path / "secret.json"
+    for stdin, named in (
+        ("", "<stdin>: is empty"),
+        ("[1", "<stdin>: is no JSON document"),
+        ("[" * 100_000, "<stdin>: is no JSON document"),
+        ("[]", "<stdin>: the document must be a map"),
+        (json.dumps(damaged), "<stdin>: explorations[0].paths[0].hops is missing"),
+    ):
+        assert named in one_error_line(memoria("pack", "-", stdin=stdin))
+    assert f"{secret}: No such file" in one_error_line(memoria("pack", str(secret)))
+    assert f"{tmp_path}: Is a directory" in one_error_line(memoria("pack", str(tmp_path)))
+
+
+def test_text_that_the_output_can_not_show_is_no_error() -> None:
+    done = memoria("pack", stdin=document("a", text="é →"), PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert r"\xe9 \u2192 a" in done.stdout
+
+
+def test_a_closed_pipe_ends_the_command_quietly() -> None:
+    many = document(*(f"id{number}" for number in range(5_000)))
+    for arguments in (["pack", "--json"], ["pack", "--budget", "1000000"]):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "memoria", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with process:
+            process.stdout.close()
+            process.stdin.write(many)
+            process.stdin.close()
+            assert process.wait(60) == 1
+            assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "memoria", "pack"],
+            input=document("a"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "memoria: No space left on device\n"
+
+
+def test_logs_before_the_first_start_say_so(tmp_path: Path) -> None:
+    done = memoria("logs", MEMORIA_HOME=str(tmp_path))
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "no log yet" in done.stderr
+    assert json.loads(memoria("logs", "--json", MEMORIA_HOME=str(tmp_path)).stdout) == {"lines": []}
+
+
+def test_shell_completion_offers_the_commands() -> None:
+    environ = {
+        "_MEMORIA_COMPLETE": "complete_bash",
+        "COMP_WORDS": "memoria ",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [PROGRAM], capture_output=True, text=True, check=False, env={**os.environ, **environ}
+    )
+    assert {"recall", "pack", "up"} <= set(done.stdout.split())
+    environ["COMP_WORDS"] = "memoria re"
+    done = subprocess.run(
+        [PROGRAM], capture_output=True, text=True, check=False, env={**os.environ, **environ}
+    )
+    assert done.stdout.split() == ["recall"]

@@ -1,0 +1,96 @@
+"""The command line by itself: its commands, their help and options, wrong usage."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from memoria.cli import EXIT_CODES, app
+from memoria.cli.recall import _seed
+from memoria.errors import InvalidInputError
+from memoria.types import Seed
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+WITHOUT_JSON = {"export"}  # its output is JSON Lines already
+
+
+def memoria(*arguments: str) -> Any:
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": "200", "NO_COLOR": "1"})
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name: str) -> None:
+    done = memoria(name, "--help")
+    assert done.exit_code == 0
+    help_text, examples = done.output.split("Examples:")
+    assert COMMANDS[name].help.partition("\n\n")[0] in help_text
+    assert f"memoria {name}" in examples
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_prints_json_on_request(name: str) -> None:
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    assert ("--json" in options) != (name in WITHOUT_JSON)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_on_the_database_lets_it_be_chosen(name: str) -> None:
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    needs_none = name in {"up", "down", "status", "logs", "pack"}
+    for option in ("--uri", "--user", "--password-file", "--database"):
+        assert (option in options) != needs_none
+
+
+def test_the_help_says_what_the_exit_codes_mean() -> None:
+    done = memoria("--help")
+    assert done.exit_code == 0
+    assert EXIT_CODES in done.output
+    assert all(f"{code} " in EXIT_CODES for code in (0, 1, 2, 3, 4, 5, 130))
+
+
+def test_version_is_that_of_the_package() -> None:
+    assert memoria("--version").output == f"memoria {version('memoria-graph')}\n"
+
+
+def test_wrong_usage_exits_with_2() -> None:
+    for arguments in (
+        ["nonsense"],
+        ["recall"],
+        ["recall", "x", "--format", "html"],
+        ["init", "--dimensions", "5"],
+        ["pack", "--budget", "0"],
+        ["forget", "a"],  # nobody can be asked
+    ):
+        done = memoria(*arguments)
+        assert done.exit_code == 2, arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "id_", "score"),
+    [
+        ("a", "a", 1.0),
+        ("a=0.5", "a", 0.5),
+        ("a=.5", "a", 0.5),
+        ("a=5e-1", "a", 0.5),
+        ("a=b", "a=b", 1.0),
+        ("a=b=0.5", "a=b", 0.5),
+        ("a=", "a=", 1.0),
+        ("=", "=", 1.0),
+        ("=0.5", "=0.5", 1.0),
+        ("a=nan", "a=nan", 1.0),
+        ("a=inf", "a=inf", 1.0),
+        ("a=1_0", "a=1_0", 1.0),
+    ],
+)
+def test_a_seed_is_an_id_and_perhaps_a_score(text: str, id_: str, score: float) -> None:
+    assert _seed(text) == Seed(id=id_, score=score)
+
+
+@pytest.mark.parametrize("text", ["a=0", "a=-1", "a=1.5", "a=1e999", ""])
+def test_a_seed_with_an_impossible_score_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        _seed(text)

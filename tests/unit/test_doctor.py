@@ -1,0 +1,225 @@
+"""The doctor's arithmetic, the statements it names, and how it looks on a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+
+import pytest
+from rich.console import Console
+
+from memoria.cli.doctor import BAR_CHARS, show
+from memoria.doctor import Bucket, Examination, Finding, Hub, Severity
+from memoria.doctor.energy import energy_lost
+from memoria.doctor.graph import histogram
+from memoria.doctor.subject import Subject, literal
+from memoria.queries import root
+from memoria.schema import ServerFacts
+from memoria.store import Store
+from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
+
+FACTS = ServerFacts(
+    version="2026.08.1",
+    edition="community",
+    vector_dialect="search",
+    dimensions=3,
+    embedder=None,
+    indexes={},
+)
+REMEDIES = sorted(file.stem for file in root().glob("doctor/fix_*.cypher"))
+
+
+def hop(source: str, target: str, energy_in: float, energy_out: float) -> Hop:
+    return Hop(
+        source=source,
+        target=target,
+        relation="r",
+        direction="out",
+        weight=1.0,
+        tags=(),
+        tag_similarity=1.0,
+        degree=4,
+        energy_in=energy_in,
+        energy_out=energy_out,
+    )
+
+
+def path(reason: EndReason, *hops: Hop) -> Path:
+    energy = hops[-1].energy_out if hops else 1.0
+    return Path(seed_id="s", hops=hops, memories=(), end_reason=reason, energy=energy)
+
+
+def exploration(*paths: Path) -> Exploration:
+    return Exploration(
+        seed=Seed(id="s", score=1.0),
+        status="complete",
+        paths=paths,
+        error=None,
+        stats=ExplorationStats(levels=1, nodes=1, elapsed_s=0.0, hydrate_s=0.0),
+    )
+
+
+def subject(scope: str | None) -> Subject:
+    store = object.__new__(Store)  # never asked
+    return Subject(store=store, facts=FACTS, scope=scope, limit=10)
+
+
+def test_energy_lost_is_what_is_held_less_what_the_children_received() -> None:
+    to_a, to_b = hop("s", "a", 1.0, 0.5), hop("s", "b", 1.0, 0.25)
+    to_c = hop("a", "c", 0.5, 0.25)
+    found = exploration(path("max_depth", to_a, to_c), path("below_threshold", to_b))
+    # s: 1 - 0.5 - 0.25; a: 0.5 - 0.25; b, too large a hub: all; c, at the largest depth: nothing.
+    assert energy_lost(found) == {"s": 0.25, "a": 0.25, "b": 0.25}
+
+
+def test_a_shared_trunk_counts_once() -> None:
+    trunk = hop("s", "a", 1.0, 0.5)
+    ends = [path("dead_end", trunk, hop("a", name, 0.5, 0.125)) for name in ("b", "c")]
+    assert energy_lost(exploration(*ends)) == {"s": 0.5, "a": 0.25, "b": 0.125, "c": 0.125}
+
+
+def test_a_memory_that_passes_on_more_than_it_holds_loses_nothing() -> None:
+    hops = [hop("s", name, 1.0, 0.7) for name in "ab"]
+    found = exploration(*(path("max_depth", step) for step in hops))
+    assert energy_lost(found) == {"s": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("reason", "lost"), [("dead_end", {"s": 1.0}), ("below_threshold", {"s": 1.0})]
+)
+def test_a_seed_that_passes_nothing_on_loses_all(reason: EndReason, lost: dict[str, float]) -> None:
+    assert energy_lost(exploration(path(reason))) == lost
+
+
+def test_what_a_deadline_cut_is_not_lost() -> None:
+    assert energy_lost(exploration(path("truncated"))) == {}
+
+
+def test_histogram_puts_each_degree_into_its_power_of_two() -> None:
+    found = histogram(dict.fromkeys(range(1, 9), 1) | {0: 2})
+    assert [(bar.low, bar.high, bar.count) for bar in found] == [
+        (0, 0, 2),
+        (1, 1, 1),
+        (2, 3, 2),
+        (4, 7, 4),
+        (8, 15, 1),
+    ]
+    assert histogram({}) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("it's", r"'it\'s'"),
+        ("a\\", r"'a\\'"),
+        ("two\nlines  and a $p.scope", r"'two\u000alines  and a $p.scope'"),
+        ("\U0001f600", "'\U0001f600'"),
+        (None, "null"),
+        (384, "384"),
+        ([("s", "k")], "[['s', 'k']]"),
+    ],
+)
+def test_literal_is_written_as_cypher_reads_it(value: object, text: str) -> None:
+    assert literal(value) == text
+
+
+def test_there_are_remedies() -> None:
+    assert len(REMEDIES) > 10
+
+
+@pytest.mark.parametrize("name", REMEDIES)
+def test_statement_is_one_line_with_all_values_written_out(name: str) -> None:
+    values = {"dimensions": 3, "keys": [("s", "k")], "new_scope": "r", "scope_key": "k"}
+    scoped = subject("it's  $p.scope\n").statement(name, **values)
+    everywhere = subject(None).statement(name, **values)
+    for text in (scoped, everywhere):
+        assert text.endswith(";")
+        assert "\n" not in text
+        assert not re.search(r"\$p\.", text.replace(r"'it\'s  $p.scope\u000a'", ""))
+    if name not in ("fix_scope", "fix_scope_keys"):
+        assert r"m.scope = 'it\'s  $p.scope\u000a' AND m.id IS NOT NULL" in scoped
+        assert "m.scope =" not in everywhere
+        assert "WHERE true" in everywhere
+
+
+def test_command_line_quotes_what_a_shell_would_take_apart() -> None:
+    assert subject(None).command("doctor") == "memoria doctor"
+    line = subject("my scope").command("forget", "-x", "a'b")
+    assert shlex.split(line) == ["memoria", "forget", "--scope=my scope", "--", "-x", "a'b"]
+
+
+def test_severity_of_an_examination_is_the_worst() -> None:
+    def examined(*severities: Severity) -> Examination:
+        found = tuple(Finding(check="a.b", severity=name, message="m") for name in severities)
+        return Examination(scope=None, server=FACTS, findings=found)
+
+    assert examined("ok", "error", "note").severity == "error"
+    assert examined("note", "warning", "ok").severity == "warning"
+    assert examined().severity == "ok"
+
+
+def shown(examination: Examination, *, terminal: bool) -> str:
+    text = io.StringIO()
+    console = Console(
+        file=text,
+        force_terminal=terminal,
+        width=60,
+        color_system="standard" if terminal else None,
+        highlight=False,
+    )
+    show(examination, console)
+    return text.getvalue()
+
+
+EXAMINATION = Examination(
+    scope=None,
+    server=FACTS,
+    findings=(
+        Finding(check="server.version", severity="ok", message="Neo4j 2026.08.1"),
+        Finding(
+            check="edges.bad_weight",
+            severity="error",
+            message="edges whose weight is no number: 7 of 9; " + "they carry nothing " * 4,
+            remedy="store numbers",
+            command="MATCH (n) " + "RETURN n " * 20 + ";",
+            count=7,
+            examples=("a\x1b[2J -[r]-> [b]",),
+        ),
+    ),
+    histogram=(Bucket(low=0, high=0, count=1), Bucket(low=1, high=1, count=1_000_000)),
+    hubs=(Hub(id="h", scope="s", degree=400, lost=1.5, share=0.25, explorations=3),),
+    explored=20,
+)
+
+
+def test_on_a_terminal_there_are_colours_and_marks_and_the_command_stands_whole() -> None:
+    text = shown(EXAMINATION, terminal=True)
+    assert "\x1b[2J" not in text, "what an id holds never reaches the terminal"
+    assert re.search(r"\x1b\[1;31m✗", text)
+    assert re.search(r"\x1b\[32m✓", text)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert f"\n    {EXAMINATION.findings[1].command}\n" in plain
+    findings = plain.partition("what helps")[0]
+    assert max(map(len, findings.splitlines())) <= 60, "long messages are wrapped"
+    assert "such as a\\x1b[2J -[r]-> [b], ..." in plain
+    assert "25.0%" in plain
+
+
+def test_elsewhere_it_is_plain_and_a_line_for_each_finding() -> None:
+    text = shown(EXAMINATION, terminal=False)
+    assert "\x1b" not in text
+    lines = text.splitlines()
+    (line,) = [line for line in lines if line.startswith("  error")]
+    assert line.split() == [
+        "error",
+        "bad_weight",
+        *EXAMINATION.findings[1].message.split(),
+    ]
+    assert lines[-1] == "1 error, 1 ok"
+
+
+def test_a_bar_shows_for_every_memory_and_the_largest_is_the_widest() -> None:
+    text = shown(EXAMINATION, terminal=False)
+    bars = [line.count("█") for line in text.splitlines() if "█" in line]
+    assert bars == [1, BAR_CHARS]

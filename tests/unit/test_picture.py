@@ -1,0 +1,170 @@
+"""The drawing of an exploration: one box a memory, one edge a hop, and valid whatever they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import unescape
+from xml.etree import ElementTree
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
+from scripts.draw_exploration import clean, draw
+from tests.reference import explore
+from tests.strategies import SCOPE, Question, questions
+
+NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
+KINDS = ["Event", "UserRequest", "Odd kind", '"><script>']
+
+
+def hop(source: str, target: str, energy_in: float, energy_out: float) -> Hop:
+    return Hop(
+        source=source,
+        target=target,
+        relation="caused_by",
+        direction="in",
+        weight=0.5,
+        tags=(),
+        tag_similarity=1.0,
+        degree=4,
+        energy_in=energy_in,
+        energy_out=energy_out,
+    )
+
+
+def memories(*ids: str) -> tuple[MemoryNode, ...]:
+    return tuple(MemoryNode(id=i, kind="Event", text=f"text of {i}") for i in ids)
+
+
+def exploration(*paths: Path, seed: str = "a") -> Exploration:
+    return Exploration(
+        seed=Seed(id=seed, score=1.0),
+        status="complete",
+        paths=paths,
+        error=None,
+        stats=ExplorationStats(levels=1, nodes=1, elapsed_s=0.1, hydrate_s=0.0),
+    )
+
+
+# a -> b -> c and a -> b -> d: the trunk is shared.
+TO_B, TO_C, TO_D = hop("a", "b", 1.0, 0.25), hop("b", "c", 0.25, 0.06), hop("b", "d", 0.25, 0.05)
+FORK = exploration(
+    Path(
+        seed_id="a",
+        hops=(TO_B, TO_C),
+        memories=memories("a", "b", "c"),
+        end_reason="dead_end",
+        energy=0.06,
+    ),
+    Path(
+        seed_id="a",
+        hops=(TO_B, TO_D),
+        memories=memories("a", "b", "d"),
+        end_reason="below_threshold",
+        energy=0.05,
+    ),
+)
+
+
+def drawn(found: Exploration) -> ElementTree.Element:
+    return ElementTree.fromstring(draw(found, question="Why?", query_tags=("x",)))
+
+
+def words(picture: ElementTree.Element) -> list[str]:
+    return [text.text or "" for text in picture.findall(".//svg:text", NAMESPACE)]
+
+
+def edges(picture: ElementTree.Element) -> list[str]:
+    """The ledger of each edge in the picture."""
+    return [
+        group.findtext("svg:title", "", NAMESPACE)
+        for group in picture.findall("svg:g", NAMESPACE)
+        if group.find("svg:path", NAMESPACE) is not None
+    ]
+
+
+def boxes(picture: ElementTree.Element) -> list[ElementTree.Element]:
+    return picture.findall(".//svg:rect[@class='box']", NAMESPACE)
+
+
+def test_a_shared_trunk_is_drawn_once() -> None:
+    picture = drawn(FORK)
+    assert len(boxes(picture)) == 4
+    assert edges(picture) == [
+        "a to b: 1.0 * 0.5 / sqrt(4) * 1.0 = 0.25",
+        "b to c: 0.25 * 0.5 / sqrt(4) * 1.0 = 0.06",
+        "b to d: 0.25 * 0.5 / sqrt(4) * 1.0 = 0.05",
+    ]
+
+
+def test_picture_says_energy_degree_relation_and_end() -> None:
+    said = words(drawn(FORK))
+    assert {"0.250", "0.060", "0.050", "degree 4", "text of d", "Event"} <= {*said}
+    assert said.count("← caused_by") == 3
+    assert said.count("0.5 · 1.000") == 3
+    assert {"ends: dead end", "ends: below threshold"} <= {*said}
+
+
+def test_more_energy_makes_a_wider_edge() -> None:
+    strong, weak, _ = (
+        float(path.attrib["stroke-width"]) for path in drawn(FORK).findall(".//svg:path", NAMESPACE)
+    )
+    assert strong > weak
+
+
+def test_boxes_never_lie_on_each_other() -> None:
+    places = [(box.attrib["x"], float(box.attrib["y"])) for box in boxes(drawn(FORK))]
+    height = float(boxes(drawn(FORK))[0].attrib["height"])
+    for number, (x, y) in enumerate(places):
+        assert not [
+            other for other in places[:number] if other[0] == x and abs(other[1] - y) < height
+        ]
+
+
+def test_drawing_does_not_depend_on_the_time_taken() -> None:
+    later = replace(FORK, stats=replace(FORK.stats, elapsed_s=7.0))
+    assert ElementTree.tostring(drawn(later)) == ElementTree.tostring(drawn(FORK))
+
+
+def test_a_seed_that_passes_nothing_on_is_one_box() -> None:
+    alone = Path(
+        seed_id="a", hops=(), memories=memories("a"), end_reason="below_threshold", energy=1.0
+    )
+    picture = drawn(exploration(alone))
+    assert len(boxes(picture)) == 1
+    assert edges(picture) == []
+
+
+def test_a_memory_whose_text_could_not_be_read_is_drawn_by_its_id() -> None:
+    unread = replace(FORK.paths[0], memories=(), end_reason="truncated")
+    said = words(drawn(exploration(unread)))
+    assert {"a", "b", "c", "ends: truncated"} <= {*said}
+
+
+@given(question=questions(), kind=st.sampled_from(KINDS), text=st.text())
+def test_any_exploration_is_valid_xml_with_every_hop_in_it(
+    question: Question, kind: str, text: str
+) -> None:
+    seed, score = question.seeds[0]
+    found = explore(question.graph, SCOPE, seed, score, question.query_tags, question.config).paths
+    paths = [
+        Path(
+            seed_id=seed,
+            hops=path.hops,
+            memories=tuple(
+                MemoryNode(id=i, kind=kind, text=text)
+                for i in (seed, *(hop.target for hop in path.hops))
+            ),
+            end_reason=path.end_reason,
+            energy=path.energy,
+        )
+        for path in found
+    ]
+    source = draw(exploration(*paths, seed=seed), question=text, query_tags=(text,))
+    picture = ElementTree.fromstring(source)
+    taken = {hop for path in paths for hop in path.hops}
+    assert len(boxes(picture)) == len(taken) + 1
+    assert sorted(ledger.rpartition(": ")[0] for ledger in edges(picture)) == sorted(
+        unescape(clean(f"{hop.source} to {hop.target}")) for hop in taken
+    )
