@@ -9,8 +9,10 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from memoria.config import ContextConfig
+from memoria.context.arrange import better_place
 from memoria.context.duplicates import find_duplicates
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
@@ -25,6 +27,10 @@ from memoria.types import (
     Path,
     path_order,
 )
+
+# Share of the budget that is filled only when the memories packed so far stand in their trees: to
+# say what a memory is to the one above it takes some 5 % of its tokens.
+ROOM_FOR_REASONS = 0.05
 
 _Chains = Mapping[Place, list[Place]]
 
@@ -106,22 +112,28 @@ class ContextBuilder:
         by one; a memory brings its worth for each character of its text, so that what is long and
         strong is not passed over for what is short. Then the whole text is counted; while that is
         over budget, the later half of the steps is dropped. On from there until nothing fits.
-        O(P log P) for P places.
+        A memory that was cheapest by itself moves below one in the text that leads to it; at first
+        some room is kept for that. O(P (log P + M)) for P places and M moves.
         """
         places = grow(sorted(self._paths.values(), key=path_order), self._config.order)
         mains = [place for place in places if place.home is place]
         duplicates = self._drop_duplicates(places, near)
-        chains = {place: chain_of(place) for place in places if place.home is place and place.text}
-        for place in {place: None for chain in chains.values() for place in chain}:
-            place.lines = render_place(place, self._config)
-            place.tokens = self._count(place.lines + "\n")
-        included, text, tokens = self._fill(places, chains)
-        packed = [place for place in places if place in included and place in chains]
-        left_out = [_omitted(place, duplicates) for place in set(mains).difference(packed)]
+        reserved = int(self._budget * ROOM_FOR_REASONS)
+        draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
+        self._arrange(places, draft)
+        draft = self._fill(places, draft, self._budget)
+        while self._arrange(places, draft):
+            draft = self._fill(places, draft, self._budget)
+        nothing = self._draft(places, set())
+        if not draft.included and nothing.text and nothing.tokens <= self._budget:
+            draft = nothing
+        packed = [place for place in places if place in draft.included and _has_text(place)]
+        ids = {place.id for place in packed}
+        left_out = [_omitted(place, duplicates) for place in mains if place.id not in ids]
         return ContextPack(
-            text=text,
+            text=draft.text,
             items=tuple(map(_item, packed)),
-            tokens=tokens,
+            tokens=draft.tokens,
             omitted=tuple(sorted(left_out, key=lambda item: (-item.score, item.id))),
         )
 
@@ -138,29 +150,71 @@ class ContextBuilder:
                 place.home = homes[duplicates[place.id]]
         return duplicates
 
-    def _fill(self, places: list[Place], chains: _Chains) -> tuple[set[Place], str, int]:
-        """Take chains until nothing fits: what is in, the whole text and its tokens."""
-        included: set[Place] = set()
-        text, tokens, largest = "", 0, self._budget
-        while steps := _propose(chains, included, min(largest, self._budget - tokens)):
+    def _fill(self, places: list[Place], draft: _Draft, budget: int) -> _Draft:
+        """Take chains until nothing fits."""
+        chains = {place: chain_of(place) for place in places if _has_text(place)}
+        needed = {place for chain in chains.values() for place in chain}
+        self._render(place for place in needed if not place.lines)
+        largest = budget
+        while steps := _propose(chains, draft.included, min(largest, budget - draft.tokens)):
             while steps:
-                trial = included.union(*steps)
-                lines = (place.lines for place in places if place in trial)
-                trial_text = join(lines, self._config)
-                used = self._count(trial_text)
-                if used <= self._budget:
-                    included, text, tokens = trial, trial_text, used
+                trial = self._draft(places, draft.included.union(*steps))
+                if trial.tokens <= budget:
+                    draft = trial
                     break
                 if len(steps) == 1:  # longer in the text than alone: only shorter ones may fit
                     largest = sum(place.tokens for place in steps[0]) - 1
                 steps = steps[: len(steps) // 2]
-        nothing = join([], self._config)
-        if not included and nothing and (used := self._count(nothing)) <= self._budget:
-            text, tokens = nothing, used
-        return included, text, tokens
+        return draft
+
+    def _arrange(self, places: list[Place], draft: _Draft) -> bool:
+        """Move memories that stand alone into the trees, where that fits; say whether any was."""
+        refused: set[Place] = set()
+        moved = False
+        while move := better_place(places, draft.included, refused):
+            home, spot = move
+            self._settle(places, home, spot)
+            trial = self._draft(places, draft.included - {home} | {spot})
+            if trial.tokens <= self._budget:
+                draft.included, draft.text, draft.tokens = trial.included, trial.text, trial.tokens
+                refused.clear()
+                moved = True
+            else:
+                self._settle(places, spot, home)
+                refused.add(spot)
+        return moved
+
+    def _settle(self, places: list[Place], old: Place, new: Place) -> None:
+        """Make ``new`` the home of the memory, and of its duplicates, instead of ``old``."""
+        changed = {place for place in places if place.home is old}
+        for place in changed:
+            place.home = new
+        self._render(changed)
+
+    def _render(self, places: Iterable[Place]) -> None:
+        for place in places:
+            place.lines = render_place(place, self._config)
+            place.tokens = self._count(place.lines + "\n")
+
+    def _draft(self, places: list[Place], included: set[Place]) -> _Draft:
+        text = join((place.lines for place in places if place in included), self._config)
+        return _Draft(included, text, self._count(text))
 
     def _count(self, text: str) -> int:
         return _whole(self._count_tokens(text), "count_tokens", low=0)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A text, the places in it, and its tokens."""
+
+    included: set[Place]
+    text: str
+    tokens: int
+
+
+def _has_text(place: Place) -> bool:
+    return place.home is place and bool(place.text)
 
 
 def _propose(chains: _Chains, packed: set[Place], room: int) -> list[list[Place]]:

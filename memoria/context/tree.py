@@ -18,6 +18,10 @@ from typing import Any, Literal
 
 from memoria.types import MemoryNode, Path
 
+# Energies are far below the scores of hits: each hop divides by the root of the degree. Of 0, 0.25,
+# 0.5, 0.75 and energies as they are, 0.5 kept most evidence on LoCoMo, and on HotpotQA within a point.
+REACHED_WORTH = 0.5
+
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -44,8 +48,9 @@ def grow(paths: Iterable[Path], order: Literal["relevance", "time"]) -> list[Pla
 
     Notes
     -----
-    A memory is worth the energy it starts with, as a hit of the search, plus the most that reached
-    it over hops: what both found is likelier to be what was asked for.
+    A memory is worth its score as a hit of the search, plus the most energy that reached it over
+    hops, on a scale that gives the strongest of them `REACHED_WORTH`: what both found is likelier
+    to be what was asked for.
     """
     tree: dict[tuple[str, ...], Place] = {}
     memories: dict[str, MemoryNode] = {}
@@ -68,12 +73,13 @@ def grow(paths: Iterable[Path], order: Literal["relevance", "time"]) -> list[Pla
             best[ids[0]] = max(best[ids[0]], energy)
             came = reached if depth else found
             came[place.id] = max(came[place.id], energy)
+    strongest = max(reached.values(), default=0.0) or 1.0
     for place in tree.values():  # a parent stands before its children
         above, energy = (place.parent.rank, place.energy) if place.parent else ((), best[place.id])
         place.rank = (*above, (-energy, place.id))
         place.memory = memories.get(place.id) or MemoryNode(id=place.id, kind="", text="")
         place.text = place.memory.text.strip()
-        place.worth = found[place.id] + reached[place.id]
+        place.worth = found[place.id] + REACHED_WORTH * reached[place.id] / strongest
     places = sorted(tree.values(), key=lambda place: place.rank)
     homes: dict[str, Place] = {}
     for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text

@@ -136,11 +136,11 @@ def test_json_says_why_a_text_is_not_there() -> None:
     blank = MemoryNode(id="blank", kind="Event", text=" ")
     end = MemoryNode(id="end", kind="Event", text="the end")
     paths = [
-        path(LOGS, energies=[0.9]),
+        path(LOGS, FIX, energies=[0.9, 0.8]),
         path(again, blank, LOGS, end, energies=[0.5, 0.4, 0.3, 0.2]),
     ]
     result = build(paths, ContextConfig(format="json"))
-    notes = {entry["id"]: entry.get("note") for entry in json.loads(result.text)[1:]}
+    notes = {entry["id"]: entry.get("note") for entry in json.loads(result.text)[2:]}
     assert notes == {
         "again": "same as act-12",
         "blank": "no text",
@@ -148,7 +148,7 @@ def test_json_says_why_a_text_is_not_there() -> None:
         "end": None,
     }
     text = build(paths, ContextConfig()).text.splitlines()
-    assert text[1:4] == [
+    assert text[2:5] == [
         "[again] (same as act-12)",
         "  leads_to -> [blank] Event, energy 0.400: (no text)",
         "    leads_to -> [act-12] (shown elsewhere)",
