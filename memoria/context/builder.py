@@ -7,17 +7,17 @@ Touches nothing. Source: design section 9.
 from __future__ import annotations
 
 import heapq
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria.config import ContextConfig
-from memoria.context.arrange import better_place
+from memoria.context.arrange import find_moves, settle
 from memoria.context.duplicates import find_duplicates
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
 from memoria.context.tree import Place, chain_of, grow
-from memoria.errors import InvalidInputError
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -27,6 +27,7 @@ from memoria.types import (
     Path,
     path_order,
 )
+from memoria.validation import check_whole
 
 # Share of the budget that is filled only when the memories packed so far stand in their trees: to
 # say what a memory is to the one above it takes some 5 % of its tokens.
@@ -78,7 +79,7 @@ class ContextBuilder:
         config: ContextConfig | None = None,
         count_tokens: CountTokens | None = None,
     ) -> None:
-        self._budget = _whole(budget_tokens, "budget_tokens", low=1)
+        self._budget = check_whole(budget_tokens, "budget_tokens", low=1, high=sys.maxsize)
         self._config = config or ContextConfig()
         self._count_tokens = count_tokens or estimate_tokens
         self._paths: dict[tuple[str, ...], Path] = {}
@@ -112,18 +113,18 @@ class ContextBuilder:
         by one; a memory brings its worth for each character of its text, so that what is long and
         strong is not passed over for what is short. Then the whole text is counted; while that is
         over budget, the later half of the steps is dropped. On from there until nothing fits.
-        A memory that was cheapest by itself moves below one in the text that leads to it; at first
-        some room is kept for that. O(P (log P + M)) for P places and M moves.
+        Memories that were cheapest by themselves move below those in the text that lead to them;
+        at first some room is kept for that. Each place's lines are counted once or twice, the whole
+        text once for each halving.
         """
         places = grow(sorted(self._paths.values(), key=path_order), self._config.order)
         mains = [place for place in places if place.home is place]
         duplicates = self._drop_duplicates(places, near)
         reserved = int(self._budget * ROOM_FOR_REASONS)
         draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
-        self._arrange(places, draft)
-        draft = self._fill(places, draft, self._budget)
-        while self._arrange(places, draft):
-            draft = self._fill(places, draft, self._budget)
+        draft = self._fill(places, self._arrange(places, draft), self._budget)
+        while (arranged := self._arrange(places, draft)) is not draft:
+            draft = self._fill(places, arranged, self._budget)
         nothing = self._draft(places, set())
         if not draft.included and nothing.text and nothing.tokens <= self._budget:
             draft = nothing
@@ -167,29 +168,20 @@ class ContextBuilder:
                 steps = steps[: len(steps) // 2]
         return draft
 
-    def _arrange(self, places: list[Place], draft: _Draft) -> bool:
-        """Move memories that stand alone into the trees, where that fits; say whether any was."""
-        refused: set[Place] = set()
-        moved = False
-        while move := better_place(places, draft.included, refused):
-            home, spot = move
-            self._settle(places, home, spot)
-            trial = self._draft(places, draft.included - {home} | {spot})
+    def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:
+        """Move memories that stand alone into the trees; ``draft`` itself when none can move."""
+        moves = find_moves(places, draft.included)
+        while moves:
+            self._render(settle(places, moves))
+            old, new = zip(*moves, strict=True)
+            trial = self._draft(places, draft.included.difference(old).union(new))
             if trial.tokens <= self._budget:
-                draft.included, draft.text, draft.tokens = trial.included, trial.text, trial.tokens
-                refused.clear()
-                moved = True
+                draft = trial
+                moves = find_moves(places, draft.included)
             else:
-                self._settle(places, spot, home)
-                refused.add(spot)
-        return moved
-
-    def _settle(self, places: list[Place], old: Place, new: Place) -> None:
-        """Make ``new`` the home of the memory, and of its duplicates, instead of ``old``."""
-        changed = {place for place in places if place.home is old}
-        for place in changed:
-            place.home = new
-        self._render(changed)
+                self._render(settle(places, [move.back() for move in moves]))
+                moves = moves[: len(moves) // 2]
+        return draft
 
     def _render(self, places: Iterable[Place]) -> None:
         for place in places:
@@ -201,10 +193,11 @@ class ContextBuilder:
         return _Draft(included, text, self._count(text))
 
     def _count(self, text: str) -> int:
-        return _whole(self._count_tokens(text), "count_tokens", low=0)
+        tokens = self._count_tokens(text)
+        return check_whole(tokens, "count_tokens", low=0, high=sys.maxsize)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Draft:
     """A text, the places in it, and its tokens."""
 
@@ -262,11 +255,3 @@ def _omitted(place: Place, duplicates: Mapping[str, str]) -> OmittedItem:
     if duplicate_of is not None:
         reason = "duplicate"
     return OmittedItem(id=place.id, score=place.energy, reason=reason, duplicate_of=duplicate_of)
-
-
-def _whole(value: int, name: str, *, low: int) -> int:
-    """Return ``value``, the argument ``name`` or what it returned, if it is an int >= ``low``."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        message = f"{name} must give a whole number >= {low}, got {value!r}"
-        raise InvalidInputError(message, field=name)
-    return value

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memoria.config import ContextConfig
@@ -487,6 +487,11 @@ def path_lists(draw: st.DrawFn) -> list[Path]:
     return draw(st.permutations(paths))
 
 
+def one_tree() -> st.SearchStrategy[list[Path]]:
+    """Paths of one seed: each memory has one place, so that the whole reads one way only."""
+    return path_lists().map(lambda paths: [p for p in paths if p.seed_id == paths[0].seed_id])
+
+
 configs = st.builds(
     ContextConfig,
     order=st.sampled_from(["relevance", "time"]),
@@ -599,10 +604,33 @@ def test_nothing_left_out_for_the_budget_would_fit(paths, budget, config) -> Non
     for item in result.omitted:
         if item.reason == "budget":
             assert words(whole({*packed_ids, item.id})) > budget
-    if packed_ids:  # and removing the last makes room
-        last = result.items[-1].id
-        users = {i for i in packed_ids if homes[last] in chain_of(homes[i])}
-        assert len(whole(packed_ids - users)) < len(result.text)
+
+
+def cut_before(one: Path, gone: str) -> Path | None:
+    """The part of a path that stands before a memory; None where the path starts with it."""
+    if gone not in one.ids:
+        return one
+    kept = one.ids.index(gone)
+    if kept == 0:
+        return None
+    hops = one.hops[: kept - 1]
+    energy = hops[-1].energy_out if hops else one.hops[0].energy_in
+    return replace(one, hops=hops, memories=one.memories[:kept], energy=energy)
+
+
+@given(one_tree(), configs)
+def test_removing_the_last_item_makes_room_for_one_like_it(paths, config) -> None:
+    config = replace(config, duplicate_overlap=None)
+    whole = build(paths, PLENTY, words, config)
+    assume(whole.items)
+    last = whole.items[-1]
+    text = next(m.text for one in paths for m in one.memories if m.id == last.id)
+    fewer = [cut for one in paths if (cut := cut_before(one, last.id))]
+    alike = path(("alike", last.score), texts={"alike": text})
+    again = build([*fewer, alike], whole.tokens, words, config)
+    assert {*ids(again.items), last.id} == {*ids(whole.items), "alike"}
+    if len(whole.items) > 1:  # one token less, and one has to go
+        assert build([*fewer, alike], again.tokens - 1, words, config).omitted
 
 
 @given(path_lists(), st.sampled_from([None, words, words_and_frame, superadditive]))
@@ -612,7 +640,7 @@ def test_without_pressure_every_memory_with_text_is_in(paths, count) -> None:
     assert set(ids(result.items)) == {i for i, text in texts.items() if text.strip()}
 
 
-@given(path_lists(), configs)
+@given(one_tree(), configs)
 def test_budget_of_exactly_the_whole_takes_the_whole(paths, config) -> None:
     whole = build(paths, 10**9, words, config)
     if whole.items:
