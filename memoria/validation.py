@@ -97,14 +97,18 @@ def check_strings(values: object, field: str) -> tuple[str, ...]:
     return tuple(sorted(unique))
 
 
-def check_number(value: object, field: str, *, low: float, high: float) -> float:
-    """Return ``value`` as a float if it is a finite number in [low, high]."""
+def check_number(
+    value: object, field: str, *, low: float, high: float, above_low: bool = False
+) -> float:
+    """Return ``value`` as a float if it is a finite number in [low, high], or in (low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInputError(f"{field} must be a number, got {_kind_of(value)}", field=field)
     # Compared as it is: a whole number of 400 digits has no float, and NaN is in no range.
-    if not low <= value <= high or abs(value) > sys.float_info.max:
+    outside = not low <= value <= high or (above_low and value == low)
+    if outside or abs(value) > sys.float_info.max:
         shown = value if isinstance(value, float) or abs(value) < 10**15 else "a larger number"
-        raise InvalidInputError(f"{field} must be in [{low}, {high}], got {shown}", field=field)
+        bounds = f"{'(' if above_low else '['}{low}, {high}]"
+        raise InvalidInputError(f"{field} must be in {bounds}, got {shown}", field=field)
     return float(value)
 
 
@@ -120,10 +124,7 @@ def check_whole(value: object, field: str, *, low: int, high: int) -> int:
 
 def check_score(value: object, field: str = "score") -> float:
     """Return ``value`` as a float if it is a seed score: finite, in (0, 1]."""
-    number = check_number(value, field, low=0.0, high=1.0)
-    if number == 0.0:
-        raise InvalidInputError(f"{field} must be above 0", field=field)
-    return number
+    return check_number(value, field, low=0, high=1, above_low=True)
 
 
 def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:

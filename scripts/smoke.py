@@ -1,16 +1,22 @@
-"""Recall with an installed memoria: run by check-wheel in an environment that holds the wheel."""
+"""Recall with an installed memoria: run by check-wheel in an environment that holds the wheel.
+
+In: the program of an environment that holds the wheel without extras. It has neither a server nor
+an embedder of its own, and uses those memories by words.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 
 import memoria
 from memoria.ingest import ingest_files
-from memoria.local import LocalNeo4j
+from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.sample import QUESTIONS, sample_path
 
 
-async def main() -> None:
+async def main(program: str) -> None:
     """Fail unless a question to the sample memory reaches an answer that no word of it names."""
     embedder = memoria.OnnxEmbedder()
     async with (
@@ -30,7 +36,30 @@ async def main() -> None:
         print(f"{len(reached)} memories reached, {recall.context.tokens} tokens of context")
         if missing:
             raise SystemExit(f"not reached: {sorted(missing)}")
+        await use_base(program, server, question.text)
+
+
+async def use_base(program: str, server: EphemeralNeo4j, question: str) -> None:
+    """Fail unless the installation without extras helps, recalls and examines."""
+    user, password = server.auth
+    environ = {"NEO4J_URI": server.uri, "NEO4J_USERNAME": user, "NEO4J_PASSWORD": password}
+    for arguments, codes, expected in (
+        (["--help"], {0}, "recall"),
+        (["recall", question, "--embedder", "none", "--scope", "smoke"], {0}, " tokens, "),
+        (["doctor", "--scope", "smoke", "--sample", "1"], {0, 4}, "indexes"),  # 4: warnings
+    ):
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *arguments,
+            env={**os.environ, **environ},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output = (await process.communicate())[0].decode()
+        print(f"without extras: memoria {arguments[0]}: exit code {process.returncode}")
+        if process.returncode not in codes or expected not in output:
+            raise SystemExit(output)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1]))

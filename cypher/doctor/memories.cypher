@@ -5,7 +5,8 @@
 // What is wrong with memories, at most limit of them: those of a scope, found by an index seek,
 // or with scope null any, by a label scan. examples: [scope, id, element id] of the first five.
 // Fault examined counts them all. Values are tested for their type before anything else is done
-// with them: a query that meets a text where it wants a number ends.
+// with them: a query that meets a text where it wants a number ends. What nothing finds, for want
+// of an id or a scope, is told as that first: a missing text or vector can't be mended before.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
@@ -16,14 +17,16 @@ UNION ALL
   RETURN m LIMIT toInteger($p.limit)
 }
 WITH m, m.embedding AS vector, size(labels(m)) - 1 AS kinds,
+     NOT (m.id IS :: STRING NOT NULL) OR m.id = '' AS nameless,
+     NOT (m.scope IS :: STRING NOT NULL) OR m.scope = '' AS homeless,
      CASE WHEN m.text IS :: STRING NOT NULL THEN trim(m.text) = '' ELSE true END AS blank
 UNWIND [
   'examined',
-  CASE WHEN NOT (m.id IS :: STRING NOT NULL) OR m.id = '' THEN 'id' END,
-  CASE WHEN NOT (m.scope IS :: STRING NOT NULL) OR m.scope = '' THEN 'scope' END,
-  CASE WHEN blank THEN 'text' END,
+  CASE WHEN nameless THEN 'id' END,
+  CASE WHEN homeless THEN 'scope' END,
+  CASE WHEN blank AND NOT nameless AND NOT homeless THEN 'text' END,
   CASE
-    WHEN vector IS NULL AND blank THEN null
+    WHEN vector IS NULL AND (blank OR nameless OR homeless) THEN null
     WHEN vector IS NULL THEN 'no_embedding'
     WHEN NOT (vector IS :: LIST<INTEGER | FLOAT> NOT NULL) THEN 'bad_embedding'
     WHEN size(vector) <> $p.dimensions

@@ -1,7 +1,8 @@
 """The command line. Entry point: `main`.
 
-Exit codes: 0 done; 1 an error, one line on stderr; 2 wrong usage; 3 `status`: the server does
-not run; 4 and 5 `doctor`: warnings, errors; 130 interrupted.
+Exit codes: 0 done; 1 an error, one line on stderr, or none where the reader of stdout has gone;
+2 wrong usage; 3 `status`: the server does not run; 4 and 5 `doctor`: warnings, errors; 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import doctor, memories, recall, scopes, server
+from memoria.cli import doctor, memories, pack, recall, scopes, server
 from memoria.cli.common import FAILED, advice, err, printable
 from memoria.errors import MemoriaError
 
@@ -43,7 +44,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
         scopes.export,
         doctor.doctor,
     ),
-    "Retrieval": (recall.recall, recall.explore, recall.pack),
+    "Retrieval": (recall.recall, recall.explore, pack.pack),
 }
 
 
@@ -77,6 +78,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error is one line and exit code 1, no traceback."""
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):  # a text may hold what a terminal can't show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -92,6 +94,14 @@ def main() -> None:
     except OSError as exc:
         _drop_output()
         _fail(f"{exc.filename}: {exc.strerror}" if exc.filename else f"{exc.strerror or exc}")
+
+
+def _open_closed_streams() -> None:
+    """Give a process without one of its streams, as after ``>&-``, one that leads nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115  # as theirs
+            setattr(sys, name, stream)
 
 
 def _fail(message: str) -> None:

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from memoria.cli.common import (
@@ -31,7 +32,18 @@ from memoria.cli.common import (
     run,
     target,
 )
-from memoria.doctor import LIMIT, SEVERITIES, Bucket, Examination, Finding, Hub, Severity, examine
+from memoria.cli.render import print_table
+from memoria.doctor import (
+    LIMIT,
+    SEVERITIES,
+    Bucket,
+    Examination,
+    ExamineConfig,
+    Finding,
+    Hub,
+    Severity,
+    examine,
+)
 from memoria.embed import ONNX_MODELS
 from memoria.store import Store
 
@@ -80,12 +92,13 @@ def doctor(
     memoria doctor --json | jq '.findings[] | select(.severity == "error")'
     """
     model = embedder_named(embedder) if embedder else None
+    config = ExamineConfig(
+        sample=sample, limit=limit, options=_given(uri, user, password_file, database)
+    )
 
     async def look(store: Store) -> Examination:
         rng = random.Random(SEED)  # noqa: S311  # a sample, no secret
-        return await examine(
-            store, scope=scope, embedder=model, sample=sample, rng=rng, limit=limit
-        )
+        return await examine(store, scope=scope, embedder=model, config=config, rng=rng)
 
     with err.status("examining the database"):
         found: Examination = run(on_store(target(uri, user, password_file, database), look))
@@ -96,13 +109,24 @@ def doctor(
     raise typer.Exit(_EXIT_CODES.get(found.severity, 0))
 
 
+def _given(
+    uri: str | None, user: str | None, password_file: Path | None, database: str | None
+) -> tuple[str, ...]:
+    """Return the options that led to the database; what came from the environment stays there."""
+    given = {
+        "--uri": uri,
+        "--user": user,
+        "--password-file": password_file,
+        "--database": database,
+    }
+    return tuple(f"{name}={value}" for name, value in given.items() if value is not None)
+
+
 def show(found: Examination, console: Console) -> None:
     """Print an examination: findings by theme, what to do, degrees, hubs, the sum of it."""
     for theme, findings in groupby(found.findings, lambda finding: finding.theme):
         _heading(console, theme)
-        _print_rows(
-            console, [_finding_row(finding, console.is_terminal) for finding in findings], gap=2
-        )
+        _print_rows(console, [_finding_row(each, console.is_terminal) for each in findings])
     remedies = [finding for finding in found.findings if finding.remedy]
     if remedies:
         _heading(console, "what helps")
@@ -134,18 +158,11 @@ def _finding_row(finding: Finding, on_terminal: bool) -> tuple[Text, ...]:
     )
 
 
-def _print_rows(console: Console, rows: list[tuple[Text, ...]], gap: int = 2) -> None:
-    """Print a table: fitted to a terminal, elsewhere a line for each row, however long."""
-    if console.is_terminal:
-        table = Table.grid(padding=(0, gap, 0, 0))
-        for row in rows:
-            table.add_row(Text(" "), *row)
-        console.print(table, soft_wrap=False)
-        return
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.plain.ljust(width) for cell, width in zip(row, widths, strict=True))
-        console.print(Text(f"  {'  '.join(cells)}".rstrip()), soft_wrap=True)
+def _print_rows(console: Console, rows: list[tuple[Text, ...]]) -> None:
+    """Print rows without a frame; on a narrow terminal no name is cut."""
+    columns = [Column(overflow="fold") for _ in rows[0]]
+    look = Table.grid(*columns, padding=(0, 2, 0, 0))
+    print_table(console, look, rows, indent=2)
 
 
 def _print_remedy(console: Console, finding: Finding) -> None:

@@ -29,6 +29,7 @@ from memoria.cli.common import (
     say_missing,
     target,
 )
+from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.hydrate import hydrate
 from memoria.ingest import GraphWriter, IngestReport, ingest_files
@@ -129,8 +130,10 @@ def ingest(
         err.print(problem, style="yellow", markup=False)
     done = report.written
     line = (
-        f"{done.memories} memories ({done.memories_created} new, {done.embedded} embedded), "
-        f"{done.relations} edges ({done.relations_created} new), {done.skipped} lines skipped"
+        f"{count(done.memories, 'memory', 'memories')} "
+        f"({done.memories_created} new, {done.embedded} embedded), "
+        f"{count(done.relations, 'edge', 'edges')} ({done.relations_created} new), "
+        f"{count(done.skipped, 'line', 'lines')} skipped"
     )
     facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
     print_facts(facts, as_json, line)
@@ -193,10 +196,9 @@ async def _those_there(store: Store, ids: list[str], scope: str) -> list[str]:
 def _confirm(ids: list[str], scope: str) -> None:
     """Ask on the terminal; no, or Ctrl-C, ends the command."""
     shown = ", ".join(map(one_line, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
+    what = f"{count(len(ids), 'memory', 'memories')} of scope {one_line(scope)}"
     try:
-        sure = typer.confirm(
-            f"Delete {len(ids)} memories of scope {one_line(scope)} ({shown})?", err=True
-        )
+        sure = typer.confirm(f"Delete {what} ({shown})?", err=True)
     except typer.Abort:
         raise typer.Exit(INTERRUPTED) from None
     if not sure:

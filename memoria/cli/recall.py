@@ -1,12 +1,9 @@
-"""What the memories say: ``recall``, ``explore``, and ``pack`` for what either printed."""
+"""What the memories say: ``recall``, ``explore``."""
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Sequence
-from pathlib import Path as FilePath
 from typing import Annotated
 
 import typer
@@ -37,25 +34,17 @@ from memoria.cli.common import (
     say_missing,
     target,
 )
+from memoria.cli.pack import say_too_small
 from memoria.cli.render import recall_summary, show_paths, summary
 from memoria.config import ContextConfig, ExploreConfig, RetrieverConfig, SeedConfig
-from memoria.context import ContextBuilder
 from memoria.embed import DEFAULT_ONNX_MODEL
-from memoria.errors import InvalidInputError
-from memoria.jsonl import at_place
-from memoria.plain import (
-    explorations_from,
-    hits_from,
-    plain_context,
-    plain_explorations,
-    plain_recall,
-)
+from memoria.errors import MemoriaError
+from memoria.plain import plain_explorations, plain_recall
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.types import Exploration, Path, Recall, Seed
+from memoria.types import Exploration, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
-STDIN = "-"
 
 # Lines of a tree are cut at the width; the other consoles leave long lines to the terminal.
 screen = Console(highlight=False, emoji=False)
@@ -121,20 +110,21 @@ def recall(
             return paths.result
 
     found = run(on_store(target(uri, user, password_file, database), ask))
+    say_too_small(found.context, budget)
     if as_json:
         print_facts(plain_recall(found), True, "")
         return
     if not found.seeds.seeds:
         print_text(f"nothing found in scope {scope}; --scope names another one")
-    else:
-        packed = found.context.text
+    elif packed := found.context.text:
         print_text(f"\n{packed}\n")
     out.print(printable(recall_summary(found, budget)), style="dim", markup=False)
 
 
 def explore(
     seeds: Annotated[
-        list[str], typer.Argument(metavar="SEED_ID[=SCORE]...", help="Where to start; score 1.")
+        list[str],
+        typer.Argument(metavar="SEED", help="Where to start: ID, or ID=SCORE; score 1."),
     ],
     tag: Tags = None,
     depth: Depth = DEFAULTS.explore.max_depth,
@@ -171,6 +161,8 @@ def explore(
         if as_json:
             async with retriever.explore_seeds(chosen, query_tags=tag or (), config=config) as ends:
                 done = {one.seed: one async for one in ends}
+            if (error := _common_error(list(done.values()))) is not None:
+                raise error
             return tuple(done[seed] for seed in chosen)
         async with retriever.stream_paths(chosen, query_tags=tag or (), config=config) as paths:
             await show_paths(paths, screen)
@@ -184,40 +176,6 @@ def explore(
     _report(found, scope)
 
 
-def pack(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="What explore or recall printed with --json; - is stdin.", metavar="[FILE...]"
-        ),
-    ] = None,
-    budget: Budget = DEFAULTS.budget_tokens,
-    format_: Format = "text",
-    order: Order = "relevance",
-    as_json: Json = False,
-) -> None:
-    """Pack what `explore --json` or `recall --json` printed for a prompt; needs no database.
-
-    Several files become one context. With --json one document: text, tokens, items, omitted.
-
-    Examples
-    --------
-    memoria explore evt-062 --json | memoria pack --budget 500
-    memoria pack monday.json tuesday.json --format markdown --order time
-    """
-    if not files and sys.stdin.isatty():
-        raise typer.BadParameter("name files, or pipe in what explore --json prints")
-    builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
-    for name in files or [STDIN]:
-        for path in _read_paths(name):
-            builder.add(path)
-    context = builder.build()
-    if as_json:
-        print_facts(plain_context(context), True, "")
-    else:
-        print_text(context.text)
-
-
 def _seed(text: str) -> Seed:
     """Read ``id`` or ``id=score``."""
     id_, _, score = text.rpartition("=")
@@ -226,31 +184,19 @@ def _seed(text: str) -> Seed:
     return Seed(id=text, score=1.0)
 
 
+def _common_error(explorations: Sequence[Exploration]) -> MemoriaError | None:
+    """Return the first error where every exploration failed: then there is nothing to print."""
+    errors = [found.error for found in explorations if found.error is not None]
+    return errors[0] if errors and len(errors) == len(explorations) else None
+
+
 def _report(explorations: Sequence[Exploration], scope: str) -> None:
     """Name the seeds without a result; end with an error when none has one, or one failed."""
     missing = [found.seed.id for found in explorations if found.status == "seed_not_found"]
     say_missing(missing, scope)
     for found in explorations:
         if found.error is not None:
-            text = printable(f"from {found.seed.id}: {found.error}")
+            text = printable(f"memoria: from {found.seed.id}: {found.error}")
             err.print(text, style="red", markup=False)
     if len(missing) == len(explorations) or any(found.error for found in explorations):
         raise typer.Exit(FAILED)
-
-
-def _read_paths(name: str) -> list[Path]:
-    """Read the paths of one document; ``-`` is standard input."""
-    raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
-    place = "<stdin>" if name == STDIN else name
-    if not raw.strip():
-        raise InvalidInputError(f"{place}: is empty; give what explore or recall printed")
-    try:
-        data = json.loads(raw)
-        paths = [path for found in explorations_from(data) for path in found.paths]
-        return [*paths, *hits_from(data)]
-    except InvalidInputError as exc:
-        raise at_place(exc, place) from exc
-    except (ValueError, RecursionError) as exc:
-        raise InvalidInputError(
-            f"{place}: is no JSON document; give what explore or recall printed with --json"
-        ) from exc

@@ -1,14 +1,16 @@
-"""How paths look: growing trees, one for each seed, on a terminal; elsewhere a line for each path.
+"""How paths and tables look: drawn on a terminal, elsewhere a line for each path or row.
 
-In: paths as they end. Out: text on a console.
+Paths are growing trees, one for each seed. In: paths as they end, rows. Out: text on a console.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from rich.console import Console
 from rich.live import Live
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -21,7 +23,8 @@ SHOWN_CHARS = 300  # of a text; the terminal's width cuts it shorter
 
 async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
     """Show each path as soon as it comes."""
-    if not console.is_interactive:
+    # The console also counts a pipe as a terminal where FORCE_COLOR asks for colours.
+    if not (console.is_interactive and console.file.isatty()):
         async for path in paths:
             console.print(path_line(path), soft_wrap=True)
         return
@@ -68,9 +71,9 @@ def summary(explorations: Sequence[Exploration]) -> str:
     reached = {id_ for path in paths for id_ in path.ids}
     cut = sum(exploration.status == "truncated" for exploration in explorations)
     counts = (
-        _count(len(explorations), "seed", "seeds"),
-        _count(len(paths), "path", "paths"),
-        _count(len(reached), "memory", "memories"),
+        count(len(explorations), "seed", "seeds"),
+        count(len(paths), "path", "paths"),
+        count(len(reached), "memory", "memories"),
     )
     return ", ".join(counts) + (f" ({cut} cut short by the deadline)" if cut else "")
 
@@ -89,7 +92,34 @@ def recall_summary(recall: Recall, budget_tokens: int) -> str:
     )
 
 
-def _count(number: int, one: str, many: str) -> str:
+def print_table(
+    console: Console, look: Table, rows: Iterable[Sequence[Text]], *, indent: int = 0
+) -> None:
+    """Print rows in the columns of ``look``, which has none yet.
+
+    On a terminal it is that table, fitted to the width; elsewhere the columns line up, and each
+    row is one line, however long.
+    """
+    if console.is_terminal:
+        for row in rows:
+            look.add_row(*row)
+        console.print(Padding.indent(look, indent), soft_wrap=False)
+        return
+    heads = [[str(column.header) for column in look.columns]] if look.show_header else []
+    lines = [*heads, *([cell.plain for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    right = [column.justify == "right" for column in look.columns]
+    for line in lines:
+        parts = [
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        ]
+        text = f"{' ' * indent}{'  '.join(parts)}".rstrip()
+        console.print(text, markup=False, soft_wrap=True)
+
+
+def count(number: int, one: str, many: str) -> str:
+    """Name a number of things."""
     return f"{number} {one if number == 1 else many}"
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import os
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
-from pathlib import Path
-from typing import IO, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
@@ -32,12 +27,13 @@ from memoria.cli.common import (
     run,
     target,
 )
+from memoria.cli.output import STDOUT, check_name, opened
+from memoria.cli.render import count, print_table
 from memoria.export import Skipped, export_lines
 from memoria.progress import progress_bars, silent
 from memoria.stats import ScopeSize, ScopeStats, list_scopes, scope_stats
 from memoria.store import Store
 
-STDOUT = "-"
 LINES_PER_STEP = 1_000
 MAX_PROBLEMS = 20
 _PLURAL = {"memory": "memories", "edge": "edges", "field": "fields"}
@@ -46,6 +42,7 @@ Row = Sequence[str | int]
 
 
 def stats(
+    context: typer.Context,
     scope: Scope = "default",
     every: Annotated[bool, typer.Option("--all", help="List the scopes instead.")] = False,
     uri: Uri = None,
@@ -64,6 +61,10 @@ def stats(
     memoria stats --scope alice
     memoria stats --all --json
     """
+    # By name: its class is Typer's own or click's, by version.
+    said = context.get_parameter_source("scope")
+    if every and said is not None and said.name == "COMMANDLINE":
+        raise typer.BadParameter("--all lists every scope: leave --scope out", param_hint="--all")
     where = target(uri, user, password_file, database)
     if every:
         sizes: tuple[ScopeSize, ...] = run(on_store(where, list_scopes))
@@ -76,10 +77,10 @@ def stats(
             out.print("there are no memories yet: write some with memoria ingest")
         return
 
-    async def count(store: Store) -> ScopeStats:
+    async def look(store: Store) -> ScopeStats:
         return await scope_stats(store, scope)
 
-    found: ScopeStats = run(on_store(where, count))
+    found: ScopeStats = run(on_store(where, look))
     if as_json:
         print_facts(_plain(found), True, "")
     elif found.memories:
@@ -112,6 +113,7 @@ def export(
     memoria export --scope alice --output alice.jsonl.gz
     memoria export --scope alice | memoria ingest - --scope bob --embedder none
     """
+    check_name(output)
     problems = _Problems()
 
     async def write(store: Store) -> int:
@@ -133,7 +135,7 @@ def export(
     if not lines:
         err.print(_is_empty(scope), style="yellow", markup=False)
     elif output != STDOUT:
-        out.print(f"{lines} lines written to {one_line(output)}", markup=False)
+        out.print(f"{count(lines, 'line', 'lines')} written to {one_line(output)}", markup=False)
 
 
 class _Problems:
@@ -145,46 +147,20 @@ class _Problems:
     def add(self, problem: Skipped) -> None:
         """Count one."""
         key = (problem.what, problem.field)
-        count, first = self._found.get(key, (0, problem))
-        self._found[key] = (count + problem.count, first)
+        number, first = self._found.get(key, (0, problem))
+        self._found[key] = (number + problem.count, first)
 
     def show(self) -> None:
         """Print them on stderr, a line each."""
-        for count, first in list(self._found.values())[:MAX_PROBLEMS]:
-            what = first.what if count == 1 else _PLURAL[first.what]
+        for number, first in list(self._found.values())[:MAX_PROBLEMS]:
+            what = count(number, first.what, _PLURAL[first.what])
             name = f", first of {first.name!r}" if first.name else ""
-            line = f"left out: {count} {what}, {first.field}: {first.reason}{name}"
+            line = f"left out: {what}, {first.field}: {first.reason}{name}"
             err.print(one_line(line), style="yellow", markup=False)
         if len(self._found) > MAX_PROBLEMS:
             more = len(self._found) - MAX_PROBLEMS
-            err.print(f"and {more} other reasons", style="yellow", markup=False)
-
-
-@contextmanager
-def opened(output: str) -> Iterator[IO[bytes]]:
-    """Open the output; a file gets its name only when nothing went wrong."""
-    path = Path(output)
-    if output == STDOUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    elif path.exists() and not path.is_file():  # a pipe or a device, which nothing may replace
-        with path.open("wb") as stream:
-            yield stream
-    else:
-        path = path.resolve()  # a link stays one
-        number, name = tempfile.mkstemp(prefix=".memoria-export-", dir=path.parent)
-        try:
-            with os.fdopen(number, "wb") as file:
-                if path.suffix == ".gz":  # without name and time: equal content, equal bytes
-                    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                        yield cast(IO[bytes], packed)
-                else:
-                    yield file
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+            text = f"and {count(more, 'other reason', 'other reasons')}"
+            err.print(text, style="yellow", markup=False)
 
 
 def _plain(found: ScopeStats) -> dict[str, Any]:
@@ -220,25 +196,12 @@ def _print_stats(found: ScopeStats) -> None:
 
 
 def _print_table(header: Sequence[str], rows: Sequence[Row]) -> None:
-    """Print a table on a terminal, else columns that line up."""
-    cells = [[one_line(str(cell)) for cell in row] for row in rows]
-    right = [column > 0 and any(header) for column in range(len(header))]
-    if out.is_terminal:
-        table = Table(box=SIMPLE, show_header=any(header), header_style="bold")
-        for name, is_number in zip(header, right, strict=True):
-            table.add_column(name, justify="right" if is_number else "left")
-        for row in cells:
-            table.add_row(*map(Text, row))
-        out.print(table)
-        return
-    lines = [list(header), *cells] if any(header) else cells
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for row in lines:
-        parts = [
-            cell.rjust(width) if is_number else cell.ljust(width)
-            for cell, width, is_number in zip(row, widths, right, strict=True)
-        ]
-        out.print("  ".join(parts).rstrip(), markup=False)
+    """Print a table, with numbers in all columns but the first where it has a header."""
+    look = Table(box=SIMPLE, show_header=any(header), header_style="bold")
+    for place, name in enumerate(header):
+        is_number = place > 0 and any(header)
+        look.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    print_table(out, look, ([Text(one_line(str(cell))) for cell in row] for row in rows))
 
 
 def _is_empty(scope: str) -> str:

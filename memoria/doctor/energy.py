@@ -1,6 +1,6 @@
 """Where energy goes: sampled explorations, and what is lost at each memory of them.
 
-In: a subject, a number of explorations, a random generator. Out: a finding and the hubs.
+In: a subject, a random generator. Out: a finding and the hubs.
 Reads only, through the engine of every recall. Queries: ``doctor.seeds``, ``doctor.degrees_of``.
 """
 
@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from memoria.config import ExploreConfig
+from memoria.doctor.memories import show_memory
 from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
@@ -29,7 +30,7 @@ Losses = dict[tuple[str, str], list[float]]
 
 
 async def check_energy(
-    subject: Subject, sample: int, rng: random.Random
+    subject: Subject, rng: random.Random
 ) -> tuple[Finding, tuple[Hub, ...], int]:
     """Explore from sampled memories, and find the hubs at which most energy is lost.
 
@@ -38,6 +39,7 @@ async def check_energy(
     tuple
         The finding, the hubs, and how many explorations there were.
     """
+    sample = subject.config.sample
     config = ExploreConfig(seeds_per_session=max(1, sample))
     picks = sorted(rng.random() for _ in range(sample))
     seeds: dict[str, list[Seed]] = defaultdict(list)
@@ -56,7 +58,7 @@ async def check_energy(
         ids = [node for owner, node in losses if owner == scope]
         for row in await subject.rows("degrees_of", scope=scope, ids=ids):
             degrees[scope, row["id"]] = row["degree"]
-    hubs = _hubs(losses, degrees, config)
+    hubs = find_hubs(losses, degrees, config)
     return _finding(subject, hubs, explored), hubs[:MAX_HUBS], explored
 
 
@@ -120,13 +122,14 @@ async def _explore(
     return [done[seed.id] for seed in seeds]
 
 
-def _hubs(
+def find_hubs(
     losses: Losses, degrees: dict[tuple[str, str], int], config: ExploreConfig
 ) -> tuple[Hub, ...]:
     """Return the memories that can't but lose energy, most lost first.
 
     At most ``max_branches`` children receive at most ``1 / sqrt(degree)`` each: with more than
-    ``max_branches ** 2`` edges a memory never passes on all it holds.
+    ``max_branches ** 2`` edges a memory never passes on all it holds. Where nothing was lost, as
+    when edges came while the doctor looked, no share is.
     """
     total = math.fsum(lost for parts in losses.values() for lost in parts)
     hubs = [
@@ -135,7 +138,7 @@ def _hubs(
             scope=key[0],
             degree=degrees.get(key, 0),
             lost=math.fsum(parts),
-            share=math.fsum(parts) / total,
+            share=math.fsum(parts) / total if total else 0.0,
             explorations=len(parts),
         )
         for key, parts in losses.items()
@@ -162,5 +165,5 @@ def _finding(subject: Subject, hubs: Sequence[Hub], explored: int) -> Finding:
         "that tell them apart",
         command=subject.command("explore", first.id, scope=first.scope),
         count=len(hubs),
-        examples=tuple(hub.id for hub in hubs[:5]),
+        examples=tuple(show_memory(subject, (hub.scope, hub.id, None)) for hub in hubs[:5]),
     )

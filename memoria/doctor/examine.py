@@ -17,19 +17,18 @@ from memoria.doctor.memories import check_memories, check_scope_keys
 from memoria.doctor.plans import check_plans
 from memoria.doctor.report import Examination, Finding
 from memoria.doctor.server import check_dialect, check_memory, check_version, read_settings
-from memoria.doctor.subject import Subject
+from memoria.doctor.subject import ExamineConfig, Subject
 from memoria.embed import Embedder
-from memoria.errors import MemoriaError
+from memoria.errors import DeadlineError, MemoriaError
+from memoria.queries import load
 from memoria.schema import probe
 from memoria.store import Store
-from memoria.validation import check_scope, check_whole
+from memoria.validation import check_scope
 
 T = TypeVar("T")
 
-#: Memories, and edges, that one check looks at unless told otherwise.
-LIMIT = 50_000
-MAX_LIMIT = 100_000_000
-MAX_SAMPLE = 1_000
+#: By how much to look at less where a check took too long.
+LESS = 10
 
 
 async def examine(
@@ -37,9 +36,8 @@ async def examine(
     *,
     scope: str | None = None,
     embedder: Embedder | None = None,
-    sample: int = 20,
+    config: ExamineConfig | None = None,
     rng: random.Random,
-    limit: int = LIMIT,
 ) -> Examination:
     """Look at server, indexes, memories, edges, energy and plans; change nothing.
 
@@ -53,13 +51,10 @@ async def examine(
         found so. None examines all scopes, by scans.
     embedder
         The embedder that will be used; None compares none.
-    sample
-        Explorations to sample for the hubs; 0 to 1,000.
+    config
+        How far to look, and what the suggested commands carry; None for the usual.
     rng
-        Picks where they start; the same state picks the same in an unchanged database.
-    limit
-        Memories, and edges, that one check looks at; 1 to 100,000,000. In a larger database
-        findings say "at least".
+        Picks where explorations start; the same state picks the same in an unchanged database.
 
     Raises
     ------
@@ -72,25 +67,23 @@ async def examine(
     """
     if scope is not None:
         check_scope(scope)
-    check_whole(sample, "sample", low=0, high=MAX_SAMPLE)
-    check_whole(limit, "limit", low=1, high=MAX_LIMIT)
-    subject = Subject(store=store, facts=await probe(store), scope=scope, limit=limit)
+    subject = await _subject(store, scope, config or ExamineConfig())
     settings = await read_settings(subject)
     findings = [
         check_version(subject),
         check_dialect(subject),
         check_memory(settings),
-        *await _tried("indexes", check_indexes(subject, embedder), _alone),
-        *await _tried("memories", check_memories(subject), _alone),
-        *await _tried("memories.scope_key", check_scope_keys(subject), _alone),
-        *await _tried("edges", check_edges(subject), _alone),
-        *await _tried("edges.parallel", check_parallel(subject), _alone),
+        *await _tried(subject, "indexes", check_indexes(subject, embedder), _alone),
+        *await _tried(subject, "memories", check_memories(subject), _alone),
+        *await _tried(subject, "memories.scope_key", check_scope_keys(subject), _alone),
+        *await _tried(subject, "edges", check_edges(subject), _alone),
+        *await _tried(subject, "edges.parallel", check_parallel(subject), _alone),
     ]
-    isolated, histogram = await _tried("graph", check_degrees(subject), lambda f: (f, ()))
+    isolated, histogram = await _tried(subject, "graph", check_degrees(subject), lambda f: (f, ()))
     hubs_found, hubs, explored = await _tried(
-        "energy", check_energy(subject, sample, rng), lambda f: (f, (), 0)
+        subject, "energy", check_energy(subject, rng), lambda f: (f, (), 0)
     )
-    plans = await _tried("plans", check_plans(subject), _alone)
+    plans = await _tried(subject, "plans", check_plans(subject), _alone)
     return Examination(
         scope=scope,
         server=subject.facts,
@@ -102,20 +95,44 @@ async def examine(
     )
 
 
+async def _subject(store: Store, scope: str | None, config: ExamineConfig) -> Subject:
+    facts = await probe(store)
+    rows = await store.run(load("schema.meta"), {})
+    recorded = rows[0]["dimensions"] if rows else None
+    return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)
+
+
 def _alone(finding: Finding) -> list[Finding]:
     return [finding]
 
 
-async def _tried(check: str, work: Awaitable[T], failed: Callable[[Finding], T]) -> T:
+async def _tried(
+    subject: Subject, check: str, work: Awaitable[T], failed: Callable[[Finding], T]
+) -> T:
     """Return what a check found; where it fails, what ``failed`` makes of that."""
     try:
         return await work
+    except DeadlineError as exc:
+        remedy = "look at less, or at one scope"
+        return failed(_not_examined(check, exc, remedy, _less(subject, check)))
     except MemoriaError as exc:
-        return failed(
-            Finding(
-                check=check,
-                severity="warning",
-                message=f"not examined: {exc}",
-                remedy="when it took too long, look at less, or at one scope",
-            )
-        )
+        remedy = "run the doctor again; when it says the same, look at the server and its log"
+        return failed(_not_examined(check, exc, remedy, subject.command("doctor")))
+
+
+def _not_examined(check: str, error: MemoriaError, remedy: str, command: str) -> Finding:
+    return Finding(
+        check=check,
+        severity="warning",
+        message=f"not examined: {error}",
+        remedy=remedy,
+        command=command,
+    )
+
+
+def _less(subject: Subject, check: str) -> str:
+    """Return the command that looks at less, for a check that took too long."""
+    options = [f"--limit={max(1, subject.limit // LESS)}"]
+    if check == "energy":
+        options.append(f"--sample={max(1, subject.config.sample // LESS)}")
+    return subject.command("doctor", options=options)

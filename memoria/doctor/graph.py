@@ -6,7 +6,8 @@ In: a subject. Out: a finding and a histogram. Reads only. Query: ``doctor.degre
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from memoria.doctor.faults import counted
 from memoria.doctor.memories import show_memory
@@ -33,11 +34,16 @@ async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
             message="memories without edges, which no exploration reaches: "
             f"{counted(subject, isolated, examined)} ({share:.1%})",
             remedy="write edges to them",
-            command=subject.command("ingest", "FILE"),
+            command=subject.command("ingest", "FILE", scope=_scope_of(rows[0]["examples"])),
             count=isolated,
             examples=tuple(show_memory(subject, example) for example in rows[0]["examples"]),
         )
     return finding, histogram(degrees)
+
+
+def _scope_of(examples: Sequence[Sequence[Any]]) -> str | None:
+    """Return the first scope that a memory can be written to."""
+    return next((scope for scope, *_ in examples if isinstance(scope, str) and scope), None)
 
 
 def histogram(degrees: Mapping[int, int]) -> tuple[Bucket, ...]:

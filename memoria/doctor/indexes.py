@@ -1,12 +1,11 @@
 """Checks of what the set-up made: constraint, indexes, the record of their embedder.
 
 In: a subject, and the embedder that will be used. Out: findings. Reads only.
-Queries: ``doctor.indexes``, ``schema.meta``.
+Query: ``doctor.indexes``.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,11 +13,9 @@ from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
-from memoria.queries import load
-from memoria.schema import TEXT, UNIQUE, VECTOR, ServerFacts, check_embedder
+from memoria.schema import TEXT, UNIQUE, VECTOR, check_embedder
 
 Details = Mapping[str, Any]
-Meta = Mapping[str, Any]
 
 #: Indexes that memoria can't do without; the first two serve constraints.
 _CONSTRAINTS = (UNIQUE, "memoria_meta_key")
@@ -28,22 +25,11 @@ _NAMES = (*_CONSTRAINTS, TEXT, VECTOR)
 async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Finding]:
     """Check every index, the vector index in detail, the record, and the embedder."""
     details = {row["name"]: row for row in await subject.rows("indexes")}
-    rows = await subject.store.run(load("schema.meta"), {})
-    meta: Meta = rows[0] if rows else {}
-    init = _init(meta)
-    facts = subject.facts
-    found = [_state(name, facts, details.get(name, {}), init) for name in _NAMES]
-    if facts.dimensions is not None:
-        found += [_similarity(details[VECTOR]), _quantisation(details[VECTOR])]
-    return [*found, _record(facts, meta, init), _embedder(facts, embedder)]
-
-
-def _init(meta: Meta) -> str:
-    """Return the command that makes what is missing; it keeps the embedder recorded."""
-    if not meta:
-        return "memoria init"
-    size = str(meta["dimensions"])
-    return shlex.join(["memoria", "init", "--embedder", "none", "--dimensions", size])
+    found = [_state(subject, name, details.get(name, {})) for name in _NAMES]
+    if subject.facts.dimensions is not None:
+        vectors = details[VECTOR]
+        found += [_similarity(subject, vectors), _quantisation(subject, vectors)]
+    return [*found, _record(subject), _embedder(subject, embedder)]
 
 
 def _drop(name: str, details: Details) -> str:
@@ -51,10 +37,10 @@ def _drop(name: str, details: Details) -> str:
     return f"DROP {kind} {details.get('constraint') or name} IF EXISTS;"
 
 
-def _state(name: str, facts: ServerFacts, details: Details, init: str) -> Finding:
+def _state(subject: Subject, name: str, details: Details) -> Finding:
     """Whether an index is there, is what it should be, and is online."""
-    check = f"indexes.{name}"
-    state = facts.indexes.get(name, "MISSING")
+    check, init = f"indexes.{name}", subject.init
+    state = subject.facts.indexes.get(name, "MISSING")
     if state == "ONLINE" and name in _CONSTRAINTS and not details.get("constraint"):
         return Finding(
             check=check,
@@ -88,7 +74,7 @@ def _state(name: str, facts: ServerFacts, details: Details, init: str) -> Findin
     )
 
 
-def _similarity(details: Details) -> Finding:
+def _similarity(subject: Subject, details: Details) -> Finding:
     check = f"indexes.{VECTOR}.similarity"
     function = str(details["config"].get("vector.similarity_function", "unknown")).lower()
     if function == "cosine":
@@ -97,12 +83,12 @@ def _similarity(details: Details) -> Finding:
         check=check,
         severity="error",
         message=f"{function}: memoria reads scores as those of cosine",
-        remedy="drop the index, then run memoria init",
+        remedy=f"drop the index, then run {subject.init}",
         command=_drop(VECTOR, details),
     )
 
 
-def _quantisation(details: Details) -> Finding:
+def _quantisation(subject: Subject, details: Details) -> Finding:
     """Servers from 2026 on tell how they quantise, those before whether."""
     check, config = f"indexes.{VECTOR}.quantisation", details["config"]
     kind = config.get("vector.quantization.type", "NONE")
@@ -112,37 +98,37 @@ def _quantisation(details: Details) -> Finding:
         check=check,
         severity="warning",
         message="on: it costs 8 to 21 % of recall on clustered vectors, and makes nothing faster",
-        remedy="drop the index, then run memoria init",
+        remedy=f"drop the index, then run {subject.init}",
         command=_drop(VECTOR, details),
     )
 
 
-def _record(facts: ServerFacts, meta: Meta, init: str) -> Finding:
-    check = "indexes.record"
-    if not meta:
+def _record(subject: Subject) -> Finding:
+    check, facts, recorded = "indexes.record", subject.facts, subject.recorded
+    if recorded is None:
         return Finding(
             check=check,
             severity="error",
             message="this database was not set up: nothing says which vectors it holds",
             remedy="set it up",
-            command=init,
+            command=subject.init,
         )
-    if facts.dimensions not in (None, meta["dimensions"]):
+    if facts.dimensions not in (None, recorded):
         return Finding(
             check=check,
             severity="error",
             message=f"the vector index holds {facts.dimensions} dimensions, but the database was "
-            f"set up for {meta['dimensions']}",
-            remedy=f"drop the index, then run {init}",
+            f"set up for {recorded}",
+            remedy=f"drop the index, then run {subject.init}",
             command=f"DROP INDEX {VECTOR} IF EXISTS;",
         )
-    message = f"set up for {meta['dimensions']} dimensions of {meta['embedder'] or 'no embedder'}"
+    message = f"set up for {recorded} dimensions of {facts.embedder or 'no embedder'}"
     return Finding(check=check, severity="ok", message=message)
 
 
-def _embedder(facts: ServerFacts, embedder: Embedder | None) -> Finding:
+def _embedder(subject: Subject, embedder: Embedder | None) -> Finding:
     """Whether the embedder that will be used makes the vectors that the index holds."""
-    check = "indexes.embedder"
+    check, facts, model = "indexes.embedder", subject.facts, subject.model
     try:
         check_embedder(facts, embedder)
     except DimensionError as exc:
@@ -150,7 +136,9 @@ def _embedder(facts: ServerFacts, embedder: Embedder | None) -> Finding:
             check=check,
             severity="error",
             message=str(exc),
-            remedy="use the embedder that the database was set up for",
+            remedy="use the embedder that the database was set up for"
+            + ("" if model else ", from Python; the command line does without"),
+            command=subject.command("doctor", options=[f"--embedder={model or 'none'}"]),
         )
     if embedder is None:
         message = f"recorded: {facts.embedder or 'none'}; none given to compare it with"

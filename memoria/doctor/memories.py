@@ -25,15 +25,10 @@ async def check_memories(subject: Subject) -> list[Finding]:
     """Count the faults of memories, one pass over them for all."""
     rows = await subject.rows("memories", dimensions=subject.facts.dimensions)
     examined = next((row["count"] for row in rows if row["fault"] == "examined"), 0)
-    found = findings(subject, rows, _FAULTS, show_memory)
-    if subject.facts.embedder is None:  # set up to be searched by words alone, as far as is known
-        found = [
-            replace(finding, severity="note")
-            if finding.count and finding.check == "memories.no_embedding"
-            else finding
-            for finding in found
-        ]
-    return [_present(subject, examined), *found]
+    faults = [
+        _for_embedder(subject, fault) if fault is _NO_EMBEDDING else fault for fault in _FAULTS
+    ]
+    return [_present(subject, examined), *findings(subject, rows, faults, show_memory)]
 
 
 async def check_scope_keys(subject: Subject) -> list[Finding]:
@@ -89,23 +84,43 @@ def _present(subject: Subject, examined: int) -> Finding:
             severity="note",
             message=f"only the first {examined:,} memories of {where} were looked at",
             remedy="look at more, or at one scope at a time",
-            command=f"{subject.command('doctor')} --limit {10 * subject.limit}",
+            command=subject.command("doctor", options=[f"--limit={10 * subject.limit}"]),
             count=examined,
         )
     return Finding(check=check, severity="ok", message=f"{examined:,} memories in {where}")
 
 
-def _backfill(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
-    scope = examples[0][0] if subject.scope is None else subject.scope
-    writer = f"GraphWriter(store, scope={scope!r}, embedder=embedder)"
-    return f"await {writer}.backfill_embeddings()"
+def _for_embedder(subject: Subject, fault: Fault) -> Fault:
+    """Return the fault of a missing vector, as bad and as mendable as the embedder makes it."""
+    if subject.model is None:
+        fault = replace(
+            fault,
+            remedy="call GraphWriter.backfill_embeddings where the embedder is; without Python, "
+            "give each line its vector as embedding, and ingest the file with --embedder none",
+        )
+    if subject.facts.embedder is None:  # set up to be searched by words alone, as far as is known
+        fault = replace(fault, severity="note")
+    return fault
+
+
+def _embed_again(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
+    """Write the memories of the first one's scope again; those with a vector keep it.
+
+    Their edges stay out of it: one without a relation would be written a second time.
+    """
+    scope = examples[0][0]
+    export = subject.command("export", scope=scope, options=["--no-embeddings"])
+    if subject.model is None:  # nothing on the command line makes its vectors
+        return f"{export} --output=memories.jsonl"
+    ingest = subject.command("ingest", "-", scope=scope, options=[f"--embedder={subject.model}"])
+    return f"{export} | grep '^{{\"id\":' | {ingest}"
 
 
 def _forget(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
     """Forget those of the examples that are in the first one's scope."""
     scope = examples[0][0]
-    ids = [node for other, node, _ in examples if other == scope and isinstance(node, str)]
-    return subject.command("forget", *ids, scope=scope) if ids else ""
+    ids = [node for other, node, _ in examples if other == scope]
+    return subject.command("forget", *ids, scope=scope)
 
 
 def _fix_embedding(subject: Subject, _: Sequence[Any]) -> str:
@@ -117,6 +132,16 @@ def _fix_scope(subject: Subject, _: Sequence[Any]) -> str:
     return subject.statement("fix_scope", new_scope=RECOVERED, scope_key=key)
 
 
+_NO_EMBEDDING = Fault(
+    check="memories.no_embedding",
+    name="no_embedding",
+    severity="warning",
+    what="memories without an embedding",
+    effect="no search by meaning finds them",
+    remedy="make the missing ones, scope by scope; kinds of your own need --kind, and a field "
+    "that is reported as left out is not kept",
+    command=_embed_again,
+)
 _FAULTS = (
     Fault(
         check="memories.id",
@@ -145,15 +170,7 @@ _FAULTS = (
         remedy="write them again with one, or forget those shown",
         command=_forget,
     ),
-    Fault(
-        check="memories.no_embedding",
-        name="no_embedding",
-        severity="warning",
-        what="memories without an embedding",
-        effect="no search by meaning finds them",
-        remedy="make the missing ones, with the embedder of the database (Python, one scope)",
-        command=_backfill,
-    ),
+    _NO_EMBEDDING,
     Fault(
         check="memories.bad_embedding",
         name="bad_embedding",

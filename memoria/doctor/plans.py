@@ -58,7 +58,7 @@ async def check_plans(subject: Subject) -> list[Finding]:
             await explain(subject.store, query)
         except MemoriaError:
             refused.append(query.name)
-    return [*found, _others(others, refused)]
+    return [*found, _others(subject, others, refused)]
 
 
 def shipped() -> list[Query]:
@@ -122,7 +122,7 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
             severity=severity,
             message=f"the server can't plan it: {exc}",
             remedy="complete the set-up; else upgrade the server",
-            command="memoria init",
+            command=subject.init,
         )
     # A write pairs the two ends of an edge, one row each: no product worth a word.
     bad = (*SCANS, "CartesianProduct") if query.mode == "read" else SCANS
@@ -135,13 +135,13 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
         severity=severity,
         message=f"reads more the larger the database is: {', '.join(scans)}",
         remedy="have the server plan anew" if made else "make the constraint it seeks by",
-        command="CALL db.prepareForReplanning();" if made else "memoria init",
+        command="CALL db.prepareForReplanning();" if made else subject.init,
         count=len(scans),
         examples=tuple(scans[:5]),
     )
 
 
-def _others(count: int, refused: list[str]) -> Finding:
+def _others(subject: Subject, count: int, refused: list[str]) -> Finding:
     check = "plans.others"
     if not refused:
         message = f"the server can plan all {count} other queries"
@@ -151,7 +151,7 @@ def _others(count: int, refused: list[str]) -> Finding:
         severity="warning",
         message=f"queries that the server can't plan: {len(refused)} of {count}",
         remedy="complete the set-up; else upgrade the server",
-        command="memoria init",
+        command=subject.init,
         count=len(refused),
         examples=tuple(refused[:5]),
     )

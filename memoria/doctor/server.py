@@ -44,7 +44,8 @@ def check_dialect(subject: Subject) -> Finding:
             check=check,
             severity="note",
             message=message,
-            remedy="with many scopes, upgrade to Neo4j 2026 or later, then drop the index",
+            remedy="with many scopes, upgrade to Neo4j 2026 or later, drop the index, "
+            f"then run {subject.init}",
             command="DROP INDEX memory_embedding IF EXISTS;",
         )
     if facts.dimensions is None:  # there is none at all: the checks of the indexes say so
@@ -53,7 +54,7 @@ def check_dialect(subject: Subject) -> Finding:
         check=check,
         severity="warning",
         message=f"{message}; this server could filter inside",
-        remedy="drop the index, which was made without the scope, then run memoria init",
+        remedy=f"drop the index, which was made without the scope, then run {subject.init}",
         command="DROP INDEX memory_embedding IF EXISTS;",
     )
 

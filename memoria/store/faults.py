@@ -42,6 +42,10 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "Terminated": (UnavailableError, "the server ended the transaction"),
     "TransactionTerminated": (UnavailableError, "the server ended the transaction"),
     "LockClientStopped": (UnavailableError, "the server ended the transaction"),
+    "AuthenticationRateLimit": (
+        AuthError,
+        "credentials refused too often: wait some seconds, then check user and password",
+    ),
     "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
     "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
     "DatabaseNotFound": (ConfigError, "there is no such database: check the database name"),

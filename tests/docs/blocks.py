@@ -67,9 +67,7 @@ def read_blocks(page: Path) -> list[Block]:
 def _block(page: Path, text: str, match: re.Match[str]) -> Block:
     place = f"{page.name}:{text.count(chr(10), 0, match.start('code'))}"
     how = match["how"] or ""
-    verb = next(
-        (known for known in VERBS if how.split(" ")[0] == known or how.startswith(known)), ""
-    )
+    verb = next((known for known in VERBS if f"{how} ".startswith(f"{known} ")), "")
     if how and not verb:
         raise ValueError(f"{place}: unknown test comment: {how}")
     if not verb and match["language"] not in LANGUAGES:

@@ -35,10 +35,19 @@ def test_comment_of_a_block_carries_its_argument(tmp_path: Path) -> None:
         "```\nx\n```\n",
         "```yaml\nx: 1\n```\n",
         "<!-- test: looked at -->\n```sh\nls\n```\n",
+        "<!-- test: outputx -->\n```sh\nls\n```\n",
         "<!-- test: output -->\n\nwords\n\n```sh\nls\n```\n",
         "```sh\nls\n",
     ],
-    ids=["text", "no_language", "yaml", "unknown_comment", "comment_elsewhere", "not_closed"],
+    ids=[
+        "text",
+        "no_language",
+        "yaml",
+        "unknown_comment",
+        "longer_comment",
+        "comment_elsewhere",
+        "not_closed",
+    ],
 )
 def test_block_that_nothing_tests_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match=r"page\.md"):

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import typer
 
 from memoria import cli
 from memoria.store import Store, Target
+from tests.docs.pages import DOCTOR_PAGE, documented_json
 
 COMMANDS = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
 OPTIONS = {
@@ -121,9 +123,14 @@ def with_arguments(name: str, *more: str) -> list[str]:
     return [name, *ARGUMENTS.get(name, []), *taken]
 
 
-@pytest.mark.parametrize("name", ON_DATABASE)
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [(name, []) for name in ON_DATABASE]
+    + [(name, ["--json"]) for name in ON_DATABASE if "--json" in OPTIONS[name]],
+    ids=lambda value: "".join(value),
+)
 def test_a_database_that_can_not_be_used_is_one_line(
-    call: Call, name: str, target: Target, secret: Path, scope: str
+    call: Call, name: str, more: list[str], target: Target, secret: Path, scope: str
 ) -> None:
     # Another user each time: the server locks one out who is wrong three times.
     wrong = ["--user", scope, "--password-file", str(secret)]
@@ -135,7 +142,7 @@ def test_a_database_that_can_not_be_used_is_one_line(
         (["--uri", target.uri], "no user and password given"),
         (["--uri", target.uri, "--user", "ada"], "NEO4J_PASSWORD"),
     ):
-        done = call(*with_arguments(name, *options))
+        done = call(*with_arguments(name, *options, *more))
         assert done.code == 1, (options, done)
         assert done.out == ""
         [line] = done.err.splitlines()
@@ -149,7 +156,10 @@ def test_json_is_one_document(call: Call, name: str, filled: list[str]) -> None:
     done = call(*with_arguments(name, "--json", *filled))
     # What other tests left in the database is the doctor's to report.
     assert done.code in ({0, 4, 5} if name == "doctor" else {0}), done.err
-    assert isinstance(json.loads(done.out), dict)
+    found = json.loads(done.out)
+    assert isinstance(found, dict)
+    documented = DOCTOR_PAGE if name == "doctor" else documented_json(name)
+    assert [key for key in found if f"`{key}`" not in documented] == []
 
 
 def test_recall_prints_paths_then_the_context_then_one_line(call: Call, filled: list[str]) -> None:
@@ -204,6 +214,16 @@ def test_recall_packed_again_gives_the_same_context(call: Call, filled: list[str
     assert json.loads(packed.out) == json.loads(found.out)["context"]
 
 
+def test_recall_says_that_nothing_fits_into_the_budget(call: Call, filled: list[str]) -> None:
+    for more in ([], ["--json"]):
+        done = call("recall", "rain", "--embedder", "none", "--budget", "1", *more, *filled)
+        assert done.code == 0
+        assert done.err == "nothing fits into 1 token; --budget gives more\n"
+    # The paths and the summary, and no empty lines around a context that is not there.
+    done = call("recall", "rain", "--embedder", "none", "--budget", "1", *filled)
+    assert len(done.out.splitlines()) == 2
+
+
 def test_recall_of_nothing_says_so(call: Call, filled: list[str]) -> None:
     done = call("recall", "xylophone", "--embedder", "none", *filled)
     assert done.code == 0
@@ -248,6 +268,23 @@ def test_explore_prints_paths_and_names_seeds_that_are_not_there(
         assert "no memory nobody" in done.err
 
 
+@pytest.mark.parametrize("command", [["recall", "rain", "--embedder", "none"], ["export"]])
+def test_a_reader_that_has_gone_ends_the_command_quietly(
+    filled: list[str], command: list[str]
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memoria", *command, *filled],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (1, "")
+
+
 def test_explore_heeds_its_options(call: Call, filled: list[str]) -> None:
     base = ["explore", "b", "--json", *filled]
     for options, ids in (
@@ -280,6 +317,11 @@ def test_forget_says_what_it_deleted_and_what_was_not_there(call: Call, filled: 
     assert json.loads(done.out) == {"forgotten": ["b"], "missing": ["nobody"]}
     assert "surrogate" in call("forget", "-", "--yes", *filled, stdin=b"\xff\n").err
     assert call("explore", "c", *filled).out.startswith("c 1.0000  (")
+
+
+def test_what_there_is_one_of_is_counted_as_one(call: Call, here: list[str]) -> None:
+    done = call("ingest", "-", "--embedder", "none", *here, stdin=LINES[0])
+    assert done.out == "1 memory (1 new, 0 embedded), 0 edges (0 new), 0 lines skipped\n"
 
 
 async def test_ingest_takes_kinds_that_are_declared(
@@ -342,6 +384,7 @@ def test_forget_asks_on_a_terminal(call: Call, filled: list[str]) -> None:
     code, shown = on_terminal("forget", "a", *filled, answer=b"n\n")
     assert code == 1
     assert "nothing was deleted" in shown
+    assert "Delete 1 memory of scope" in shown
     code, shown = on_terminal("forget", "a", *filled, answer=b"\x03")
     assert code == 130
     assert "Traceback" not in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,54 @@ def test_pack_names_what_it_can_not_read(tmp_path: Path) -> None:
         assert named in one_error_line(memoria("pack", "-", stdin=stdin))
     assert f"{secret}: No such file" in one_error_line(memoria("pack", str(secret)))
     assert f"{tmp_path}: Is a directory" in one_error_line(memoria("pack", str(tmp_path)))
+
+
+def test_a_budget_that_nothing_fits_into_is_said_and_no_error() -> None:
+    for budget, named in (("1", "1 token;"), ("2", "2 tokens;")):
+        done = memoria("pack", "--budget", budget, stdin=document("a"))
+        assert done.returncode == 0
+        assert done.stdout == ""
+        assert done.stderr == f"nothing fits into {named} --budget gives more\n"
+    done = memoria("pack", "--budget", "1", "--json", stdin=document("a"))
+    assert json.loads(done.stdout)["items"] == []
+    assert "nothing fits" in done.stderr
+    for stdin in (document(), document("a")):  # where there is nothing to fit, or it fits
+        assert memoria("pack", stdin=stdin).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("closed", "out", "err"),
+    [
+        ("<&-", True, True),
+        (">&-", False, True),
+        ("2>&-", True, False),
+        ("<&- >&- 2>&-", False, False),
+    ],
+)
+def test_a_closed_stream_is_no_traceback(tmp_path: Path, closed: str, out: bool, err: bool) -> None:
+    file = tmp_path / "one.json"
+    file.write_text(document("a"), encoding="utf-8")
+
+    def with_closed(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = shlex.join([sys.executable, "-m", "memoria", *arguments])
+        return subprocess.run(
+            ["sh", "-c", f"{command} {closed}"],
+            input="",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = with_closed("pack", str(file))
+    assert (done.returncode, "It rained. a" in done.stdout, done.stderr) == (0, out, "")
+    for arguments, named in (
+        (["pack", str(tmp_path / "nowhere")], "No such file"),
+        (["pack"], "is empty"),
+    ):
+        done = with_closed(*arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert len(done.stderr.splitlines()) == err
+        assert (named in done.stderr) == err
 
 
 def test_text_that_the_output_can_not_show_is_no_error() -> None:

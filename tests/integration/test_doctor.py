@@ -14,8 +14,8 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.doctor import Examination, Finding, examine
-from memoria.embed import CallableEmbedder
+from memoria.doctor import Examination, ExamineConfig, Finding, examine
+from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
 from memoria.ingest import GraphWriter
 from memoria.queries import Query
@@ -69,8 +69,21 @@ def faults(found: Examination, *themes: str) -> dict[str, tuple[str, int]]:
     }
 
 
-async def look(store: Store, scope: str | None = None, **options: Any) -> Examination:
-    return await examine(store, scope=scope, rng=random.Random(1), **options)
+async def wipe(store: Store) -> None:
+    """Leave nothing in the database, not even a schema."""
+    await run_statement(store, "MATCH (n) DETACH DELETE n")
+    for row in await run_statement(store, "SHOW CONSTRAINTS YIELD name"):
+        await run_statement(store, f"DROP CONSTRAINT {row['name']}")
+    for row in await run_statement(store, "SHOW INDEXES YIELD name, type"):
+        if row["type"] != "LOOKUP":
+            await run_statement(store, f"DROP INDEX {row['name']}")
+
+
+async def look(
+    store: Store, scope: str | None = None, embedder: Embedder | None = None, **settings: Any
+) -> Examination:
+    config = ExamineConfig(**settings)
+    return await examine(store, scope=scope, embedder=embedder, config=config, rng=random.Random(1))
 
 
 async def mend(store: Store, found: Examination) -> list[str]:
@@ -230,7 +243,8 @@ async def test_after_its_statement_each_fault_is_gone(store: Store, planted: str
 
     bare = after["memories.no_embedding"]
     assert bare.count == 2 + 5, "removed vectors are missing now"
-    assert bare.command.startswith(f"await GraphWriter(store, scope={planted!r}")
+    assert "GraphWriter.backfill_embeddings" in bare.remedy
+    assert bare.command.startswith(f"memoria export --scope={planted} ")
     vector = [[0.5] * DIMENSIONS]
     embedder = CallableEmbedder(lambda texts: vector * len(texts), dimensions=384, name="test")
     await GraphWriter(store, scope=planted, embedder=embedder).backfill_embeddings()
@@ -297,7 +311,7 @@ async def test_what_is_beyond_the_limit_is_not_claimed(store: Store, planted: st
     findings = by_check(found)
     assert findings["memories.present"].severity == "note"
     assert findings["memories.present"].message.startswith("only the first 6 memories")
-    assert findings["memories.present"].command == f"memoria doctor --scope={planted} --limit 60"
+    assert findings["memories.present"].command == f"memoria doctor --scope={planted} --limit=60"
     assert findings["memories.text"].message.startswith("memories without a text: at least 3, ")
     assert findings["edges.self"].message.endswith("in the first 6")
     assert sum(bucket.count for bucket in found.histogram) == 6
@@ -360,6 +374,9 @@ async def test_a_check_that_fails_is_a_finding_and_the_others_go_on(
     findings = by_check(await look(slow, scope))
     assert findings[check].severity == "warning"
     assert findings[check].message == f"not examined: {late} took longer than 1 s"
+    assert "at less" in findings[check].remedy
+    less = "--limit=5000 --sample=2" if check == "energy" else "--limit=5000"
+    assert findings[check].command == f"memoria doctor --scope={scope} {less}"
     theme = check.partition(".")[0]
     assert {name for name in whole if not name.startswith(theme)} <= findings.keys()
 
@@ -398,12 +415,7 @@ class TestWholeDatabase:
     @pytest.fixture
     async def bare(self, server: Store) -> Store:
         """The database with nothing in it, not even a schema."""
-        await run_statement(server, "MATCH (n) DETACH DELETE n")
-        for row in await run_statement(server, "SHOW CONSTRAINTS YIELD name"):
-            await run_statement(server, f"DROP CONSTRAINT {row['name']}")
-        for row in await run_statement(server, "SHOW INDEXES YIELD name, type"):
-            if row["type"] != "LOOKUP":
-                await run_statement(server, f"DROP INDEX {row['name']}")
+        await wipe(server)
         return server
 
     @pytest.fixture
@@ -495,7 +507,7 @@ class TestWholeDatabase:
         await run_statement(empty, "CALL db.awaitIndexes(60)")
         finding = by_check(await look(empty))["indexes.memory_scope_id"]
         assert finding.severity == "error"
-        assert finding.remedy.endswith(f"memoria init --embedder none --dimensions {self.SIZE}")
+        assert finding.remedy.endswith(f"memoria init --embedder=none --dimensions={self.SIZE}")
         await run_statement(empty, finding.command)
         await apply_schema(empty, dimensions=self.SIZE, embedder=None)
         assert (await look(empty)).severity == "note"

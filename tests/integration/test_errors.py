@@ -112,12 +112,24 @@ async def test_wrong_password_is_an_auth_error_and_not_retried(
     assert PASSWORD not in str(caught.value)
 
 
-async def test_too_many_wrong_passwords_are_an_auth_error_too(target: Target) -> None:
-    wrong = Target(uri=target.uri, auth=("nobody-else", PASSWORD), database="neo4j")
-    for _ in range(5):
-        async with open_driver(wrong, StoreConfig()) as driver:
-            with pytest.raises(AuthError):
-                await Store(driver, database="neo4j").run(query("RETURN 1 AS x"), {})
+async def test_too_many_wrong_passwords_are_told_from_a_wrong_one(
+    target: Target, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    """As a user of the test's own: the server locks out only who exists, for five seconds."""
+    create = "CREATE USER $name SET PASSWORD $password CHANGE NOT REQUIRED"
+    await driver.execute_query(create, name=scope, password=f"{scope}-right", database_="system")
+    wrong = Target(uri=target.uri, auth=(scope, PASSWORD), database="neo4j")
+    refused = []
+    try:
+        for _ in range(5):
+            async with open_driver(wrong, StoreConfig()) as other:
+                with pytest.raises(AuthError, match="check user and password") as caught:
+                    await Store(other, database="neo4j").run(query("RETURN 1 AS x"), {})
+            refused.append(str(caught.value))
+    finally:
+        await driver.execute_query("DROP USER $name", name=scope, database_="system")
+    assert "credentials refused: " in refused[0]
+    assert any("credentials refused too often: wait some seconds" in text for text in refused)
 
 
 async def test_unknown_database_is_a_config_error(driver: neo4j.AsyncDriver) -> None:

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from memoria.cli.scopes import opened
+from memoria.cli.output import opened
 from memoria.doctor.plans import SCANS, explain
 from memoria.errors import ScopeError, UnavailableError
 from memoria.export import Skipped, export_lines

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +12,9 @@ import typer
 from typer.testing import CliRunner
 
 from memoria.cli import EXIT_CODES, app
+from memoria.cli.output import opened
 from memoria.cli.recall import _seed
-from memoria.errors import InvalidInputError
+from memoria.errors import InvalidInputError, UnavailableError
 from memoria.types import Seed
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -63,10 +66,52 @@ def test_wrong_usage_exits_with_2() -> None:
         ["recall", "x", "--format", "html"],
         ["init", "--dimensions", "5"],
         ["pack", "--budget", "0"],
+        ["pack", "-", "-"],
+        ["stats", "--all", "--scope", "a"],
+        ["export", "--output", ""],
+        ["export", "--output", "folder/"],
+        ["export", "--output", "folder/."],
         ["forget", "a"],  # nobody can be asked
     ):
         done = memoria(*arguments)
         assert done.exit_code == 2, arguments
+
+
+@pytest.mark.parametrize("place", ["nowhere/x.jsonl", "file/x.jsonl.gz"])
+def test_an_output_that_can_not_be_made_is_named_as_the_user_named_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"No such file|Not a directory") as caught, opened(place):
+        pass
+    assert caught.value.filename == place
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_standard_input_named_twice_is_refused_with_the_reason() -> None:
+    assert "standard input can be read only once" in memoria("pack", "-", "-").output
+
+
+def test_stats_of_all_scopes_and_of_one_exclude_each_other() -> None:
+    elsewhere = ["--uri", "bolt://127.0.0.1:1"]
+    for scope in ("a", "default"):  # also the default, once it is said
+        done = memoria("stats", "--all", "--scope", scope, *elsewhere)
+        assert done.exit_code == 2
+        assert "leave --scope out" in done.output
+    assert isinstance(memoria("stats", "--all", *elsewhere).exception, UnavailableError)
+
+
+@pytest.mark.parametrize(
+    ("name", "usage"),
+    [
+        ("pack", r"memoria pack \[OPTIONS\] \[FILE\]\.\.\."),
+        ("explore", r"memoria explore \[OPTIONS\] \W?SEED\W?\.\.\."),  # braces by Typer's version
+    ],
+)
+def test_usage_shows_an_argument_of_many_once(name: str, usage: str) -> None:
+    [line] = [line for line in memoria(name, "--help").output.splitlines() if "Usage: " in line]
+    assert re.fullmatch(usage, line.split("Usage: ")[1].strip())
 
 
 @pytest.mark.parametrize(
@@ -93,4 +138,10 @@ def test_a_seed_is_an_id_and_perhaps_a_score(text: str, id_: str, score: float) 
 @pytest.mark.parametrize("text", ["a=0", "a=-1", "a=1.5", "a=1e999", ""])
 def test_a_seed_with_an_impossible_score_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError):
+        _seed(text)
+
+
+@pytest.mark.parametrize("text", ["a=0", "a=-1", "a=2"])
+def test_the_range_of_a_score_is_named_with_its_open_end(text: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"score must be in \(0, 1\]"):
         _seed(text)

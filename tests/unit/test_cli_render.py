@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from memoria.cli.common import advice, one_line, printable
-from memoria.cli.render import Forest, path_line, recall_summary, show_paths
+from memoria.cli.render import Forest, count, path_line, recall_summary, show_paths
 from memoria.errors import DimensionError, InvalidInputError, QueryError
 from memoria.types import (
     ContextPack,
@@ -55,8 +56,15 @@ def path(*hops: Hop, seed_id: str = "a", read: bool = True) -> Path:
     )
 
 
+class Screen(io.StringIO):
+    """A file that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def terminal(width: int = 80) -> Console:
-    return Console(file=io.StringIO(), force_terminal=True, width=width, color_system="truecolor")
+    return Console(file=Screen(), force_terminal=True, width=width, color_system="truecolor")
 
 
 def pipe() -> Console:
@@ -110,6 +118,15 @@ async def test_a_pipe_gets_a_line_per_path_and_no_escape_code() -> None:
     screen = pipe()
     await show_paths(of(long), screen)
     assert printed(screen).splitlines() == [path_line(long).plain], "lines are not wrapped"
+
+
+async def test_colours_forced_into_a_pipe_bring_no_tree_that_moves() -> None:
+    """As with FORCE_COLOR: nothing can be drawn over there."""
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system="truecolor")
+    await show_paths(of(*TWO), screen)
+    assert plain(printed(screen)).splitlines() == [path_line(one).plain for one in TWO]
+    assert "\x1b[1m" in printed(screen)
+    assert set(re.findall(r"\x1b\[[\d;?]*([A-Za-z])", printed(screen))) == {"m"}
 
 
 async def test_a_terminal_gets_colours_and_trees_cut_at_its_width() -> None:
@@ -194,6 +211,12 @@ def test_the_summary_is_one_line_with_counts_times_and_what_went_less_well() -> 
         "7 of 100 tokens, 0 left out; seeds 12 ms, explore 500 ms; "
         "no embedder: searched by words only"
     )
+
+
+def test_one_of_many_is_named_as_one() -> None:
+    numbers = (0, 1, 2, 1_000)
+    counted = [count(number, "memory", "memories") for number in numbers]
+    assert counted == ["0 memories", "1 memory", "2 memories", "1000 memories"]
 
 
 @pytest.mark.parametrize(

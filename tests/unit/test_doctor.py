@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import re
 import shlex
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from memoria.cli.doctor import BAR_CHARS, show
-from memoria.doctor import Bucket, Examination, Finding, Hub, Severity
-from memoria.doctor.energy import energy_lost
+from memoria.config import ExploreConfig
+from memoria.doctor import Bucket, Examination, ExamineConfig, Finding, Hub, Severity
+from memoria.doctor.energy import energy_lost, find_hubs
 from memoria.doctor.graph import histogram
 from memoria.doctor.subject import Subject, literal
 from memoria.queries import root
@@ -60,9 +62,15 @@ def exploration(*paths: Path) -> Exploration:
     )
 
 
-def subject(scope: str | None) -> Subject:
+def subject(
+    scope: str | None,
+    *options: str,
+    facts: ServerFacts = FACTS,
+    recorded: int | None = None,
+) -> Subject:
     store = object.__new__(Store)  # never asked
-    return Subject(store=store, facts=FACTS, scope=scope, limit=10)
+    config = ExamineConfig(options=options)
+    return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)
 
 
 def test_energy_lost_is_what_is_held_less_what_the_children_received() -> None:
@@ -149,6 +157,41 @@ def test_command_line_quotes_what_a_shell_would_take_apart() -> None:
     assert shlex.split(line) == ["memoria", "forget", "--scope=my scope", "--", "-x", "a'b"]
 
 
+def test_command_lines_name_the_database_that_was_examined() -> None:
+    given = ("--uri=bolt://db:7687", "--password-file=my secret")
+    one = subject("s", *given)
+    assert shlex.split(one.command("forget", "-x")) == [
+        *("memoria", "forget", "--scope=s"),
+        *(*given, "--", "-x"),
+    ]
+    assert shlex.split(one.init) == ["memoria", "init", *given, "--embedder=none", "--dimensions=3"]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "held", "embedder", "options"),
+    [
+        (None, None, None, []),
+        (384, 384, "all-minilm-l6-v2-q", ["--embedder=all-minilm-l6-v2-q"]),
+        (384, None, "all-minilm-l6-v2-q", ["--embedder=all-minilm-l6-v2-q"]),
+        (384, 384, "my own", ["--embedder=none", "--dimensions=384"]),
+        (8, 8, "all-minilm-l6-v2-q", ["--embedder=none", "--dimensions=8"]),
+        (None, 768, None, ["--embedder=none", "--dimensions=768"]),
+        (768, 7, None, ["--embedder=none", "--dimensions=768"]),  # once the index is dropped
+    ],
+)
+def test_init_is_for_the_vectors_that_the_database_was_set_up_for(
+    recorded: int | None, held: int | None, embedder: str | None, options: list[str]
+) -> None:
+    facts = replace(FACTS, dimensions=held, embedder=embedder)
+    line = subject("s", facts=facts, recorded=recorded).init
+    assert shlex.split(line) == ["memoria", "init", *options]
+
+
+def test_where_no_energy_is_lost_hubs_have_no_share_of_it() -> None:
+    hubs = find_hubs({("s", "a"): [0.0]}, {("s", "a"): 100}, ExploreConfig())
+    assert [(hub.id, hub.lost, hub.share) for hub in hubs] == [("a", 0.0, 0.0)]
+
+
 def test_severity_of_an_examination_is_the_worst() -> None:
     def examined(*severities: Severity) -> Examination:
         found = tuple(Finding(check="a.b", severity=name, message="m") for name in severities)
@@ -159,12 +202,12 @@ def test_severity_of_an_examination_is_the_worst() -> None:
     assert examined().severity == "ok"
 
 
-def shown(examination: Examination, *, terminal: bool) -> str:
+def shown(examination: Examination, *, terminal: bool, width: int = 60) -> str:
     text = io.StringIO()
     console = Console(
         file=text,
         force_terminal=terminal,
-        width=60,
+        width=width,
         color_system="standard" if terminal else None,
         highlight=False,
     )
@@ -223,3 +266,16 @@ def test_a_bar_shows_for_every_memory_and_the_largest_is_the_widest() -> None:
     text = shown(EXAMINATION, terminal=False)
     bars = [line.count("█") for line in text.splitlines() if "█" in line]
     assert bars == [1, BAR_CHARS]
+
+
+def test_on_a_narrow_terminal_no_name_is_cut() -> None:
+    names = [f"memory_embedding{part}" for part in ("", ".similarity", ".quantisation")]
+    found = tuple(
+        Finding(check=f"indexes.{name}", severity="ok", message="a word " * 9) for name in names
+    )
+    text = shown(Examination(scope=None, server=FACTS, findings=found), terminal=True, width=40)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert "…" not in plain
+    assert max(map(len, plain.splitlines())) <= 40
+    rows = [line[4:].split("  ")[0].strip() for line in plain.splitlines() if line.strip()]
+    assert "".join(names) in "".join(rows), rows

@@ -1,0 +1,65 @@
+"""The file that a command writes, or standard output.
+
+In: the name that the user gave. Out: a stream of bytes. Touches the file, once it is complete.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import typer
+
+STDOUT = "-"
+
+
+def check_name(output: str) -> None:
+    """Refuse what names no file: nothing, or a folder, be it there or not."""
+    if output.rpartition(os.sep)[2] in ("", ".", ".."):
+        raise typer.BadParameter(f"{output!r} names no file", param_hint="--output")
+
+
+@contextmanager
+def opened(output: str) -> Iterator[IO[bytes]]:
+    """Open the output; a file gets its name only when nothing went wrong.
+
+    An error names the file as it was given, not the temporary one.
+    """
+    path = Path(output)
+    if output == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif path.exists() and not path.is_file():  # a pipe or a device, which nothing may replace
+        with path.open("wb") as stream:
+            yield stream
+    else:
+        path = path.resolve()  # a link stays one
+        with _naming(output):
+            number, name = tempfile.mkstemp(prefix=".memoria-export-", dir=path.parent)
+        try:
+            with os.fdopen(number, "wb") as file:
+                if path.suffix == ".gz":  # without name and time: equal content, equal bytes
+                    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                        yield cast(IO[bytes], packed)
+                else:
+                    yield file
+                file.flush()
+                os.fsync(file.fileno())
+            with _naming(output):
+                Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(output: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise OSError(exc.errno, exc.strerror, output) from exc

@@ -1,0 +1,84 @@
+"""Make a context of what ``recall`` or ``explore`` printed: ``pack``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path as FilePath
+from typing import Annotated
+
+import typer
+
+from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
+from memoria.cli.render import count
+from memoria.config import ContextConfig, RetrieverConfig
+from memoria.context import ContextBuilder
+from memoria.errors import InvalidInputError
+from memoria.jsonl import at_place
+from memoria.plain import explorations_from, hits_from, plain_context
+from memoria.types import ContextPack, Path
+
+STDIN = "-"
+DEFAULT_BUDGET = RetrieverConfig().budget_tokens
+
+
+def pack(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What explore or recall printed with --json; - is stdin.", metavar="FILE"
+        ),
+    ] = None,
+    budget: Budget = DEFAULT_BUDGET,
+    format_: Format = "text",
+    order: Order = "relevance",
+    as_json: Json = False,
+) -> None:
+    """Pack what `explore --json` or `recall --json` printed for a prompt; needs no database.
+
+    Several files become one context. With --json one document: text, tokens, items, omitted.
+
+    Examples
+    --------
+    memoria explore evt-062 --json | memoria pack --budget 500
+    memoria pack monday.json tuesday.json --format markdown --order time
+    """
+    if not files and sys.stdin.isatty():
+        raise typer.BadParameter("name files, or pipe in what explore --json prints")
+    if (files or []).count(STDIN) > 1:
+        raise typer.BadParameter("standard input can be read only once: name - once")
+    builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
+    for name in files or [STDIN]:
+        for path in _read_paths(name):
+            builder.add(path)
+    context = builder.build()
+    say_too_small(context, budget)
+    if as_json:
+        print_facts(plain_context(context), True, "")
+    elif context.text:
+        print_text(context.text)
+
+
+def say_too_small(context: ContextPack, budget: int) -> None:
+    """Say why a context is empty, where it is the budget."""
+    if not context.items and any(item.reason == "budget" for item in context.omitted):
+        text = f"nothing fits into {count(budget, 'token', 'tokens')}; --budget gives more"
+        err.print(text, style="yellow", markup=False)
+
+
+def _read_paths(name: str) -> list[Path]:
+    """Read the paths of one document; ``-`` is standard input."""
+    raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
+    place = "<stdin>" if name == STDIN else name
+    if not raw.strip():
+        raise InvalidInputError(f"{place}: is empty; give what explore or recall printed")
+    try:
+        data = json.loads(raw)
+        paths = [path for found in explorations_from(data) for path in found.paths]
+        return [*paths, *hits_from(data)]
+    except InvalidInputError as exc:
+        raise at_place(exc, place) from exc
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(
+            f"{place}: is no JSON document; give what explore or recall printed with --json"
+        ) from exc

@@ -1,0 +1,119 @@
+"""What is written by hand: nothing is left to fill in, and it keeps up with the code."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from memoria.cli import app
+from memoria.plain import plain_context, plain_explorations, plain_recall
+from memoria.types import (
+    ContextItem,
+    ContextPack,
+    Exploration,
+    ExplorationStats,
+    Hop,
+    MemoryNode,
+    OmittedItem,
+    RankedMemory,
+    Recall,
+    Seed,
+    Seeds,
+    Trace,
+)
+from memoria.types import Path as MemoryPath
+from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+RECALL_SECTION = "### `recall --json`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_has_a_place_that_is_still_to_be_filled(page: Path) -> None:
+    assert re.findall(r"@@\w+@@", page.read_text(encoding="utf-8")) == []
+
+
+def test_the_changelog_has_a_section_for_the_version_unless_that_is_still_to_come() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = tomllib.loads(text)["project"]["version"]
+    titles = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert ("Unreleased" if ".dev" in version else version) == titles[0]
+
+
+def test_every_command_with_json_has_a_row() -> None:
+    for name, command in COMMANDS.items():
+        with_json = "--json" in {option for each in command.params for option in each.opts}
+        assert documented_json(name).startswith(f"| `{name}` | ") == with_json, name
+
+
+def recall() -> Recall:
+    """A recall with something in each of its lists."""
+    hop = Hop(
+        source="a",
+        target="b",
+        relation="near",
+        direction="out",
+        weight=1.0,
+        tags=(),
+        tag_similarity=1.0,
+        degree=1,
+        energy_in=1.0,
+        energy_out=0.5,
+    )
+    memories = tuple(MemoryNode(id=id_, kind="Event", text="t") for id_ in "ab")
+    path = MemoryPath(
+        seed_id="a", hops=(hop,), memories=memories, end_reason="dead_end", energy=0.5
+    )
+    seed = Seed(id="a", score=1.0)
+    stats = ExplorationStats(levels=1, nodes=2, elapsed_s=0.1, hydrate_s=0.0)
+    item = ContextItem(id="a", kind="Event", date=None, score=1.0, path=path)
+    left_out = OmittedItem(id="b", score=0.5, reason="budget")
+    return Recall(
+        seeds=Seeds(seeds=(seed,), runners_up=(seed,)),
+        explorations=(
+            Exploration(seed=seed, status="complete", paths=(path,), error=None, stats=stats),
+        ),
+        ranked=(RankedMemory(memory=memories[0], score=1.0, path=path),),
+        context=ContextPack(text="t", tokens=1, items=(item,), omitted=(left_out,)),
+        trace=Trace(
+            query="q",
+            query_tags=(),
+            scope="s",
+            started_at=datetime(2026, 5, 2, tzinfo=UTC),
+            timings_s={},
+            degraded=(),
+        ),
+        hits=(path,),
+    )
+
+
+def undocumented(data: object, text: str) -> list[str]:
+    """Keys of maps, at any depth, that do not stand in the text."""
+    if isinstance(data, list):
+        return [key for each in data for key in undocumented(each, text)]
+    if not isinstance(data, dict):
+        return []
+    missing = [key for key in data if f"`{key}`" not in text]
+    return missing + [key for each in data.values() for key in undocumented(each, text)]
+
+
+def test_every_field_of_explore_recall_and_pack_is_documented() -> None:
+    found = recall()
+    explored = plain_explorations(found.explorations)
+    explored["memories"] = list(explored["memories"].values())  # its keys are ids
+    assert undocumented(explored, documented_json("explore")) == []
+    whole = plain_recall(found)
+    whole["memories"] = list(whole["memories"].values())
+    assert undocumented(whole, documented_json("recall")) == []
+    for name in set(whole) - set(explored):  # those of explorations stand in their own section
+        row = documented_row(name, RECALL_SECTION)
+        if name in ("ranked", "context", "trace"):
+            assert undocumented(whole[name], row) == []
+    context = documented_row("context", RECALL_SECTION)
+    assert undocumented(plain_context(found.context), context) == []
+    assert "context" in documented_json("pack")

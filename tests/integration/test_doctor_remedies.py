@@ -1,0 +1,216 @@
+"""The doctor's remedies, run as printed: they lead to the end, on the database examined."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from memoria import cli
+from memoria.ingest import GraphWriter
+from memoria.local import LocalNeo4j
+from memoria.schema import apply_schema, probe
+from memoria.store import Store, Target, open_driver
+from memoria.types import Memory
+from tests.integration.test_doctor import plant, run_statement, wipe, write_healthy
+
+MINILM = "all-minilm-l6-v2-q"
+BGE = "bge-small-en-v1.5-q"
+EUCLIDEAN = (
+    "CREATE VECTOR INDEX memory_embedding FOR (n:Memory) ON n.embedding OPTIONS "
+    "{indexConfig: {`vector.dimensions`: 384, `vector.similarity_function`: 'euclidean'}}"
+)
+
+COMMANDS = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A server that no other test uses, and that only its own address leads to."""
+
+    store: Store
+    folder: Path
+    options: tuple[str, ...]
+
+    async def shell(self, line: str) -> subprocess.CompletedProcess[str]:
+        """Run a line as a user does who copies it from the screen."""
+        kept = {name: value for name, value in os.environ.items() if name[:5] != "NEO4J"}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return await asyncio.to_thread(
+            subprocess.run,
+            ["bash", "-o", "pipefail", "-c", line],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=self.folder,
+            env={**kept, "PATH": path},
+        )
+
+    async def doctor(self, *arguments: str) -> Facts:
+        line = shlex.join(["memoria", "doctor", *self.options, "--json", *arguments])
+        done = await self.shell(line)
+        assert done.returncode in (0, 4, 5), done.stderr
+        facts: Facts = json.loads(done.stdout)
+        return facts
+
+    async def follow(self, findings: Sequence[Facts]) -> None:
+        """Do what findings say: the command of each, and the one that its words end with."""
+        lines = [
+            line
+            for found in findings
+            for line in (found["command"], found["remedy"].partition("then run ")[2])
+        ]
+        for line in dict.fromkeys(filter(None, lines)):
+            if line.endswith(";"):
+                await run_statement(self.store, line)
+            else:
+                done = await self.shell(line)
+                # The doctor's own exit code is not 0 as long as there is something to mend.
+                good = (0, 4, 5) if line.startswith("memoria doctor") else (0,)
+                assert done.returncode in good, (line, done.stderr)
+
+
+@pytest.fixture(scope="module")
+async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
+    folder = tmp_path_factory.mktemp("doctor")
+    async with (
+        LocalNeo4j.ephemeral() as server,
+        open_driver(Target(uri=server.uri, auth=server.auth)) as driver,
+    ):
+        user, password = server.auth
+        (folder / "my secret").write_text(password)
+        options = (f"--uri={server.uri}", f"--user={user}", "--password-file=my secret")
+        yield Place(
+            store=Store(driver, database="neo4j"),
+            folder=folder,
+            options=(*options, "--database=neo4j"),
+        )
+
+
+def worst(facts: Facts) -> list[Facts]:
+    return [found for found in facts["findings"] if found["severity"] in ("warning", "error")]
+
+
+async def spoil_indexes(store: Store) -> None:
+    """Take from the set-up what the doctor can tell."""
+    await run_statement(store, "DROP INDEX memory_text")
+    await run_statement(store, "DROP INDEX memory_embedding")
+    await run_statement(store, EUCLIDEAN)
+    await run_statement(store, "DROP CONSTRAINT memory_scope_id")
+    await run_statement(store, "CALL db.awaitIndexes(60)")
+
+
+@pytest.mark.parametrize("scope", ["one's own", None])
+async def test_remedies_run_to_the_end_leave_the_doctor_content(
+    place: Place, scope: str | None
+) -> None:
+    name = scope or "anywhere"
+    await wipe(place.store)
+    await apply_schema(place.store, dimensions=384, embedder=MINILM)
+    await write_healthy(place.store, name, ["a", "b", "c"])
+    writer = GraphWriter(place.store, scope=name)
+    await writer.write([Memory(id="d", kind="Event", text="Rain in Lund.", tags=["x"])])
+    await run_statement(
+        place.store,
+        "MATCH (a:Memory {id: 'a'}), (d:Memory {id: 'd'}) CREATE (a)-[:RELATES {weight: 0.5}]->(d)",
+    )
+    await spoil_indexes(place.store)
+    arguments = ["--embedder", MINILM, *([] if scope is None else ["--scope", scope])]
+    facts = await place.doctor(*arguments)
+    seen: set[str] = set()
+    for _ in range(6):  # what one remedy brings to light the next examination tells
+        if not worst(facts):
+            break
+        seen.update(found["check"] for found in worst(facts))
+        await place.follow(worst(facts))
+        await run_statement(place.store, "CALL db.awaitIndexes(60)")
+        facts = await place.doctor(*arguments)
+    assert worst(facts) == []
+    assert {
+        "server.dialect",
+        "indexes.memory_scope_id",
+        "indexes.memory_text",
+        "indexes.memory_embedding.similarity",
+        "memories.no_embedding",
+    } <= seen
+    found = await probe(place.store)
+    assert (found.embedder, found.dimensions, found.vector_dialect) == (MINILM, 384, "search")
+    rows = await run_statement(place.store, "MATCH (m:Memory) RETURN m.id AS id, m.tags AS tags")
+    assert {row["id"]: row["tags"] for row in rows}["d"] == ["x"]
+    edges = await run_statement(place.store, "MATCH ()-[r:RELATES]->() RETURN count(*) AS n")
+    assert edges[0]["n"] == 4, "an edge without a relation is not written a second time"
+
+
+async def test_on_the_planted_database_every_finding_has_its_remedy_and_its_command(
+    place: Place,
+) -> None:
+    await wipe(place.store)
+    await apply_schema(place.store, dimensions=384, embedder=BGE)
+    await plant(place.store, "planted")
+    for change in ("REMOVE m.id", "REMOVE m.scope", "SET m.scope = 5"):
+        bare = Memory(id=f"x {change}", kind="Event", text="t")
+        await GraphWriter(place.store, scope="more").write([bare])
+        # First without a vector and a text: what is told of them must not lead to another scope.
+        await run_statement(
+            place.store,
+            f"MATCH (m:Memory {{scope: 'more', id: $id}}) SET m.text = '' {change}",
+            id=bare.id,
+        )
+    await spoil_indexes(place.store)
+    for arguments in ([], ["--scope", "planted"]):
+        facts = await place.doctor("--embedder", MINILM, *arguments)
+        without = [found for found in worst(facts) if not found["remedy"] or not found["command"]]
+        assert without == []
+        checks = {found["check"]: found for found in facts["findings"]}
+        assert {"indexes.embedder", "memories.no_embedding", "server.dialect"} <= {
+            found["check"] for found in worst(facts)
+        }
+        assert checks["memories.text"]["count"] == 3, "those that nothing finds are told as that"
+        parts = [part for found in facts["findings"] for part in found["command"].split(" | ")]
+        for part in parts:
+            if part.startswith("memoria "):
+                _, name, *words = shlex.split(part)
+                assert set(place.options) <= set(words), part
+                COMMANDS[name].make_context(name, words)  # an unknown option is an error
+        words = shlex.split(checks["memories.no_embedding"]["command"])
+        assert words[-2:] == [f"--embedder={BGE}", "-"]
+        hub = "hub" if arguments else "hub in planted"
+        assert checks["energy.hubs"]["examples"] == [hub]
+        again = await place.shell(checks["indexes.embedder"]["command"] + " --json")
+        (same,) = [
+            found
+            for found in json.loads(again.stdout)["findings"]
+            if found["check"] == "indexes.embedder"
+        ]
+        assert same["severity"] == "ok"
+
+
+@pytest.mark.parametrize("recorded", ["my own", None])
+async def test_an_embedder_of_ones_own_is_not_asked_of_the_command_line(
+    place: Place, recorded: str | None
+) -> None:
+    await wipe(place.store)
+    await apply_schema(place.store, dimensions=3, embedder=recorded)
+    await GraphWriter(place.store, scope="-s").write([Memory(id="a", kind="Event", text="t")])
+    facts = await place.doctor("--embedder", BGE)
+    checks = {found["check"]: found for found in facts["findings"]}
+    for name in ("indexes.embedder", "memories.no_embedding"):
+        assert checks[name]["remedy"]
+        await place.follow([checks[name]])
+    assert "GraphWriter.backfill_embeddings" in checks["memories.no_embedding"]["remedy"]
+    assert checks["indexes.embedder"]["command"].endswith("--embedder=none")
+    (line,) = (place.folder / "memories.jsonl").read_text().splitlines()
+    assert json.loads(line)["text"] == "t"
