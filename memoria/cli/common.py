@@ -40,7 +40,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 _CONTROLS_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Scope = Annotated[str, typer.Option(help="Scope (tenant) of the memories.")]
+Scope = Annotated[str, typer.Option(envvar="MEMORIA_SCOPE", help="Scope (tenant) of the memories.")]
 Uri = Annotated[
     str | None,
     typer.Option("--uri", help="Database to use; else NEO4J_URI, else the local server."),

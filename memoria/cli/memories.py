@@ -133,8 +133,13 @@ def ingest(
         f"{count(done.memories, 'memory', 'memories')} "
         f"({done.memories_created} new, {done.embedded} embedded), "
         f"{count(done.relations, 'edge', 'edges')} ({done.relations_created} new), "
-        f"{count(done.skipped, 'line', 'lines')} skipped"
+        f"{count(done.skipped, 'line', 'lines')} skipped; scope {one_line(scope)}"
     )
+    if done.duplicates:
+        repeated = count(done.duplicates, "memory", "memories")
+        err.print(
+            f"{repeated} given twice by id: the last one counts", style="yellow", markup=False
+        )
     facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
     print_facts(facts, as_json, line)
 

@@ -115,7 +115,7 @@ def recall(
         print_facts(plain_recall(found), True, "")
         return
     if not found.seeds.seeds:
-        print_text(f"nothing found in scope {scope}; --scope names another one")
+        print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
     elif packed := found.context.text:
         print_text(f"\n{packed}\n")
     out.print(printable(recall_summary(found, budget)), style="dim", markup=False)

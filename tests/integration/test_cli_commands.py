@@ -321,7 +321,24 @@ def test_forget_says_what_it_deleted_and_what_was_not_there(call: Call, filled: 
 
 def test_what_there_is_one_of_is_counted_as_one(call: Call, here: list[str]) -> None:
     done = call("ingest", "-", "--embedder", "none", *here, stdin=LINES[0])
-    assert done.out == "1 memory (1 new, 0 embedded), 0 edges (0 new), 0 lines skipped\n"
+    counted = "1 memory (1 new, 0 embedded), 0 edges (0 new), 0 lines skipped; scope test-"
+    assert done.out.startswith(counted)
+
+
+def test_ingest_says_that_an_id_was_given_twice(call: Call, here: list[str]) -> None:
+    again = LINES[0].replace("Rain", "Snow")
+    done = call("ingest", "-", "--embedder", "none", *here, stdin=f"{LINES[0]}\n{again}\n")
+    assert done.code == 0
+    assert done.err == "1 memory given twice by id: the last one counts\n"
+
+
+def test_scope_may_come_from_the_environment(
+    call: Call, filled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = filled.index("--scope")
+    monkeypatch.setenv("MEMORIA_SCOPE", filled[place + 1])
+    elsewhere = [*filled[:place], *filled[place + 2 :]]
+    assert call("explore", "a", *elsewhere).code == 0
 
 
 async def test_ingest_takes_kinds_that_are_declared(
