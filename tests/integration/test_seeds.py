@@ -671,7 +671,9 @@ async def test_scores_of_a_real_search_make_valid_seeds(
 async def test_one_embedding_that_is_no_vector_leaves_the_hits_of_the_index(
     driver: neo4j.AsyncDriver, store: Store, scope: str
 ) -> None:
-    vector = [1.0] + [0.0] * 383
+    # A direction of its own: the procedure returns the nearest of all scopes.
+    drawn = np.random.default_rng(int(scope[-8:], 16)).normal(size=(2, 384))
+    vector, slanted = drawn[0].tolist(), drawn.sum(axis=0).tolist()
     async with driver.session(database="neo4j") as session:
         # A list of 2 is wanted, so the index is asked for 80 at most: the 99 hide other events.
         result = await session.run(
@@ -681,7 +683,7 @@ async def test_one_embedding_that_is_no_vector_leaves_the_hits_of_the_index(
             "CREATE (:Memory {scope: $scope, id: 'other' + n, embedding: $slanted})",
             scope=scope,
             vector=vector,
-            slanted=[1.0, 1.0] + [0.0] * 382,
+            slanted=slanted,
         )
         await result.consume()
     for dialect in ("search", "procedure"):
