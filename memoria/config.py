@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from memoria.errors import ConfigError
+from memoria.weights import RelevanceConfig
 
 # Longer than any call; more milliseconds than this would not fit into a message to the server.
 MAX_SECONDS = 1_000_000
@@ -168,6 +169,9 @@ class RetrieverConfig:
     ----------
     seeds, explore, context, store
         Settings of the stages.
+    relevance
+        Weights of the model that ranks what was found, or None: rank by energy alone, seeds by
+        their score (source: 001).
     deadline_s
         Time for one call, unless the call says otherwise; seconds, > 0.
     budget_tokens
@@ -178,6 +182,7 @@ class RetrieverConfig:
     explore: ExploreConfig = field(default_factory=ExploreConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
+    relevance: RelevanceConfig | None = field(default_factory=RelevanceConfig)
     deadline_s: float = 10.0
     budget_tokens: int = 2_000
 

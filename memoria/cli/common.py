@@ -134,8 +134,8 @@ def say_missing(ids: Iterable[str], scope: str) -> None:
 
 def advice(error: MemoriaError) -> str:
     """Return the option that helps against an error, as a clause after its message."""
-    if not isinstance(error, InvalidInputError):
-        return ""
+    if not isinstance(error, InvalidInputError) or re.search(r", line \d+: ", str(error)):
+        return ""  # the latter is about a dataset, which has no options for its lines
     if isinstance(error, DimensionError) and error.field in ("embedder", "dimensions"):
         return "; --embedder chooses another, and none does without"
     found = []

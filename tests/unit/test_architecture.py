@@ -17,15 +17,16 @@ PACKAGE = Path(memoria.__file__).parent
 # but for the surfaces, which may import anything.
 RANKS = [
     {"errors"},
-    {"validation", "home", "progress"},
+    {"validation", "home", "progress", "weights"},
     {"types"},
     {"config", "queries", "model"},
     {"store", "jars", "maven", "jsonl", "stream", "plain"},
     {"schema", "embed", "hydrate", "sample"},
     {"strategies"},
-    {"seeds", "explore", "rank", "context", "ingest", "export", "stats", "local"},
+    {"seeds", "explore", "rank", "relevance", "context", "ingest", "export", "stats", "local"},
     {"recall", "doctor"},
     {"retriever"},
+    {"evaluation"},
     {"connect", "cli"},
     {"__main__"},
 ]

@@ -1,0 +1,105 @@
+"""How the figures of an evaluation are printed.
+
+In: a `Report`. Out: tables, plain where they go into a pipe. Touches standard output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.box import SIMPLE
+from rich.table import Table
+from rich.text import Text
+
+from memoria.cli.common import one_line, out
+from memoria.cli.render import count, print_table
+from memoria.evaluation import MEASURES, Interval, Report
+
+SHOWN_NOTES = 3
+_BOUND = re.compile(r"(?<=\()-?[\d.]+\d(?=\.\.)|(?<=\.\.)-?[\d.]+(?=\))")
+GAP = 2
+
+
+def print_report(report: Report, embedder: str | None) -> None:
+    """Print what was asked, a table for each method, the differences and the times."""
+    kept = [
+        count(report.questions, "question", "questions"),
+        count(report.items, "ranked memory", "ranked memories"),
+        f"{count(report.memories, 'memory', 'memories')} in all",
+        count(report.edges, "edge", "edges"),
+        count(report.scopes, "scope", "scopes"),
+        f"embedder {embedder or 'none'}",
+    ]
+    out.print(one_line(f"{report.dataset}, {report.split}: {', '.join(kept)}"), markup=False)
+    for reason, number in report.left_out.items():
+        out.print(f"left out: {reason} ({number})", style="dim", markup=False)
+    out.print("percent of the evidence, and its interval of 95 %", style="dim")
+    ks = [f"@{k}" for k in report.ks]
+    for done in report.methods:
+        lines = [
+            (row.category, str(row.questions), *cells)
+            for row in done.rows
+            for cells in _cells(report, row.figures)
+        ]
+        _print_table(done.method, ("category", "n", "", *ks), lines)
+        for text, number in list(done.notes.items())[:SHOWN_NOTES]:
+            note = f"in {count(number, 'recall', 'recalls')}: {text}"
+            out.print(one_line(note), style="dim", markup=False)
+    if report.differences:
+        lines = [
+            (f"{each.method} - {each.baseline}", *cells)
+            for each in report.differences
+            for cells in _cells(report, each.figures, sign="+")
+        ]
+        title = f"differences, {report.methods[0].rows[-1].category}"
+        _print_table(title, ("methods", "", *ks), lines)
+    times = [(m.method, f"{1000 * m.p50_s:.1f}", f"{1000 * m.p95_s:.1f}") for m in report.methods]
+    _print_table("time of an answer", ("method", "p50 ms", "p95 ms"), times)
+
+
+def _cells(
+    report: Report, figures: Mapping[str, Interval], *, sign: str = ""
+) -> Iterable[tuple[str, ...]]:
+    """Yield a line for each measure: its name, then a cell for each k."""
+    for measure in MEASURES:
+        found = [figures[f"{measure}@{k}"] for k in report.ks]
+        yield (measure, *(_percent(each, sign) for each in found))
+
+
+def _percent(each: Interval, sign: str) -> str:
+    mean, low, high = (100 * value for value in (each.mean, each.low, each.high))
+    return f"{mean:{sign}.1f} ({low:.1f}..{high:.1f})"
+
+
+def _print_table(title: str, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Print a table below its title, fitted to the terminal."""
+    out.print(f"\n{one_line(title)}", style="bold", markup=False)
+    rows = [[one_line(cell) for cell in line] for line in lines]
+    if out.is_terminal:
+        rows = _fitted(header, rows, out.width)
+    look = Table(box=SIMPLE, header_style="bold", padding=(0, 0, 0, GAP - 1))
+    for name in header:
+        is_name = name in ("category", "methods", "method")
+        look.add_column(
+            name,
+            justify="left" if is_name or not name else "right",
+            overflow="fold",
+            no_wrap=not is_name,
+        )
+    print_table(out, look, ([Text(cell) for cell in row] for row in rows))
+
+
+def _fitted(header: Sequence[str], rows: list[list[str]], width: int) -> list[list[str]]:
+    """Put intervals below their means where the table is too wide, and then in whole percent."""
+    if _width(header, rows) <= width:
+        return rows
+    rows = [[cell.replace(" (", "\n(") for cell in row] for row in rows]
+    if _width(header, rows) <= width:
+        return rows
+    return [[_BOUND.sub(lambda found: f"{round(float(found[0]))}", c) for c in row] for row in rows]
+
+
+def _width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    columns = zip(header, *rows, strict=True)
+    return GAP + sum(GAP + max(max(map(len, c.split("\n"))) for c in cells) for cells in columns)

@@ -1,0 +1,62 @@
+"""Settings of an evaluation.
+
+In: values from a caller. Out: frozen data, checked once. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memoria.config import RetrieverConfig
+from memoria.errors import ConfigError
+
+
+def _patient() -> RetrieverConfig:
+    """Return the default settings, with time enough that a slow machine ranks as a fast one."""
+    return RetrieverConfig(deadline_s=60.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationConfig:
+    """Settings of an evaluation.
+
+    Attributes
+    ----------
+    methods
+        Names of `METHODS`, each once; asked one after the other.
+    ks
+        Numbers of first ranks to score; each 1 to 1,000, ascending and each once.
+    excluded
+        Categories left out of the headline figures.
+    limit
+        Questions to ask, at most, evenly spread; None for all.
+    depth
+        Ids kept of a ranking, at most; at least the largest of ``ks``.
+    warm_up
+        Questions asked before each method's first one, without measuring; >= 0.
+    retriever
+        Settings of every recall.
+    """
+
+    methods: tuple[str, ...] = ("transfer",)
+    ks: tuple[int, ...] = (2, 5, 10, 25)
+    excluded: tuple[str, ...] = ()
+    limit: int | None = None
+    depth: int = 100
+    warm_up: int = 3
+    retriever: RetrieverConfig = field(default_factory=_patient)
+
+    def __post_init__(self) -> None:
+        """Check every range, and put the lists into the form that is kept."""
+        object.__setattr__(self, "methods", tuple(dict.fromkeys(self.methods)))
+        object.__setattr__(self, "ks", tuple(sorted(set(self.ks))))
+        object.__setattr__(self, "excluded", tuple(dict.fromkeys(self.excluded)))
+        if not self.methods:
+            raise ConfigError("methods must name at least one")
+        if not self.ks or not 1 <= self.ks[0] <= self.ks[-1] <= 1_000:
+            raise ConfigError(f"ks must be whole numbers from 1 to 1000, got {list(self.ks)}")
+        if self.limit is not None and self.limit < 1:
+            raise ConfigError(f"limit must be at least 1, got {self.limit}")
+        if self.warm_up < 0:
+            raise ConfigError(f"warm_up must be at least 0, got {self.warm_up}")
+        object.__setattr__(self, "depth", max(self.depth, self.ks[-1]))

@@ -1,0 +1,130 @@
+"""What the baselines rank: the memories and edges of a scope, read from the store once.
+
+In: a store, a scope, kinds. Out: `Items`, `Graph`. Reads only, a page at a time.
+Queries: ``evaluation.items``, ``evaluation.edges``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria.queries import load
+from memoria.store import Store
+
+ITEM_PAGE = 1_000
+SOURCE_PAGE = 5_000
+PAGE_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """The ranked memories of a scope.
+
+    Attributes
+    ----------
+    ids, texts
+        Sorted by id; N of each.
+    vectors
+        One row for each, (N, D), of length 1; zeros where a memory has none.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    vectors: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """A scope's edges, in both directions.
+
+    Attributes
+    ----------
+    ids
+        Every memory, sorted; M of them.
+    sources, targets
+        Places in ``ids``; two entries for each edge.
+    shares
+        Weight of each entry, divided by the sum of those that leave its source.
+    """
+
+    ids: tuple[str, ...]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    shares: NDArray[np.float64]
+
+
+class Corpus:
+    """Reads scopes, each once."""
+
+    def __init__(self, store: Store, kinds: Sequence[str]) -> None:
+        limit = max(store.config.query_timeout_s, PAGE_TIMEOUT_S)
+        config = replace(store.config, query_timeout_s=limit)
+        self._store = Store(store.driver, database=store.database, config=config)
+        self._kinds = list(kinds)
+        self._items: dict[str, Items] = {}
+        self._graphs: dict[str, Graph] = {}
+
+    async def items(self, scope: str) -> Items:
+        """Read the ranked memories of a scope."""
+        if scope not in self._items:
+            more = {"scope": scope, "kinds": self._kinds, "limit": ITEM_PAGE}
+            self._items[scope] = _items(await self._pages("evaluation.items", more))
+        return self._items[scope]
+
+    async def graph(self, scope: str) -> Graph:
+        """Read the edges of a scope."""
+        if scope not in self._graphs:
+            more = {"scope": scope, "limit": SOURCE_PAGE}
+            self._graphs[scope] = _graph(await self._pages("evaluation.edges", more))
+        return self._graphs[scope]
+
+    async def _pages(self, name: str, parameters: dict[str, Any]) -> list[Any]:
+        rows: list[Any] = []
+        after = ""
+        while True:
+            found = await self._store.run(load(name), {**parameters, "after": after})
+            if not (page := found[0]["rows"]):
+                return rows
+            rows += page
+            after = page[-1][0]
+
+
+def _items(rows: Sequence[Sequence[Any]]) -> Items:
+    size = max((len(row[2]) for row in rows if row[2] is not None), default=0)
+    vectors = np.zeros((len(rows), size))
+    for place, (_, _, vector) in enumerate(rows):
+        if vector is not None and len(vector) == size:
+            vectors[place] = vector
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors /= np.where(lengths > 0, lengths, 1.0)
+    return Items(
+        ids=tuple(row[0] for row in rows), texts=tuple(row[1] for row in rows), vectors=vectors
+    )
+
+
+def _graph(rows: Sequence[Sequence[Any]]) -> Graph:
+    ids = tuple(row[0] for row in rows)
+    place = {id_: number for number, id_ in enumerate(ids)}
+    edges = sorted(
+        (place[source], place[target], float(weight))
+        for source, leaving in rows
+        for target, weight in leaving
+        if target in place
+    )
+    starts = np.array([edge[0] for edge in edges], dtype=np.int64)
+    ends = np.array([edge[1] for edge in edges], dtype=np.int64)
+    weights = np.array([edge[2] for edge in edges], dtype=np.float64)
+    sources = np.concatenate([starts, ends])
+    both = np.concatenate([weights, weights])
+    sums = np.bincount(sources, weights=both, minlength=len(ids))[sources]
+    return Graph(
+        ids=ids,
+        sources=sources,
+        targets=np.concatenate([ends, starts]),
+        shares=np.divide(both, sums, out=np.zeros_like(both), where=sums > 0),
+    )

@@ -1,0 +1,159 @@
+"""Find the files of a dataset, and read their lines.
+
+In: a folder, a name, a split. Out: paths, `Entry`s (a line's fields and its place), arrays.
+Reads files; gzip is told apart by its first bytes. What is wrong is an ``InvalidInputError`` that
+names file, line and field.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria.errors import InvalidInputError
+from memoria.validation import check_string
+
+LINES = (".jsonl.gz", ".jsonl")
+ARRAY = (".f16.npy", ".npy")
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a file.
+
+    Attributes
+    ----------
+    place
+        File and line, as messages name them.
+    fields
+        What it says.
+    """
+
+    place: str
+    fields: dict[str, Any]
+
+    def fault(self, message: str, field: str | None = None) -> InvalidInputError:
+        """Return the error about this line."""
+        return InvalidInputError(f"{self.place}: {message}", field=field)
+
+    def string(self, name: str) -> str:
+        """Return a field that must be there, and be a string with something in it."""
+        if (value := self.optional_string(name)) is None:
+            raise self.fault(f"{name} is missing or blank", name)
+        return value
+
+    def optional_string(self, name: str) -> str | None:
+        """Return a string; None where it is missing, null or blank."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise self.fault(f"{name} must be a string, got a {type(value).__name__}", name)
+        try:
+            check_string(value, name)
+        except InvalidInputError as exc:
+            raise self.fault(str(exc), name) from exc
+        return value if value.strip() else None
+
+    def strings(self, name: str) -> list[str]:
+        """Return a list of strings; empty where it is missing or null."""
+        values = self.fields.get(name)
+        if values is None:
+            return []
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise self.fault(f"{name} must be a list of strings", name)
+        return values
+
+
+def find_file(
+    folder: Path, name: str, split: str | None, endings: Iterable[str] = LINES
+) -> Path | None:
+    """Return the file of this name, that of the split if there is one; None without either."""
+    stems = (f"{name}.{split}", name) if split is not None else (name,)
+    for stem in stems:
+        for ending in endings:
+            path = folder / f"{stem}{ending}"
+            if path.is_file():
+                return path
+    return None
+
+
+def splits(folder: Path) -> list[str]:
+    """Return the splits for which the folder holds questions; sorted."""
+    names = {
+        path.name.removeprefix("questions.").removesuffix(".gz").removesuffix(".jsonl")
+        for ending in LINES
+        for path in folder.glob(f"questions.?*{ending}")
+    }
+    return sorted(names)
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """Yield the objects of a JSON Lines file; blank lines are skipped.
+
+    Raises
+    ------
+    InvalidInputError
+        The file can't be read, or a line is no JSON object.
+    """
+    try:
+        data = path.read_bytes()
+        text = gzip.decompress(data) if data.startswith(_GZIP) else data
+    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
+        raise InvalidInputError(f"{path}: the gzip data are damaged or cut off") from exc
+    except OSError as exc:
+        raise InvalidInputError(f"{path}: can't be read: {exc.strerror or exc}") from exc
+    for number, raw in enumerate(text.split(b"\n"), start=1):
+        if raw.strip():
+            yield _entry(f"{path}, line {number}", raw)
+
+
+def _entry(place: str, raw: bytes) -> Entry:
+    try:
+        fields = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as exc:
+        raise InvalidInputError(f"{place}: not UTF-8: byte {exc.start + 1}") from exc
+    except json.JSONDecodeError as exc:
+        raise InvalidInputError(f"{place}: not JSON: {exc.msg} at character {exc.pos + 1}") from exc
+    except (ValueError, RecursionError) as exc:  # NaN, too many digits, nested too deep
+        raise InvalidInputError(f"{place}: not JSON that can be used: {exc}") from exc
+    if not isinstance(fields, dict):
+        raise InvalidInputError(f"{place}: must be a JSON object, with braces")
+    return Entry(place, fields)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
+    """Read an array with a vector for each of ``count`` things.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no such array, or a row is not finite or all zeros.
+    """
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as exc:
+        raise InvalidInputError(f"{path}: can't be read as an array: {exc}") from exc
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind != "f":
+        raise InvalidInputError(f"{path}: must hold one array of two axes, of floats")
+    if len(array) != count:
+        raise InvalidInputError(f"{path}: has {len(array)} rows for {count} {what}")
+    vectors = array.astype(np.float64)
+    bad = ~np.isfinite(vectors).all(axis=1) | ~vectors.any(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidInputError(f"{path}: row {row} is all zeros, or holds what is not finite")
+    return vectors

@@ -1,0 +1,199 @@
+"""Write a dataset into a database, into scopes of its own.
+
+In: a store, a dataset, what makes the vectors. Out: which scopes were written. Writes; what stands
+complete is left as it is. Queries: those of the schema, the writer and the statistics.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria.embed import CallableEmbedder, Embedder
+from memoria.errors import InvalidInputError
+from memoria.evaluation.dataset import Dataset
+from memoria.ingest import GraphWriter
+from memoria.progress import ProgressCallback, silent
+from memoria.schema import apply_schema, check_embedder, probe
+from memoria.stats import scope_stats
+from memoria.store import Store
+from memoria.types import Memory
+
+NO_EMBEDDER_DIMENSIONS = 384
+PROGRESS_STEP = 100
+# A batch of edges at a hub takes a while.
+TIMEOUT_S = 60.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadReport:
+    """What a load did.
+
+    Attributes
+    ----------
+    written, there
+        Scopes that were written, and those that stood complete before.
+    """
+
+    written: tuple[str, ...]
+    there: tuple[str, ...]
+
+
+def supplied_embedder(dataset: Dataset, *, name: str | None = None) -> Embedder:
+    """Return an embedder that knows the questions of a dataset, by the vectors supplied with it.
+
+    Parameters
+    ----------
+    name
+        Name to record with the index; by default one for all supplied vectors of that size.
+
+    Raises
+    ------
+    InvalidInputError
+        The dataset brings no vectors, or those of questions or of memories only.
+    """
+    known = dataset.question_vectors
+    for kind, there in (("emb_nodes", dataset.vectors), ("emb_questions", known)):
+        if not there:
+            raise InvalidInputError(
+                f"dataset {dataset.name} brings no vectors: there is no {kind} file of split "
+                f"{dataset.split}"
+            )
+
+    async def look_up(texts: list[str]) -> list[list[float]]:
+        try:
+            return [known[text].tolist() for text in texts]
+        except KeyError as exc:
+            raise InvalidInputError(
+                "the supplied vectors are those of the dataset's questions: no other text has one"
+            ) from exc
+
+    dimensions = next(iter(known.values())).size
+    name = name or f"supplied-vectors-{dimensions}d"
+    return CallableEmbedder(look_up, dimensions=dimensions, name=name)
+
+
+async def prepare(store: Store, embedder: Embedder | None) -> None:
+    """Make the indexes, unless they are there; for the embedder's vectors.
+
+    Raises
+    ------
+    DimensionError
+        The database holds the vectors of another embedder.
+    """
+    facts = await probe(store)
+    check_embedder(facts, embedder)
+    if embedder is None:
+        dimensions = facts.dimensions or NO_EMBEDDER_DIMENSIONS
+        await apply_schema(store, dimensions=dimensions, embedder=None)
+    else:
+        await apply_schema(store, dimensions=embedder.dimensions, embedder=embedder.name)
+
+
+async def load_dataset(
+    store: Store,
+    dataset: Dataset,
+    *,
+    embedder: Embedder | None,
+    use_supplied: bool = False,
+    progress: ProgressCallback = silent,
+) -> LoadReport:
+    """Write every scope that does not stand complete; call `prepare` first.
+
+    Parameters
+    ----------
+    embedder
+        Makes the vectors of the ranked memories; None leaves them without. Other memories never
+        get one: they connect, and are not searched for.
+    use_supplied
+        Whether the ranked memories get the vectors supplied with the dataset instead.
+    """
+    has_vectors = use_supplied or embedder is not None
+    patient = replace(store.config, query_timeout_s=max(store.config.query_timeout_s, TIMEOUT_S))
+    store = Store(store.driver, database=store.database, config=patient)
+    missing = [
+        scope
+        for scope in dataset.memories
+        if not await _is_complete(store, dataset, scope, has_vectors)
+    ]
+    supplied = dataset.vectors if use_supplied else {}
+    steps = _Steps(dataset, missing, progress)
+    for scope in missing:
+        await _write(
+            store, scope, steps, embedder=None if use_supplied else embedder, supplied=supplied
+        )
+    there = tuple(scope for scope in dataset.memories if scope not in missing)
+    return LoadReport(written=tuple(missing), there=there)
+
+
+async def _is_complete(store: Store, dataset: Dataset, scope: str, has_vectors: bool) -> bool:
+    """Whether a scope holds as many memories, vectors and edges as the dataset has."""
+    found = await scope_stats(store, scope)
+    memories = dataset.memories[scope]
+    items = sum(memory.kind in dataset.item_kinds for memory in memories)
+    return (
+        found.memories == len(memories)
+        and found.edges == len(dataset.relations[scope])
+        and found.embedded >= (items if has_vectors else 0)
+    )
+
+
+class _Steps:
+    """What is written into each scope, in three steps, and how far each is over all scopes."""
+
+    def __init__(self, dataset: Dataset, scopes: Sequence[str], progress: ProgressCallback) -> None:
+        self.memories = {scope: dataset.memories[scope] for scope in scopes}
+        self.items = {scope: self._chosen(dataset, scope, ranked=True) for scope in scopes}
+        self.others = {scope: self._chosen(dataset, scope, ranked=False) for scope in scopes}
+        self.edges = {scope: dataset.relations[scope] for scope in scopes}
+        self._done: Counter[str] = Counter()
+        self._progress = progress
+
+    @staticmethod
+    def _chosen(dataset: Dataset, scope: str, *, ranked: bool) -> list[Memory]:
+        memories = dataset.memories[scope]
+        return [memory for memory in memories if (memory.kind in dataset.item_kinds) == ranked]
+
+    def counted(self, step: Mapping[str, Sequence[T]], scope: str, name: str) -> Iterator[T]:
+        """Yield what a step writes into a scope, and say how far it is."""
+        total = sum(map(len, step.values()))
+        for value in step[scope]:
+            yield value
+            self._done[name] += 1
+            if self._done[name] % PROGRESS_STEP == 0 or self._done[name] == total:
+                self._progress(name, self._done[name], total)
+
+
+async def _write(
+    store: Store,
+    scope: str,
+    steps: _Steps,
+    *,
+    embedder: Embedder | None,
+    supplied: Mapping[str, NDArray[np.float64]],
+) -> None:
+    memories = steps.memories[scope]
+    times = [memory.created_at for memory in memories if memory.created_at is not None]
+    # What has no time of its own gets one that is the same in each run.
+    now = max(times, default=datetime(2000, 1, 1, tzinfo=UTC))
+    kinds = sorted({memory.kind for memory in memories})
+
+    def writer(embedder: Embedder | None) -> GraphWriter:
+        return GraphWriter(store, scope=scope, kinds=kinds, embedder=embedder, clock=lambda: now)
+
+    items = steps.counted(steps.items, scope, "items")
+    if supplied:  # one at a time: vectors as Python has them are large
+        items = (replace(m, embedding=supplied[m.id].tolist()) for m in items)
+    await writer(embedder).write(items)
+    await writer(None).write(
+        steps.counted(steps.others, scope, "other nodes"),
+        steps.counted(steps.edges, scope, "edges"),
+    )

@@ -1,0 +1,145 @@
+"""The ways to rank that an evaluation knows, by name.
+
+In: a question. Out: ids of ranked memories, best first. Reads only; no method sees the gold.
+A strategy asks the real engine, `GraphRetriever.recall`; a baseline goes past it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from memoria.config import RetrieverConfig
+from memoria.embed import Embedder
+from memoria.errors import ConfigError
+from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
+from memoria.evaluation.corpus import Corpus
+from memoria.evaluation.dataset import Dataset, Question
+from memoria.retriever import GraphRetriever
+from memoria.store import Store
+
+Method = Callable[[Question], Awaitable[list[str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What methods work with.
+
+    Attributes
+    ----------
+    store, dataset
+        Where the memories are, and which.
+    embedder
+        Makes the questions' vectors, or None.
+    config
+        Settings of every recall.
+    corpus
+        The scopes, for the baselines.
+    note
+        Called with what a recall could not do as well as it should have.
+    """
+
+    store: Store
+    dataset: Dataset
+    embedder: Embedder | None
+    config: RetrieverConfig
+    corpus: Corpus
+    note: Callable[[str], None]
+
+
+def check_method(name: str, embedder: Embedder | None) -> None:
+    """Raise if a method is not known, or lacks what it needs; opens nothing.
+
+    Raises
+    ------
+    ConfigError
+        There is none of this name, or it lacks vectors or a package.
+    """
+    if name not in METHODS:
+        raise ConfigError(f"method must be one of {', '.join(METHODS)}; got {name!r}")
+    if name in _NEED_VECTORS and embedder is None:
+        raise ConfigError(
+            f"{name} needs vectors: name an embedder, or use those supplied with the dataset "
+            "(--use-vectors)"
+        )
+    if name in _NEED_PACKAGE:
+        bm25_package()
+
+
+async def make_method(name: str, bench: Bench) -> Method:
+    """Set up the method of this name.
+
+    Raises
+    ------
+    ConfigError
+        As `check_method`.
+    """
+    check_method(name, bench.embedder)
+    if name in STRATEGIES:
+        return await STRATEGIES[name](bench)
+    return _ids_of(BASELINES[name](bench))
+
+
+async def _transfer(bench: Bench) -> Method:
+    """Ask the engine."""
+    retrievers: dict[str, GraphRetriever] = {}
+    for scope in bench.dataset.memories:
+        retriever = GraphRetriever(
+            bench.store.driver,
+            scope=scope,
+            database=bench.store.database,
+            embedder=bench.embedder,
+            config=bench.config,
+        )
+        await retriever.server_facts()
+        retrievers[scope] = retriever
+    kinds = bench.dataset.item_kinds
+
+    async def ask(question: Question) -> list[str]:
+        recall = await retrievers[question.scope].recall(question.text, kinds=kinds)
+        for text in recall.trace.degraded:
+            bench.note(text)
+        ranked = [entry.memory.id for entry in recall.ranked if entry.memory.kind in kinds]
+        # Ranked by energy alone, the search's other hits come after.
+        hits = [hit.seed_id for hit in recall.hits if hit.memories[0].kind in kinds]
+        return list(dict.fromkeys([*ranked, *hits]))
+
+    return ask
+
+
+def _ids_of(baseline: Callable[[Question], Awaitable[Scored]]) -> Method:
+    async def ask(question: Question) -> list[str]:
+        return [id_ for id_, _ in await baseline(question)]
+
+    return ask
+
+
+def _dense(bench: Bench) -> Dense:
+    if bench.embedder is None:
+        raise ConfigError("dense needs an embedder")
+    return Dense(corpus=bench.corpus, embedder=bench.embedder)
+
+
+def _bm25(bench: Bench) -> Bm25:
+    return Bm25(bench.corpus)
+
+
+def _rrf(bench: Bench) -> Rrf:
+    return Rrf(dense=_dense(bench), bm25=_bm25(bench))
+
+
+def _ppr(bench: Bench) -> Ppr:
+    return Ppr(corpus=bench.corpus, rrf=_rrf(bench))
+
+
+#: Name -> how it is set up. A further strategy of the engine takes its place here.
+STRATEGIES: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {"transfer": _transfer}
+BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]]]] = {
+    "dense": _dense,
+    "bm25": _bm25,
+    "rrf": _rrf,
+    "ppr": _ppr,
+}
+METHODS = (*STRATEGIES, *BASELINES)
+_NEED_VECTORS = {"dense", "rrf", "ppr"}
+_NEED_PACKAGE = {"bm25", "rrf", "ppr"}

@@ -1,0 +1,119 @@
+"""Recall at k, and how sure it is.
+
+In: rankings and the ids of the evidence. Out: means with 95 % bootstrap intervals.
+Touches nothing; the same input gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+SAMPLES = 5_000
+SEED = 0
+LEVEL = 0.95
+_CELLS_AT_ONCE = 4_000_000
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A mean over questions, and where it lies with 95 % of the samples.
+
+    Attributes
+    ----------
+    mean, low, high
+        On the scale of the values.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What each question scored.
+
+    Attributes
+    ----------
+    ks
+        The numbers of first ranks; K of them.
+    recall
+        Share of the gold among the first k, 0 to 1; (questions, K).
+    full
+        1 where all of the gold is among the first k, else 0; (questions, K).
+    """
+
+    ks: tuple[int, ...]
+    recall: Array
+    full: Array
+
+
+def score(
+    gold: Mapping[str, Sequence[str]], rankings: Mapping[str, Sequence[str]], ks: Sequence[int]
+) -> Scores:
+    """Score each question's ranking; one without a ranking scores 0.
+
+    Parameters
+    ----------
+    gold
+        Id of a question -> ids of its evidence, at least one; the order of the rows.
+    rankings
+        Id of a question -> ids, best first; of equal ids the first one counts.
+
+    Examples
+    --------
+    >>> score({"q": ["a", "b"]}, {"q": ["a", "x", "b"]}, [1, 2, 3]).recall.tolist()
+    [[0.5, 0.5, 1.0]]
+    """
+    recall = np.zeros((len(gold), len(ks)))
+    full = np.zeros((len(gold), len(ks)))
+    for row, (id_, evidence) in enumerate(gold.items()):
+        wanted = set(evidence)
+        ranked = list(dict.fromkeys(rankings.get(id_, ())))
+        for column, k in enumerate(ks):
+            found = len(wanted.intersection(ranked[:k]))
+            recall[row, column] = found / len(wanted)
+            full[row, column] = found == len(wanted)
+    return Scores(ks=tuple(ks), recall=recall, full=full)
+
+
+def bootstrap(values: Array, *, samples: int = SAMPLES, seed: int = SEED) -> list[Interval]:
+    """Return the mean of each column with its interval, by drawing the rows anew.
+
+    Parameters
+    ----------
+    values
+        A row for each question, a column for each figure; (N, M), N >= 1.
+
+    Notes
+    -----
+    Percentiles of the means of ``samples`` draws of N rows with replacement. Source: Efron and
+    Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
+
+    Examples
+    --------
+    >>> bootstrap(np.array([[0.5], [0.5]]))
+    [Interval(mean=0.5, low=0.5, high=0.5)]
+    """
+    rng = np.random.default_rng(seed)
+    count = len(values)
+    means = np.empty((samples, values.shape[1]))
+    step = max(1, _CELLS_AT_ONCE // count)
+    for start in range(0, samples, step):
+        size = min(step, samples - start)
+        drawn = rng.integers(0, count, size=(size, count))
+        drawn += np.arange(size)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
+        means[start : start + size] = times @ values / count
+    tail = 100 * (1 - LEVEL) / 2
+    low, high = np.percentile(means, [tail, 100 - tail], axis=0)
+    return [
+        Interval(mean=float(mean), low=float(low_), high=float(high_))
+        for mean, low_, high_ in zip(values.mean(axis=0), low, high, strict=True)
+    ]

@@ -1,0 +1,143 @@
+"""Turn the nodes of a dataset into memories.
+
+In: the lines of a nodes file. Out: `Node`s, each a memory, its conversation and whether its kind
+is ranked. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memoria.errors import InvalidInputError
+from memoria.evaluation.files import Entry
+from memoria.ingest.checks import RESERVED_LABELS
+from memoria.types import Memory
+from memoria.validation import MAX_TAG_CHARS, MAX_TAGS
+
+MAX_LABEL_CHARS = 60  # of the 64 allowed: room for a number
+# Strings that say where or when a node is, not what.
+_NO_TEXT = ("id", "kind", "conversation", "time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node as a memory.
+
+    Attributes
+    ----------
+    memory
+        The memory, without a vector.
+    conversation
+        Name of its conversation, or None.
+    """
+
+    memory: Memory
+    conversation: str | None
+
+
+def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
+    """Make a memory of each node.
+
+    Returns
+    -------
+    tuple
+        The nodes, in the order given; and the labels of the kinds that are ranked: those of the
+        nodes that have a text. Sorted.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is wrong, or two nodes have one id; names the place.
+    """
+    lines = list(entries)
+    labels = kind_labels([entry.string("kind") for entry in lines])
+    nodes: list[Node] = []
+    seen: set[str] = set()
+    ranked: set[str] = set()
+    for entry in lines:
+        kind = labels[entry.string("kind")]
+        memory = _memory(entry, kind)
+        if memory.id in seen:
+            raise entry.fault(f"id {memory.id!r} was given to another node before", "id")
+        seen.add(memory.id)
+        if entry.optional_string("text") is not None:
+            ranked.add(kind)
+        nodes.append(Node(memory=memory, conversation=conversation_of(entry)))
+    return nodes, tuple(sorted(ranked))
+
+
+def conversation_of(entry: Entry) -> str | None:
+    """Return the conversation that a node or a question belongs to; a number counts as its text."""
+    value = entry.fields.get("conversation")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return entry.optional_string("conversation")
+
+
+def kind_labels(kinds: Sequence[str]) -> dict[str, str]:
+    """Make a label for each kind; kinds that would share one get numbers.
+
+    >>> kind_labels(["passage", "news item", "news_item", "1st", "memory"])
+    {'1st': '_1st', 'memory': 'Memory_2', 'news item': 'NewsItem', 'news_item': 'NewsItem_2', \
+'passage': 'Passage'}
+    """
+    labels: dict[str, str] = {}
+    taken = set(RESERVED_LABELS)
+    for kind in sorted(set(kinds)):
+        words = re.findall(r"[A-Za-z0-9]+", kind)
+        label = "".join(word[0].upper() + word[1:] for word in words)[:MAX_LABEL_CHARS] or "Node"
+        label = label if label[0].isalpha() else f"_{label}"
+        free, number = label, 1
+        while free in taken:
+            number += 1
+            free = f"{label}_{number}"
+        taken.add(free)
+        labels[kind] = free
+    return labels
+
+
+def _memory(entry: Entry, kind: str) -> Memory:
+    id_ = entry.string("id")
+    try:
+        return Memory(
+            id=id_,
+            kind=kind,
+            text=_text(entry) or id_,
+            entities=_cut(entry.strings("entities")),
+            created_at=_time(entry),
+        )
+    except InvalidInputError as exc:
+        if str(exc).startswith(entry.place):
+            raise
+        raise entry.fault(str(exc), exc.field) from exc
+
+
+def _text(entry: Entry) -> str | None:
+    """Return what a node says: title and text, or name, or its first string of any other name."""
+    parts = [entry.optional_string(name) for name in ("title", "text")]
+    if any(parts):
+        return "\n".join(part for part in parts if part)
+    if (name := entry.optional_string("name")) is not None:
+        return name
+    for field, value in entry.fields.items():
+        if field not in _NO_TEXT and isinstance(value, str) and value.strip():
+            return value
+    return None
+
+
+def _cut(names: Iterable[str]) -> list[str]:
+    """Return the first names, as many and as long as a memory may have."""
+    return list(dict.fromkeys(name[:MAX_TAG_CHARS] for name in names))[:MAX_TAGS]
+
+
+def _time(entry: Entry) -> datetime | None:
+    value = entry.optional_string("time")
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError as exc:
+        raise entry.fault(f"time must be in ISO 8601, got {value[:80]!r}", "time") from exc

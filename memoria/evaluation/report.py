@@ -1,0 +1,214 @@
+"""Put runs together into figures: recall by category, differences from baselines, latency.
+
+In: a dataset and its runs. Out: a `Report`, and the same as plain data. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from memoria.errors import ConfigError
+from memoria.evaluation.config import EvaluationConfig
+from memoria.evaluation.dataset import Dataset, Question
+from memoria.evaluation.methods import BASELINES
+from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
+from memoria.evaluation.run import Run, chosen_questions
+
+ALL = "all"
+MEASURES = ("recall", "full")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The figures of some questions.
+
+    Attributes
+    ----------
+    category
+        Whose: one category, or ``all``, or ``all but`` those left out.
+    questions
+        How many.
+    figures
+        ``recall@k`` and ``full@k`` for each k -> mean and interval.
+    """
+
+    category: str
+    questions: int
+    figures: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodReport:
+    """The figures of one method.
+
+    Attributes
+    ----------
+    method
+        Its name.
+    rows
+        A row for each category, by name, then the totals; the last row is the headline.
+    p50_s, p95_s
+        Time of an answer, in the median and at 95 %; seconds.
+    notes
+        What recalls could not do as well as they should have -> in how many answers.
+    """
+
+    method: str
+    rows: tuple[Row, ...]
+    p50_s: float
+    p95_s: float
+    notes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How much better a method is than a baseline, question by question.
+
+    Attributes
+    ----------
+    method, baseline
+        Which two.
+    figures
+        As those of a `Row`; above 0 where the method is better. Over the headline's questions.
+    """
+
+    method: str
+    baseline: str
+    figures: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All figures of an evaluation.
+
+    Attributes
+    ----------
+    dataset, split
+        What was asked.
+    questions
+        How many were asked.
+    scopes, memories, items, edges
+        What they were asked of; items are the memories that are ranked.
+    ks
+        The numbers of first ranks.
+    excluded
+        Categories left out of the headline.
+    methods, differences
+        The figures.
+    left_out
+        Reason -> lines of the dataset that were left out for it.
+    """
+
+    dataset: str
+    split: str
+    questions: int
+    scopes: int
+    memories: int
+    items: int
+    edges: int
+    ks: tuple[int, ...]
+    excluded: tuple[str, ...]
+    methods: tuple[MethodReport, ...]
+    differences: tuple[Difference, ...]
+    left_out: Mapping[str, int]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the report as JSON has it."""
+        return asdict(self)
+
+
+def check_excluded(dataset: Dataset, config: EvaluationConfig) -> None:
+    """Raise unless each category left out is one, and some question is left.
+
+    Raises
+    ------
+    ConfigError
+        Names the categories there are.
+    """
+    asked = chosen_questions(dataset, config.limit)
+    known = {question.category for question in dataset.questions}
+    shown = ", ".join(sorted(name for name in known if name is not None)) or "none"
+    for name in config.excluded:
+        if name not in known:
+            raise ConfigError(f"no question has the category {name!r}; there are: {shown}")
+    if all(question.category in config.excluded for question in asked):
+        raise ConfigError("every question asked is of a category left out")
+
+
+def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig) -> Report:
+    """Score the runs.
+
+    Raises
+    ------
+    ConfigError
+        See `check_excluded`.
+    """
+    check_excluded(dataset, config)
+    asked = chosen_questions(dataset, config.limit)
+    gold = {question.id: question.gold for question in asked}
+    scores = {run.method: score(gold, run.rankings, config.ks) for run in runs}
+    groups = _groups(asked, config.excluded)
+    memories = [memory for found in dataset.memories.values() for memory in found]
+    return Report(
+        dataset=dataset.name,
+        split=dataset.split,
+        questions=len(asked),
+        scopes=len(dataset.memories),
+        memories=len(memories),
+        items=sum(memory.kind in dataset.item_kinds for memory in memories),
+        edges=sum(map(len, dataset.relations.values())),
+        ks=config.ks,
+        excluded=config.excluded,
+        methods=tuple(_method(run, scores[run.method], groups) for run in runs),
+        differences=_differences(runs, scores, groups[-1][1]),
+        left_out=dataset.left_out,
+    )
+
+
+def _groups(asked: Sequence[Question], excluded: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """Name the rows, with the places of their questions; the headline comes last."""
+    names = sorted({question.category for question in asked if question.category is not None})
+    groups = [(name, [n for n, q in enumerate(asked) if q.category == name]) for name in names]
+    groups.append((ALL, list(range(len(asked)))))
+    if excluded:
+        kept = [n for n, q in enumerate(asked) if q.category not in excluded]
+        groups.append((f"{ALL} but {', '.join(excluded)}", kept))
+    return groups
+
+
+def _method(run: Run, scores: Scores, groups: Iterable[tuple[str, list[int]]]) -> MethodReport:
+    p50_s, p95_s = np.percentile(run.latencies_s, [50, 95])
+    rows = tuple(
+        Row(category=name, questions=len(places), figures=_figures(scores, places))
+        for name, places in groups
+    )
+    return MethodReport(
+        method=run.method, rows=rows, p50_s=float(p50_s), p95_s=float(p95_s), notes=run.notes
+    )
+
+
+def _differences(
+    runs: Sequence[Run], scores: Mapping[str, Scores], places: list[int]
+) -> tuple[Difference, ...]:
+    """Compare each strategy with each baseline, over the same questions."""
+    names = [run.method for run in runs]
+    found = []
+    for method in (name for name in names if name not in BASELINES):
+        for baseline in (name for name in names if name in BASELINES):
+            ours, theirs = scores[method], scores[baseline]
+            gain = Scores(
+                ks=ours.ks, recall=ours.recall - theirs.recall, full=ours.full - theirs.full
+            )
+            figures = _figures(gain, places)
+            found.append(Difference(method=method, baseline=baseline, figures=figures))
+    return tuple(found)
+
+
+def _figures(scores: Scores, places: list[int]) -> dict[str, Interval]:
+    names = [f"{measure}@{k}" for measure in MEASURES for k in scores.ks]
+    values = np.hstack([scores.recall, scores.full])[places]
+    return dict(zip(names, bootstrap(values), strict=True))

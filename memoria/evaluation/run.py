@@ -1,0 +1,114 @@
+"""Ask the questions of a dataset, method by method, one after the other.
+
+In: a loaded dataset, an embedder, settings. Out: a `Run` for each method. Reads only.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from memoria.embed import Embedder
+from memoria.evaluation.config import EvaluationConfig
+from memoria.evaluation.corpus import Corpus
+from memoria.evaluation.dataset import Dataset, Question
+from memoria.evaluation.methods import Bench, make_method
+from memoria.progress import ProgressCallback, silent
+from memoria.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What one method answered.
+
+    Attributes
+    ----------
+    method
+        Its name.
+    rankings
+        Id of a question -> ids of memories, best first; in the order asked.
+    latencies_s
+        Time of each answer, embedding the question included; seconds.
+    notes
+        What recalls could not do as well as they should have -> in how many answers.
+    """
+
+    method: str
+    rankings: Mapping[str, tuple[str, ...]]
+    latencies_s: tuple[float, ...]
+    notes: Mapping[str, int]
+
+
+def chosen_questions(dataset: Dataset, limit: int | None) -> tuple[Question, ...]:
+    """Return the questions to ask: all, or ``limit`` of them, evenly spread over the file."""
+    questions = dataset.questions
+    if limit is None or limit >= len(questions):
+        return questions
+    return tuple(questions[place * len(questions) // limit] for place in range(limit))
+
+
+async def ask_all(
+    store: Store,
+    dataset: Dataset,
+    *,
+    embedder: Embedder | None,
+    config: EvaluationConfig,
+    progress: ProgressCallback = silent,
+) -> tuple[Run, ...]:
+    """Ask every method all questions; the dataset must have been loaded.
+
+    Parameters
+    ----------
+    embedder
+        Makes the questions' vectors; None asks by words only.
+
+    Raises
+    ------
+    ConfigError
+        A method is not known, or lacks what it needs.
+    MemoriaError
+        A recall failed.
+    """
+    corpus = Corpus(store, dataset.item_kinds)
+    questions = chosen_questions(dataset, config.limit)
+    runs = []
+    for name in config.methods:
+        notes: Counter[str] = Counter()
+        bench = Bench(
+            store=store,
+            dataset=dataset,
+            embedder=embedder,
+            config=config.retriever,
+            corpus=corpus,
+            note=_adding_to(notes),
+        )
+        ask = await make_method(name, bench)
+        for question in questions[: config.warm_up]:
+            await ask(question)
+        notes.clear()
+        rankings: dict[str, tuple[str, ...]] = {}
+        latencies_s = []
+        for done, question in enumerate(questions, start=1):
+            started = time.perf_counter()
+            ranked = await ask(question)
+            latencies_s.append(time.perf_counter() - started)
+            rankings[question.id] = tuple(ranked[: config.depth])
+            progress(name, done, len(questions))
+        counted = dict(sorted(notes.items(), key=lambda item: (-item[1], item[0])))
+        runs.append(
+            Run(method=name, rankings=rankings, latencies_s=tuple(latencies_s), notes=counted)
+        )
+    return tuple(runs)
+
+
+def _adding_to(notes: Counter[str]) -> Callable[[str], None]:
+    return lambda text: notes.update([text])
+
+
+def run_lines(run: Run) -> Iterator[str]:
+    """Yield one line of JSON for each question: its id, and what was ranked."""
+    for id_, ranked in run.rankings.items():
+        yield json.dumps({"id": id_, "ranked": list(ranked)}, ensure_ascii=False)

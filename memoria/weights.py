@@ -1,0 +1,98 @@
+"""What makes a memory relevant: the features that are weighed, and their weights.
+
+In: numbers, or a file of them. Out: `RelevanceConfig`. Touches the file named.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import Self
+
+from memoria.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevanceConfig:
+    """Weights of the linear model that ranks what a recall found.
+
+    A memory's relevance is the sum of its features, each times its weight. Features are in 0 to 1,
+    but for ``joint_coverage``, up to 2, and cosines, which may be below 0. How the default weights
+    were fitted, and what each feature is worth: ``docs/quality.md``.
+
+    Attributes
+    ----------
+    cosine
+        Weight of the cosine of memory and query, over the best among the candidates.
+    bm25
+        Weight of BM25 of the query's words in the text, over the best; the candidates are the
+        corpus.
+    coverage
+        Weight of the share of the query's words, by their rarity, that the text holds.
+    heading
+        Weight of being named: all words of the text's heading, its first line of several, stand in
+        the query.
+    energy
+        Weight of the root of the highest energy that reached the memory over hops, over the best.
+    energy_bm25
+        Weight of that, times ``bm25``.
+    joint_coverage
+        Weight of the root of the energy from a seed, times how well that seed and the memory hold
+        the query's words together; of the seeds, the best.
+    residual_coverage
+        Weight of the root of the energy from a seed, times how well the memory holds the query's
+        words that the seed lacks; of the seeds, the best.
+    support
+        Weight of the root of the strongest support by a neighbour among the candidates: how well
+        that one matches the query, times the edge's weight, over the root of its degree.
+    support_cosine
+        Weight of the root of the support of all such neighbours together, times ``cosine``.
+    hybrid
+        Weight of the score as a hit of the hybrid search; 0 for none.
+    """
+
+    cosine: float = 3.3
+    bm25: float = 3.4
+    coverage: float = 2.5
+    heading: float = 1.3
+    energy: float = 0.0
+    energy_bm25: float = -5.6
+    joint_coverage: float = 4.4
+    residual_coverage: float = 0.0
+    support: float = 2.4
+    support_cosine: float = -1.2
+    hybrid: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check every weight."""
+        for name, weight in asdict(self).items():
+            number = isinstance(weight, int | float) and not isinstance(weight, bool)
+            if not number or not math.isfinite(weight):
+                raise ConfigError(f"{name} must be a finite number, got {weight!r}")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read weights from a JSON object of feature -> weight; those not named are 0.
+
+        Raises
+        ------
+        ConfigError
+            The file holds something else, or names a feature that there is not.
+        OSError
+            The file can't be read.
+        """
+        try:
+            weights = json.loads(Path(path).read_bytes())
+        except ValueError as exc:
+            raise ConfigError(f"{path}: is no JSON: {exc}") from exc
+        names = [field.name for field in fields(cls)]
+        if not isinstance(weights, dict) or not weights.keys() <= set(names):
+            raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")
+        return cls(**dict.fromkeys(names, 0.0) | weights)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the weights to a file that `load` reads."""
+        Path(path).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
