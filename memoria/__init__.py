@@ -56,6 +56,7 @@ from memoria.types import (
     Seeds,
     Trace,
 )
+from memoria.weights import RelevanceConfig
 
 __all__ = [
     "AuthError",
@@ -90,6 +91,7 @@ __all__ = [
     "RankedMemory",
     "Recall",
     "Relation",
+    "RelevanceConfig",
     "RetrieverConfig",
     "ScopeError",
     "Seed",

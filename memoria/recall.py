@@ -19,6 +19,7 @@ from memoria.errors import InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.hydrate import hydrate
 from memoria.rank import rank_by_energy
+from memoria.relevance import NOTHING_KNOWN, Facts, ask_facts, gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
@@ -88,6 +89,7 @@ class Recaller:
         self._started = self._clock()
         self._until = self._started + call.config.deadline_s
         self._timings_s: dict[str, float] = {}
+        self._vector: list[float] | None = None
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -102,11 +104,11 @@ class Recaller:
         facts = await self._engine.facts(until)
         notes: list[str] = []
         with self._timed("embed"):
-            vector = await self._embed(notes)
+            self._vector = await self._embed(notes)
         tags = (tag.replace("_", " ") for tag in call.query_tags)
         request = SeedRequest(
             text=" ".join([*tags, call.query]),  # a long query must not push the tags out
-            vector=vector,
+            vector=self._vector,
             scope=self._engine.scope,
             kinds=tuple(call.kinds or ()),
             dialect=facts.vector_dialect,
@@ -135,10 +137,11 @@ class Recaller:
         self._timings_s["hydrate"] = max(
             (found.stats.hydrate_s for found in explorations), default=0.0
         )
+        with self._timed("rank"):
+            ranked = await self._rank(explorations, hits, notes)
         with self._timed("pack"):  # a large result takes a while: not on the event loop
-            ranked = await asyncio.to_thread(rank_by_energy, explorations)
             near = await self._near(ranked, hits, notes)
-            context = await asyncio.to_thread(self._pack, explorations, hits, near)
+            context = await asyncio.to_thread(self._pack, explorations, hits, ranked, near)
         failed = [found for found in explorations if found.error is not None]
         trace = Trace(
             query=self._call.query,
@@ -165,6 +168,7 @@ class Recaller:
         self,
         explorations: tuple[Exploration, ...],
         hits: tuple[Path, ...],
+        ranked: tuple[RankedMemory, ...],
         near: list[tuple[str, str]],
     ) -> ContextPack:
         config = self._call.config
@@ -173,7 +177,32 @@ class Recaller:
         )
         for path in (*(path for found in explorations for path in found.paths), *hits):
             builder.add(path)
-        return builder.build(near=near)
+        worth = {entry.memory.id: entry.score for entry in ranked}
+        return builder.build(near=near, worth=worth if config.relevance else None)
+
+    async def _rank(
+        self, explorations: tuple[Exploration, ...], hits: tuple[Path, ...], notes: list[str]
+    ) -> tuple[RankedMemory, ...]:
+        """Order what was found; what the database does not tell in time weighs nothing."""
+        call, engine = self._call, self._engine
+        if call.config.relevance is None:
+            return await asyncio.to_thread(rank_by_energy, explorations)
+        candidates = gather(explorations, hits, None if call.kinds is None else tuple(call.kinds))
+        facts: Facts = NOTHING_KNOWN
+        try:
+            facts = await ask_facts(
+                engine.store,
+                [candidate.memory.id for candidate in candidates],
+                scope=engine.scope,
+                vector=self._vector,
+                max_weight=call.config.explore.max_weight,
+                until=self._until,
+            )
+        except MemoriaError as exc:
+            notes.append(f"ranked without cosines and edges ({exc})")
+        return await asyncio.to_thread(
+            rank_by_relevance, call.query, candidates, facts, call.config.relevance
+        )
 
     async def _read_hits(self, seeds: Seeds, notes: list[str]) -> tuple[Path, ...]:
         """Read the hits that are no seeds; without them the context is poorer, not wrong."""

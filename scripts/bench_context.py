@@ -52,12 +52,16 @@ def plain(
     return taken
 
 
-def packed(paths: Iterable[memoria.Path], budget: int, config: memoria.ContextConfig) -> set[str]:
+def packed(
+    recall: memoria.Recall, budget: int, config: memoria.ContextConfig, *, hits: bool = True
+) -> set[str]:
     """Pack as a recall does."""
+    paths = [path for found in recall.explorations for path in found.paths]
     builder = memoria.ContextBuilder(budget, config=config)
-    for path in paths:
+    for path in (*paths, *(recall.hits if hits else ())):
         builder.add(path)
-    return {item.id for item in builder.build().items}
+    worth = {entry.memory.id: entry.score for entry in recall.ranked}
+    return {item.id for item in builder.build(worth=worth).items}
 
 
 def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
@@ -65,8 +69,6 @@ def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
     config = memoria.ContextConfig()
     ranked = [(entry.memory.id, entry.memory.text) for entry in recall.ranked]
     texts = dict(ranked) | {path.seed_id: path.memories[0].text for path in recall.hits}
-    explored = [path for found in recall.explorations for path in found.paths]
-    everything = [*explored, *recall.hits]
     found = [hit.id for hit in (*recall.seeds.seeds, *recall.seeds.runners_up)]
     return {
         "plain: `ranked` by score, ended by the first too long one": plain(
@@ -76,14 +78,14 @@ def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
         "plain: hits of the search by score, skipped likewise": plain(
             ((name, texts[name]) for name in found), budget
         ),
-        PACKED: packed(everything, budget, config),
-        "the same without the search's other hits": packed(explored, budget, config),
+        PACKED: packed(recall, budget, config),
+        "the same without the search's other hits": packed(recall, budget, config, hits=False),
         "the same without the gate": packed(
-            everything, budget, replace(config, duplicate_overlap=None)
+            recall, budget, replace(config, duplicate_overlap=None)
         ),
-        'the same, `order="time"`': packed(everything, budget, replace(config, order="time")),
-        "the same, Markdown": packed(everything, budget, replace(config, format="markdown")),
-        "the same, JSON": packed(everything, budget, replace(config, format="json")),
+        'the same, `order="time"`': packed(recall, budget, replace(config, order="time")),
+        "the same, Markdown": packed(recall, budget, replace(config, format="markdown")),
+        "the same, JSON": packed(recall, budget, replace(config, format="json")),
     }
 
 

@@ -23,7 +23,7 @@ from memoria.local import LocalNeo4j
 from memoria.progress import progress_bars
 from memoria.store import Target, open_driver
 
-STAGES = ("embed", "seeds", "explore", "hydrate", "pack")
+STAGES = ("embed", "seeds", "explore", "hydrate", "rank", "pack")
 WARM_UP = 20
 
 

@@ -23,6 +23,7 @@ CONFIGS = (
     memoria.RetrieverConfig,
     memoria.SeedConfig,
     memoria.ExploreConfig,
+    memoria.RelevanceConfig,
     memoria.ContextConfig,
     memoria.StoreConfig,
 )

@@ -92,13 +92,21 @@ class ContextBuilder:
                 known, path, key=lambda path: (not path.memories, -path.energy, repr(path))
             )
 
-    def build(self, *, near: Iterable[tuple[str, str]] = ()) -> ContextPack:
+    def build(
+        self,
+        *,
+        near: Iterable[tuple[str, str]] = (),
+        worth: Mapping[str, float] | None = None,
+    ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
 
         Parameters
         ----------
         near
             Pairs of ids whose vectors are close enough to be duplicates; see `near_pairs`.
+        worth
+            Worth of each memory by id, >= 0, such as the scores of `Recall.ranked`; those left out
+            have none. None: from the energies and the scores of hits in the paths.
 
         Returns
         -------
@@ -117,7 +125,8 @@ class ContextBuilder:
         at first some room is kept for that. Each place's lines are counted once or twice, the whole
         text once for each halving.
         """
-        places = grow(sorted(self._paths.values(), key=path_order), self._config.order)
+        paths = sorted(self._paths.values(), key=path_order)
+        places = grow(paths, self._config.order, worth)
         mains = [place for place in places if place.home is place]
         duplicates = self._drop_duplicates(places, near)
         reserved = int(self._budget * ROOM_FOR_REASONS)

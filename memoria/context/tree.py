@@ -11,7 +11,7 @@ its *chain*: the places that lead to it, and the homes of the memories they refe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -44,20 +44,23 @@ class Place:
     tokens: int = 0
 
 
-def grow(paths: Iterable[Path], order: Literal["relevance", "time"]) -> list[Place]:
+def grow(
+    paths: Iterable[Path],
+    order: Literal["relevance", "time"],
+    worth: Mapping[str, float] | None = None,
+) -> list[Place]:
     """Places of ``paths`` (best first) in the order of the text, with their memories and homes.
 
     Notes
     -----
-    A memory is worth its score as a hit of the search, plus the most energy that reached it over
-    hops, on a scale that gives the strongest of them `REACHED_WORTH`: what both found is likelier
-    to be what was asked for.
+    Without ``worth``, a memory is worth its score as a hit of the search, plus the most energy that
+    reached it over hops, on a scale that gives the strongest of them `REACHED_WORTH`: what both
+    found is likelier to be what was asked for.
     """
     tree: dict[tuple[str, ...], Place] = {}
     memories: dict[str, MemoryNode] = {}
     found: dict[str, float] = defaultdict(float)
     reached: dict[str, float] = defaultdict(float)
-    best: dict[str, float] = defaultdict(float)
     for path in paths:
         for memory in path.memories:
             if memory.id not in memories or not memories[memory.id].text.strip():
@@ -71,23 +74,37 @@ def grow(paths: Iterable[Path], order: Literal["relevance", "time"]) -> list[Pla
             place = tree[trunk]
             if energy > place.energy:
                 place.energy, place.path = energy, path
-            best[ids[0]] = max(best[ids[0]], energy)
             came = reached if depth else found
             came[place.id] = max(came[place.id], energy)
-    strongest = max(reached.values(), default=0.0) or 1.0
-    for place in tree.values():  # a parent stands before its children
-        above, energy = (place.parent.rank, place.energy) if place.parent else ((), best[place.id])
-        place.rank = (*above, (-energy, place.id))
+    if worth is None:
+        strongest = max(reached.values(), default=0.0) or 1.0
+        worth = {
+            name: found[name] + REACHED_WORTH * reached[name] / strongest
+            for name in found.keys() | reached.keys()
+        }
+    for place in tree.values():
         place.memory = memories.get(place.id) or MemoryNode(id=place.id, kind="", text="")
         place.text = place.memory.text.strip()
-        place.worth = found[place.id] + REACHED_WORTH * reached[place.id] / strongest
-    places = sorted(tree.values(), key=lambda place: place.rank)
+        place.worth = worth.get(place.id, 0.0)
+    places = _by_relevance(list(tree.values()))
     homes: dict[str, Place] = {}
     for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
         homes.setdefault(place.id, place)
     for place in places:
         place.home = homes[place.id]
     return places if order == "relevance" else _by_time(places)
+
+
+def _by_relevance(places: list[Place]) -> list[Place]:
+    """Trees, and their branches, by the most worth that any memory in them has."""
+    most = {place: place.worth for place in places}
+    for place in sorted(places, key=lambda place: -place.depth):
+        if place.parent:
+            most[place.parent] = max(most[place.parent], most[place])
+    for place in sorted(places, key=lambda place: place.depth):
+        above = place.parent.rank if place.parent else ()
+        place.rank = (*above, (-most[place], -place.energy, place.id))
+    return sorted(places, key=lambda place: place.rank)
 
 
 def chain_of(target: Place) -> list[Place]:

@@ -36,6 +36,7 @@ SCANS = (
 _NEVER_SCAN: Mapping[str, Severity] = {
     "context": "error",
     "explore": "error",
+    "relevance": "error",
     "seeds": "error",
     "ingest": "warning",
 }

@@ -12,7 +12,8 @@ In: explorations or a recall. Out: maps, lists, strings, numbers; or exploration
 and `plain_recall` adds to it::
 
     {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
-     "hits": [a path, as above], "ranked": [{"id", "score", "path": [ids]}],
+     "hits": [a path, as above], "ranked": [{"id", "score", "path": [ids],
+     "features": {name: value}, "shares": {name: value}}],
      "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
      "trace": {"started_at", "timings_s": {stage: seconds}, "degraded": [...]}}

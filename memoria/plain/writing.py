@@ -40,7 +40,13 @@ def plain_recall(recall: Recall) -> Plain:
         "hits": [_plain_path(path) for path in recall.hits],
         "memories": {**_plain_memories(recall.hits), **found["memories"]},
         "ranked": [
-            {"id": ranked.memory.id, "score": ranked.score, "path": list(ranked.path.ids)}
+            {
+                "id": ranked.memory.id,
+                "score": ranked.score,
+                "path": list(ranked.path.ids),
+                "features": dict(ranked.features),
+                "shares": dict(ranked.shares),
+            }
             for ranked in recall.ranked
         ],
         "context": plain_context(recall.context),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -22,14 +22,22 @@ class RankedMemory:
     memory
         The memory.
     score
-        Highest energy with which any path reached it; for a seed at least its own score.
+        Relevance relative to the best, in (0, 1]; without a relevance model the highest energy
+        with which any path reached it, and for a seed at least its own score.
     path
-        The path that brought it there.
+        The path that brought it there: the one with most energy, or that of a hit.
+    features
+        What speaks for it, by name; see `RelevanceConfig`. Empty without a relevance model.
+    shares
+        Share of each feature in the relevance: its value times its weight. They add up to the
+        logarithm of ``score``, but for what all memories of a recall have in common.
     """
 
     memory: MemoryNode
     score: float
     path: Path
+    features: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +119,8 @@ class Trace:
     started_at
         When; aware datetime.
     timings_s
-        Wall time by stage (``embed``, ``seeds``, ``explore``, ``hydrate``, ``pack``); seconds.
+        Wall time by stage (``embed``, ``seeds``, ``explore``, ``hydrate``, ``rank``, ``pack``);
+        seconds.
         ``hydrate`` is the part of ``explore`` spent reading texts, while streaming beside the
         levels.
     degraded
@@ -137,9 +146,9 @@ class Recall:
     explorations
         One per seed, in the order of the seeds.
     ranked
-        The memories, best first.
+        The memories, best first; only of the kinds asked for.
     context
-        The memories packed for a prompt: those ranked, and ``hits``.
+        The memories packed for a prompt.
     trace
         How it came about.
     hits

@@ -25,6 +25,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "visited": [["a"]],
     },
     "explore.hydrate": {"ids": ["a"], "scope": "s"},
+    "relevance.candidates": {
+        "ids": ["a", "b"],
+        "max_degree": 400,
+        "max_weight": 1.0,
+        "scope": "s",
+        "vector": [0.1] * 384,
+    },
     "seeds.text": {"kinds": [], "limit": 5, "lucene": "x", "scope": "s"},
     "seeds.vector_search": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
     "seeds.vector_procedure": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
@@ -39,7 +46,7 @@ async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
 def test_every_query_of_the_recall_path_is_here() -> None:
     files = [
         file
-        for stage in ("context", "explore", "seeds")
+        for stage in ("context", "explore", "relevance", "seeds")
         for file in (root() / stage).glob("*.cypher")
     ]
     queries = [load(f"{file.parent.name}.{file.stem}") for file in files]
@@ -55,7 +62,7 @@ async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, n
     assert not [step for step in plan if step[0] in plans.SCANS], plan
 
 
-@pytest.mark.parametrize("name", ["explore.level", "explore.hydrate"])
+@pytest.mark.parametrize("name", ["explore.level", "explore.hydrate", "relevance.candidates"])
 async def test_memories_are_found_through_the_uniqueness_constraint(
     driver: neo4j.AsyncDriver, name: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,7 @@ from memoria.queries import Query
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import Memory, Relation, Seed
+from memoria.weights import RelevanceConfig
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)
@@ -280,7 +282,7 @@ async def test_other_hits_of_the_search_are_in_the_context(
     assert [path.energy for path in recall.hits] == [hit.score for hit in recall.seeds.runners_up]
     assert {path.end_reason for path in recall.hits} == {"not_explored"}
     assert {item.id for item in recall.context.items} == {*"abcd", "far"}
-    assert {entry.memory.id for entry in recall.ranked} == set("abcd")
+    assert {entry.memory.id for entry in recall.ranked} == {*"abcd", "far"}
 
 
 async def test_hits_that_cannot_be_read_leave_the_rest(
@@ -360,15 +362,55 @@ async def test_a_vector_that_is_none_ends_the_gate_by_vectors_and_nothing_else(
     assert {item.id for item in recall.context.items} >= {"b"}
 
 
-async def test_ranked_holds_every_memory_once_by_its_best_energy(linked: GraphRetriever) -> None:
-    recall = await linked.recall("link")
+@pytest.mark.parametrize("relevance", [None, RelevanceConfig()])
+async def test_ranked_holds_every_memory_once_best_first(
+    linked: GraphRetriever, relevance: RelevanceConfig | None
+) -> None:
+    recall = await linked.recall("link", config=RetrieverConfig(relevance=relevance))
     ids = [entry.memory.id for entry in recall.ranked]
     assert sorted(ids) == ["a", "b", "c", "d"]
     scores = [entry.score for entry in recall.ranked]
     assert scores == sorted(scores, reverse=True)
+    stages = {"embed", "seeds", "explore", "hydrate", "rank", "pack"}
+    assert set(recall.trace.timings_s) == stages
+
+
+async def test_without_a_relevance_model_memories_rank_by_energy(linked: GraphRetriever) -> None:
+    recall = await linked.recall("link", config=RetrieverConfig(relevance=None))
     by_seed = {seed.id: seed.score for seed in recall.seeds.seeds}
     assert all(entry.score >= by_seed.get(entry.memory.id, 0.0) for entry in recall.ranked)
-    assert set(recall.trace.timings_s) == {"embed", "seeds", "explore", "hydrate", "pack"}
+    assert all(entry.features == entry.shares == {} for entry in recall.ranked)
+
+
+async def test_shares_of_the_features_explain_the_score(linked: GraphRetriever) -> None:
+    recall = await linked.recall("link")
+    totals = [sum(entry.shares.values()) for entry in recall.ranked]
+    for entry, total in zip(recall.ranked, totals, strict=True):
+        assert entry.score == pytest.approx(math.exp(total - totals[0]))
+    assert recall.ranked[0].score == 1.0
+
+
+async def test_ranking_and_context_keep_to_the_kinds_asked_for(linked: GraphRetriever) -> None:
+    recall = await linked.recall("link", kinds=["Event"])
+    assert {entry.memory.kind for entry in recall.ranked} == {"Event"}
+
+
+async def test_what_the_database_does_not_tell_weighs_nothing(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    class NoFacts(Store):
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+        ) -> list[neo4j.Record]:
+            if query.name == "relevance.candidates":
+                raise UnavailableError("gone")
+            return await super().run(query, parameters, until=until)
+
+    retriever = GraphRetriever(driver, scope=linked.scope)
+    retriever.store = NoFacts(driver, database="neo4j")
+    recall = await retriever.recall("link")
+    assert len(recall.ranked) == 4
+    assert "ranked without cosines and edges (gone)" in recall.trace.degraded
 
 
 async def test_finding_nothing_is_a_value(retriever: GraphRetriever) -> None:

@@ -83,7 +83,7 @@ async def test_explorations_that_share_a_session_share_their_levels(
     assert wire.records == len(wire.sent)
 
 
-async def test_recall_reads_texts_once_for_the_paths_and_once_for_the_other_hits(
+async def test_recall_reads_texts_twice_and_what_ranking_needs_once(
     warm: GraphRetriever, wire: Wire
 ) -> None:
     await warm.recall("memory number 12 of the web")  # opens the connections
@@ -92,9 +92,9 @@ async def test_recall_reads_texts_once_for_the_paths_and_once_for_the_other_hits
     levels = max(exploration.stats.levels for exploration in recall.explorations)
     assert recall.hits
     assert wire.sent[0] == "RUN seeds.text"
-    assert wire.sent[-1] == "RUN explore.hydrate"
+    assert wire.sent[-2:] == ["RUN explore.hydrate", "RUN relevance.candidates"]
     assert wire.sent[1:3].count("RUN explore.hydrate") == 1, "the hits are read beside the levels"
-    assert sorted(wire.sent[1:-1]) == ["RUN explore.hydrate"] + ["RUN explore.level"] * levels
+    assert sorted(wire.sent[1:-2]) == ["RUN explore.hydrate"] + ["RUN explore.level"] * levels
 
 
 async def test_streaming_hydrates_at_most_once_per_level_beside_the_next(

@@ -272,7 +272,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
         "query": "q",
         "query_tags": ["t"],
         "scope": "s",
-        "ranked": [{"id": "b", "score": 0.225, "path": ["a", "b"]}],
+        "ranked": [{"id": "b", "score": 0.225, "path": ["a", "b"], "features": {}, "shares": {}}],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},
         "trace": {"started_at": iso, "timings_s": {"seeds": 0.25}, "degraded": ["note"]},
     }

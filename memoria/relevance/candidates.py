@@ -1,0 +1,116 @@
+"""Collect what a recall found, and ask the database what ranking needs to know of it.
+
+In: explorations and hits. Out: `Candidates`. Reads only. Query: ``relevance.candidates``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memoria.queries import load
+from memoria.store import Store
+from memoria.types import Exploration, MemoryNode, Path
+
+# Support by a neighbour falls with the root of its degree: beyond this, to under a twentieth.
+MAX_DEGREE = 400
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidate:
+    """A memory that was found, and how.
+
+    Attributes
+    ----------
+    memory
+        The memory.
+    path
+        The path that brought it: the one with most energy, or that of a hit.
+    hybrid
+        Score as a hit of the hybrid search, 0 to 1; 0 for none.
+    energy
+        Seed id -> highest energy that came from there over hops.
+    """
+
+    memory: MemoryNode
+    path: Path
+    hybrid: float = 0.0
+    energy: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the database knows of candidates.
+
+    Attributes
+    ----------
+    cosines
+        Id -> cosine with the query; without those that have no embedding of the query's size.
+    degrees
+        Id -> number of edges.
+    neighbours
+        Id -> ids of candidates at the other end of an edge, each with the weight of the strongest.
+    """
+
+    cosines: Mapping[str, float]
+    degrees: Mapping[str, int]
+    neighbours: Mapping[str, Sequence[tuple[str, float]]]
+
+
+NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
+
+
+def gather(
+    explorations: Iterable[Exploration], hits: Iterable[Path], kinds: Container[str] | None
+) -> list[Candidate]:
+    """Collect each memory once, with the energies that reached it; those of other kinds are not.
+
+    Memories whose texts could not be read are left out. By id.
+    """
+    found: dict[str, Candidate] = {}
+    for path in (*(path for each in explorations for path in each.paths), *hits):
+        energies = (None, *(hop.energy_out for hop in path.hops))
+        for memory, energy in zip(path.memories, energies, strict=False):
+            if kinds is not None and memory.kind not in kinds:
+                continue
+            known = found.setdefault(memory.id, Candidate(memory=memory, path=path))
+            if energy is None:
+                start = path.hops[0].energy_in if path.hops else path.energy
+                known.hybrid = max(known.hybrid, start)
+            elif energy > known.energy.get(path.seed_id, 0.0):
+                if energy > max(known.energy.values(), default=0.0):
+                    known.path = path
+                known.energy[path.seed_id] = energy
+    return [found[id_] for id_ in sorted(found)]
+
+
+async def ask_facts(
+    store: Store,
+    ids: Sequence[str],
+    *,
+    scope: str,
+    vector: Sequence[float] | None,
+    max_weight: float,
+    until: float | None,
+) -> Facts:
+    """Read cosines, degrees and the edges among candidates.
+
+    Notes
+    -----
+    One round trip.
+    """
+    parameters = {
+        "ids": list(ids),
+        "max_degree": MAX_DEGREE,
+        "max_weight": max_weight,
+        "scope": scope,
+        "vector": None if vector is None else list(vector),
+    }
+    rows = (await store.run(load("relevance.candidates"), parameters, until=until))[0]["candidates"]
+    return Facts(
+        cosines={id_: cosine for id_, cosine, _, _ in rows if cosine is not None},
+        degrees={id_: degree for id_, _, degree, _ in rows},
+        neighbours={
+            id_: [(other, weight) for other, weight in neighbours] for id_, _, _, neighbours in rows
+        },
+    )

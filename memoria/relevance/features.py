@@ -1,0 +1,121 @@
+"""What speaks for each candidate: named features, most in 0 to 1.
+
+In: a query's words, candidates, what the database knows of them. Out: arrays by name. Touches
+nothing. The features are those of `RelevanceConfig`, which says what each one is.
+
+Source: the residual and joint coverage of a multi-hop question, where a seed answers one half and
+a memory behind it the other, are memoria's own; measured in ``docs/quality.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria.relevance.candidates import Candidate, Facts
+from memoria.relevance.words import Pool, content_words, query_terms, stem
+
+Array = NDArray[np.float64]
+
+_PARENTHESIS = re.compile(r"\(.*?\)")
+# How a neighbour's own match counts as support: a cosine tells little unless it is high.
+_COSINE_POWER = 3
+_BM25_POWER = 2
+
+
+def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[str, Array]:
+    """Weigh candidates in every way that `RelevanceConfig` has a weight for.
+
+    Returns
+    -------
+    dict
+        Feature -> N values, in the order of ``candidates``.
+
+    Notes
+    -----
+    O(N (words + T S) + E) for N candidates, T words of the query, S seeds and E edges.
+    """
+    terms = query_terms(query)
+    pool = Pool(terms, [candidate.memory.text for candidate in candidates])
+    ids = [candidate.memory.id for candidate in candidates]
+    cosine = _over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
+    mass = pool.masses.sum(axis=1)
+    best_mass = mass.max(initial=0.0) or 1.0
+    bm25 = mass / best_mass
+    strength = _strengths(candidates)
+    joint, residual = _together(candidates, pool.masses / best_mass, strength)
+    strongest, support = _support(ids, cosine, bm25, facts)
+    reached = np.array([max(by_seed.values(), default=0.0) for by_seed in strength])
+    return {
+        "cosine": cosine,
+        "bm25": bm25,
+        "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
+        "heading": np.array([_is_named(each.memory.text, terms) for each in candidates], float),
+        "energy": reached,
+        "energy_bm25": reached * bm25,
+        "joint_coverage": joint,
+        "residual_coverage": residual,
+        "support": strongest,
+        "support_cosine": support * cosine,
+        "hybrid": np.array([candidate.hybrid for candidate in candidates]),
+    }
+
+
+def _over_best(values: Array) -> Array:
+    """Scale by the highest; without one above 0, nothing speaks for anything."""
+    best = values.max(initial=0.0)
+    return values / best if best > 0 else np.zeros_like(values)
+
+
+def _strengths(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
+    """Return the root of the energy that came from each seed, over the highest of all."""
+    energies = [energy for each in candidates for energy in each.energy.values()]
+    best = max(energies, default=0.0) or 1.0
+    return [
+        {seed: float(np.sqrt(energy / best)) for seed, energy in each.energy.items()}
+        for each in candidates
+    ]
+
+
+def _together(
+    candidates: Sequence[Candidate], masses: Array, strength: Sequence[dict[str, float]]
+) -> tuple[Array, Array]:
+    """Joint and residual coverage with the best of the seeds that reached each candidate."""
+    place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
+    joint, residual = np.zeros(len(candidates)), np.zeros(len(candidates))
+    for row, by_seed in enumerate(strength):
+        for seed, share in by_seed.items():
+            if seed in place:
+                own, seeds = masses[row], masses[place[seed]]
+                joint[row] = max(joint[row], share * np.maximum(own, seeds).sum())
+                residual[row] = max(residual[row], share * own[seeds == 0].sum())
+    return joint, residual
+
+
+def _support(ids: Sequence[str], cosine: Array, bm25: Array, facts: Facts) -> tuple[Array, Array]:
+    """Roots of the strongest support by a neighbour, and of that by all, over the best."""
+    place = {id_: row for row, id_ in enumerate(ids)}
+    match = np.clip(cosine, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
+    edges = {
+        (place[one], place[other]): weight
+        for id_, neighbours in facts.neighbours.items()
+        for neighbour, weight in neighbours
+        for one, other in ((id_, neighbour), (neighbour, id_))
+        if one in place and other in place
+    }
+    strongest, total = np.zeros(len(ids)), np.zeros(len(ids))
+    for (giver, taker), weight in sorted(edges.items()):
+        given = match[giver] * weight / np.sqrt(facts.degrees[ids[giver]])
+        strongest[taker] = max(strongest[taker], given)
+        total[taker] += given
+    return np.sqrt(_over_best(strongest)), np.sqrt(_over_best(total))
+
+
+def _is_named(text: str, terms: Sequence[str]) -> bool:
+    """Tell whether the query holds all words of a text's heading."""
+    heading, _, rest = text.strip().partition("\n")
+    words = content_words(_PARENTHESIS.sub("", heading))
+    return bool(rest and words) and {stem(word) for word in words} <= set(terms)

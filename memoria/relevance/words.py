@@ -1,0 +1,104 @@
+"""Weigh the words of a query in a pool of texts: BM25, with the pool as its own corpus.
+
+In: a query, texts. Out: an array of weights. Touches nothing.
+
+The full-text index counts how rare a word is over the whole database, connectors and other scopes
+included, and short nodes there make long texts look weak. The pool is what was found for this
+query, in this scope. Words are compared by their English stem; stop words count for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import snowballstemmer
+from numpy.typing import NDArray
+
+_WORD = re.compile(r"\w+")
+_STOP_WORDS = frozenset(
+    """
+    a also am an and any are as at be been being but by can could did do does for from had has
+    have he her hers him his how i if in into is it its may me might mine must my no nor not of
+    on or our ours s shall she should so t than that the their theirs them then there these they
+    this those to us was we were what when where which who whom whose why will with would you
+    your yours
+    """.split()  # noqa: SIM905  # words, not a table
+)
+# Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
+_K1 = 1.2
+_B = 0.75
+
+
+def content_words(text: str) -> list[str]:
+    """Words of a text in lower case, in order, without stop words.
+
+    >>> content_words("Where did the ferry stop?")
+    ['ferry', 'stop']
+    """
+    return [word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS]
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return the English stem of a word in lower case.
+
+    >>> stem("paintings")
+    'paint'
+    """
+    return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer("english")
+
+
+def query_terms(query: str) -> list[str]:
+    """Return the stems of a query's content words, each once, in order."""
+    return list(dict.fromkeys(map(stem, content_words(query))))
+
+
+class Pool:
+    """Texts in which the terms of one query are counted.
+
+    Parameters
+    ----------
+    terms
+        Stems, T of them; see `query_terms`.
+    texts
+        N texts.
+
+    Attributes
+    ----------
+    masses
+        BM25 weight of each term in each text; N x T, >= 0. Their sum over the terms is BM25.
+    idf
+        Weight of each term by its rarity in the pool; T, > 0.
+
+    Notes
+    -----
+    Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+    2009, with the inverse document frequency of Lucene, which is never negative.
+    """
+
+    def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
+        starts = {term[0] for term in terms}  # a stem keeps the first letter of its word
+        place = {term: number for number, term in enumerate(terms)}
+        counts = np.zeros((len(texts), len(terms)))
+        lengths = np.zeros(len(texts))
+        for row, text in enumerate(texts):
+            words = content_words(text)
+            lengths[row] = len(words)
+            for word, count in Counter(w for w in words if w[0] in starts).items():
+                column = place.get(stem(word))
+                if column is not None:
+                    counts[row, column] += count
+        found = (counts > 0).sum(axis=0)
+        self.idf: NDArray[np.float64] = np.log1p((len(texts) - found + 0.5) / (found + 0.5))
+        relative = lengths / max(lengths.mean(), 1.0) if len(texts) else lengths
+        damping = _K1 * (1 - _B + _B * relative)[:, None]
+        self.masses: NDArray[np.float64] = self.idf * counts * (_K1 + 1) / (counts + damping)

@@ -1,0 +1,67 @@
+"""What ranking asks of the database."""
+
+from __future__ import annotations
+
+import neo4j
+import pytest
+
+from memoria.ingest import GraphWriter
+from memoria.relevance import Facts, ask_facts
+from memoria.relevance.candidates import MAX_DEGREE
+from memoria.store import Store
+from memoria.types import Memory, Relation
+from tests.conftest import DIMENSIONS
+
+AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)
+DIAGONAL = [1.0, 1.0] + [0.0] * (DIMENSIONS - 2)
+
+
+def event(name: str, embedding: list[float] | None = None) -> Memory:
+    return Memory(id=name, kind="Event", text=name, embedding=embedding)
+
+
+async def ask(store: Store, scope: str, *ids: str, vector: list[float] | None = AXIS) -> Facts:
+    return await ask_facts(store, ids, scope=scope, vector=vector, max_weight=1.0, until=None)
+
+
+async def test_cosines_degrees_and_edges_among_candidates(store: Store, scope: str) -> None:
+    memories = [event("a", AXIS), event("b", DIAGONAL), event("c"), event("d", AXIS)]
+    edges = [
+        Relation(source="a", target="b", relation="weak", weight=0.2),
+        Relation(source="b", target="a", relation="strong", weight=0.7),
+        Relation(source="a", target="d", relation="other", weight=0.9),
+    ]
+    await GraphWriter(store, scope=scope).write(memories, edges)
+    facts = await ask(store, scope, "a", "b", "c", "nobody")
+    assert facts.cosines == {"a": pytest.approx(1.0), "b": pytest.approx(2**-0.5, abs=1e-6)}
+    assert facts.degrees == {"a": 3, "b": 2, "c": 0}, "d counts, though it is no candidate"
+    assert facts.neighbours == {"a": [("b", 0.7)], "b": [("a", 0.7)], "c": []}
+    assert (await ask(store, scope, "a", vector=None)).cosines == {}
+
+
+async def test_foreign_data_drops_out_without_an_error(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    await driver.execute_query(
+        "CREATE (a:Memory {scope: $scope, id: 'a', embedding: 'text'}), "
+        "(b:Memory {scope: $scope, id: 'b', embedding: [1.0, 2.0]}), "
+        "(c:Memory {scope: 'other ' + $scope, id: 'b'}), "
+        "(a)-[:RELATES {weight: 'x'}]->(b), (a)-[:RELATES {weight: 0.0/0.0}]->(b), "
+        "(a)-[:RELATES {weight: 1.0}]->(c), (a)-[:RELATES {weight: 1.0}]->(a)",
+        scope=scope,
+    )
+    facts = await ask(store, scope, "a", "b")
+    assert facts == Facts(cosines={}, degrees={"a": 4, "b": 2}, neighbours={"a": [], "b": []})
+
+
+async def test_a_hub_is_not_expanded_and_its_edges_are_read_from_the_other_end(
+    store: Store, scope: str
+) -> None:
+    spokes = [event(f"m{n}") for n in range(MAX_DEGREE + 1)]
+    edges = [
+        Relation(source="hub", target=spoke.id, relation="about", weight=0.5) for spoke in spokes
+    ]
+    await GraphWriter(store, scope=scope).write([event("hub"), *spokes], edges)
+    facts = await ask(store, scope, "hub", "m1")
+    assert facts.degrees["hub"] == MAX_DEGREE + 1
+    assert facts.neighbours == {"hub": [], "m1": [("hub", 0.5)]}

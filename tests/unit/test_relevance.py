@@ -1,0 +1,259 @@
+"""Ranking what a recall found: each feature by hand, then the order."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path as File
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria.errors import ConfigError
+from memoria.relevance import NOTHING_KNOWN, Candidate, Facts, gather, rank_by_relevance
+from memoria.relevance.features import features
+from memoria.relevance.words import Pool, query_terms
+from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
+from memoria.weights import RelevanceConfig
+
+NONE = dict.fromkeys(asdict(RelevanceConfig()), 0.0)
+
+
+def weights(**given: float) -> RelevanceConfig:
+    return RelevanceConfig(**NONE | given)
+
+
+def memory(name: str, text: str = "text", kind: str = "Event") -> MemoryNode:
+    return MemoryNode(id=name, kind=kind, text=text)
+
+
+def lone(name: str, score: float, text: str = "text", kind: str = "Event") -> Path:
+    node = memory(name, text, kind)
+    return Path(seed_id=name, hops=(), memories=(node,), end_reason="dead_end", energy=score)
+
+
+def path(*steps: tuple[str, float], texts: dict[str, str] | None = None) -> Path:
+    (seed, score), *rest = steps
+    hops, before, energy = [], seed, score
+    for name, reached in rest:
+        hop = Hop(
+            source=before,
+            target=name,
+            relation="about",
+            direction="out",
+            weight=1.0,
+            tags=(),
+            tag_similarity=1.0,
+            degree=1,
+            energy_in=energy,
+            energy_out=reached,
+        )
+        hops.append(hop)
+        before, energy = name, reached
+    nodes = tuple(memory(name, (texts or {}).get(name, "text")) for name, _ in steps)
+    return Path(
+        seed_id=seed, hops=tuple(hops), memories=nodes, end_reason="dead_end", energy=energy
+    )
+
+
+def exploration(*paths: Path) -> Exploration:
+    stats = ExplorationStats(levels=1, nodes=1, elapsed_s=0.0, hydrate_s=0.0)
+    seed = Seed(id=paths[0].seed_id, score=1.0)
+    return Exploration(seed=seed, status="complete", paths=paths, error=None, stats=stats)
+
+
+def candidate(name: str, text: str, **facts: object) -> Candidate:
+    return Candidate(memory=memory(name, text), path=lone(name, 0.5), **facts)  # type: ignore[arg-type]
+
+
+def feature(name: str, query: str, *candidates: Candidate, facts: Facts = NOTHING_KNOWN):
+    return features(query, candidates, facts)[name].tolist()
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+def test_words_are_compared_by_stem_and_stop_words_do_not_count() -> None:
+    assert query_terms("Where did the ferries stop, and who stopped them?") == ["ferri", "stop"]
+    pool = Pool(query_terms("the ferries"), ["A ferry.", "The and of", ""])
+    assert (pool.masses[:, 0] > 0).tolist() == [True, False, False]
+
+
+def test_a_rare_word_weighs_more_and_a_second_time_less_than_the_first() -> None:
+    pool = Pool(["rain", "snow"], ["rain snow", "rain rain", "rain sun"])
+    assert pool.idf[1] > pool.idf[0]
+    assert pool.masses[0, 0] < pool.masses[1, 0] < 2 * pool.masses[0, 0]
+
+
+def test_bm25_by_hand() -> None:
+    # Two texts of one word each, one of them "rain": idf = ln(1 + 1.5 / 1.5), tf = 2.2 / 2.2.
+    assert Pool(["rain"], ["rain", "snow"]).masses.tolist() == [[pytest.approx(math.log(2))], [0]]
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", "of the"]])
+def test_a_pool_may_hold_no_words(texts: list[str]) -> None:
+    assert Pool(["rain"], texts).masses.sum() == 0
+    assert Pool([], texts).masses.shape == (len(texts), 0)
+
+
+# --- candidates -------------------------------------------------------------------------------
+
+
+def test_each_memory_is_a_candidate_once_with_its_energies_by_seed() -> None:
+    explored = [
+        exploration(path(("s", 1.0), ("a", 0.3), ("b", 0.1)), path(("s", 1.0), ("a", 0.3))),
+        exploration(path(("t", 0.8), ("b", 0.2)), path(("t", 0.8), ("s", 0.4))),
+    ]
+    found = {each.memory.id: each for each in gather(explored, [lone("h", 0.5)], None)}
+    assert list(found) == ["a", "b", "h", "s", "t"]
+    assert {name: each.hybrid for name, each in found.items()} == {
+        "a": 0.0,
+        "b": 0.0,
+        "h": 0.5,
+        "s": 1.0,
+        "t": 0.8,
+    }
+    assert found["b"].energy == {"s": 0.1, "t": 0.2}
+    assert found["b"].path.seed_id == "t"
+    assert found["s"].energy == {"t": 0.4}
+
+
+def test_candidates_are_of_the_kinds_asked_for() -> None:
+    hits = [lone("a", 0.9, kind="Event"), lone("b", 0.8, kind="Note")]
+    assert [each.memory.id for each in gather([], hits, ["Note"])] == ["b"]
+
+
+# --- features ---------------------------------------------------------------------------------
+
+
+def test_cosine_is_over_the_best_and_missing_ones_are_nothing() -> None:
+    facts = Facts(cosines={"a": 0.8, "b": 0.4}, degrees={}, neighbours={})
+    all_ = [candidate(name, "") for name in "abc"]
+    assert feature("cosine", "q", *all_, facts=facts) == [1.0, 0.5, 0.0]
+
+
+def test_without_a_positive_cosine_nothing_speaks_for_anything() -> None:
+    facts = Facts(cosines={"a": -0.8, "b": -0.4}, degrees={}, neighbours={})
+    assert feature("cosine", "q", candidate("a", ""), candidate("b", ""), facts=facts) == [0, 0]
+
+
+def test_coverage_is_the_share_of_the_words_by_rarity() -> None:
+    all_ = [candidate("a", "rain snow"), candidate("b", "rain"), candidate("c", "sun")]
+    both, one, none = feature("coverage", "rain or snow", *all_)
+    assert (both, none) == (1.0, 0.0)
+    assert 0 < one < 0.5, "snow is rarer"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Blue Ferry (ship)\nBuilt in 1901.", 1.0),
+        ("Blue Ferry\n", 0.0),
+        ("Blue Ferry", 0.0),
+        ("The Red Ferry\nBuilt in 1902.", 0.0),
+        ("The\nBuilt", 0.0),
+    ],
+)
+def test_heading_names_a_memory_when_the_query_holds_all_its_words(text: str, named: float) -> None:
+    assert feature("heading", "Who built the blue ferry?", candidate("a", text)) == [named]
+
+
+def test_joint_coverage_is_that_of_seed_and_memory_and_residual_what_the_seed_lacks() -> None:
+    seed = candidate("s", "captain ferry")
+    behind = candidate("a", "ferry harbour", energy={"s": 0.2})
+    beside = candidate("b", "ferry captain", energy={"s": 0.2})
+    query = "captain ferry harbour"
+    joint = feature("joint_coverage", query, seed, behind, beside)
+    assert joint[0] == 0.0, "no energy reached the seed"
+    assert joint[1] > joint[2]
+    residual = feature("residual_coverage", query, seed, behind, beside)
+    assert residual[0] == residual[2] == 0.0
+    assert residual[1] > 0
+
+
+def test_energy_counts_by_its_root_over_the_best() -> None:
+    all_ = [candidate("a", "x", energy={"s": 0.04}), candidate("b", "x", energy={"s": 0.16})]
+    assert feature("energy", "q", *all_) == [0.5, 1.0]
+
+
+def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree() -> None:
+    all_ = [candidate(name, "") for name in "abc"]
+    facts = Facts(
+        cosines={"a": 1.0},
+        degrees={"a": 4, "b": 1, "c": 9},
+        neighbours={"a": [("b", 0.5), ("c", 0.125)]},
+    )
+    # a matches: 1; it gives b 1 * 0.5 / 2 and c 1 * 0.125 / 2; of the best, a half as root.
+    assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0, 0.5]
+
+
+# --- order ------------------------------------------------------------------------------------
+
+
+def test_score_is_relative_to_the_best_and_ties_break_by_id() -> None:
+    all_ = [candidate(name, "", hybrid=hybrid) for name, hybrid in (("b", 1), ("a", 1), ("c", 0))]
+    ranked = rank_by_relevance("q", all_, NOTHING_KNOWN, weights(hybrid=2.0))
+    assert [entry.memory.id for entry in ranked] == ["a", "b", "c"]
+    assert [entry.score for entry in ranked] == [1.0, 1.0, pytest.approx(math.exp(-2))]
+    assert ranked[2].shares == {"hybrid": 0.0}
+    assert set(ranked[0].features) == set(NONE)
+
+
+def test_nothing_found_ranks_as_nothing() -> None:
+    assert rank_by_relevance("q", [], NOTHING_KNOWN, RelevanceConfig()) == ()
+
+
+def test_weights_of_nothing_but_zero_leave_the_order_of_ids() -> None:
+    ranked = rank_by_relevance(
+        "q", [candidate("b", "q"), candidate("a", "")], NOTHING_KNOWN, weights()
+    )
+    assert [(entry.memory.id, entry.score) for entry in ranked] == [("a", 1.0), ("b", 1.0)]
+
+
+texts = st.lists(st.sampled_from(["rain", "snow", "the", "\n", "ferries", "Ärger"]), max_size=6)
+
+
+@given(st.lists(texts, min_size=1, max_size=8), texts, st.randoms())
+def test_any_texts_give_finite_features_and_the_same_order(found, query, order) -> None:
+    all_ = [
+        candidate(f"m{n}", " ".join(words), energy={"m0": 0.1 * n} if n else {})
+        for n, words in enumerate(found)
+    ]
+    facts = Facts(
+        cosines={"m0": 0.5, "m1": -0.2},
+        degrees={each.memory.id: 3 for each in all_},
+        neighbours={"m0": [(each.memory.id, 0.5) for each in all_[1:]]},
+    )
+    for name, values in features(" ".join(query), all_, facts).items():
+        assert np.isfinite(values).all(), name
+        assert (values >= 0).all() or name in ("cosine", "support_cosine")
+        assert (values <= (2 if name == "joint_coverage" else 1 + 1e-12)).all(), name
+    first = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig())
+    order.shuffle(all_)
+    again = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig())
+    assert [entry.memory.id for entry in first] == [entry.memory.id for entry in again]
+
+
+# --- weights ----------------------------------------------------------------------------------
+
+
+def test_weights_survive_a_file(tmp_path: File) -> None:
+    RelevanceConfig(cosine=1.5).save(tmp_path / "w.json")
+    assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(cosine=1.5)
+
+
+def test_weights_that_a_file_does_not_name_are_zero(tmp_path: File) -> None:
+    (tmp_path / "w.json").write_text('{"bm25": 1}')
+    assert RelevanceConfig.load(tmp_path / "w.json") == weights(bm25=1)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"charm": 1}', '{"bm25": "1"}', '{"bm25": NaN}'])
+def test_a_file_of_something_else_is_refused(tmp_path: File, content: str) -> None:
+    (tmp_path / "w.json").write_text(content)
+    with pytest.raises(ConfigError, match=r"w\.json|bm25"):
+        RelevanceConfig.load(tmp_path / "w.json")
+
+
+def test_default_weights_are_json() -> None:
+    assert json.loads(json.dumps(asdict(RelevanceConfig()))) == asdict(RelevanceConfig())
