@@ -194,7 +194,9 @@ def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str])
         *("memories", "ranked", "context", "trace"),
     }
     assert found["query"] == "rain"
-    assert [ranked["id"] for ranked in found["ranked"]] == ["a", "b", "c"]
+    assert {ranked["id"] for ranked in found["ranked"]} == set("abc")
+    scores = [ranked["score"] for ranked in found["ranked"]]
+    assert scores == sorted(scores, reverse=True)
     assert set(found["memories"]) == {"a", "b", "c"}
 
 
