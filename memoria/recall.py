@@ -236,6 +236,8 @@ class Recaller:
         min_cosine = self._call.config.context.duplicate_cosine
         if min_cosine is None:
             return []
+        # A relevance model ranks the hits too, on a scale of its own.
+        hits = () if self._call.config.relevance else hits
         scores = {path.seed_id: path.energy for path in hits}
         for entry in ranked:
             scores[entry.memory.id] = max(entry.score, scores.get(entry.memory.id, 0.0))

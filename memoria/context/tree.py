@@ -76,6 +76,7 @@ def grow(
                 place.energy, place.path = energy, path
             came = reached if depth else found
             came[place.id] = max(came[place.id], energy)
+    ranked = worth is not None
     if worth is None:
         strongest = max(reached.values(), default=0.0) or 1.0
         worth = {
@@ -86,7 +87,8 @@ def grow(
         place.memory = memories.get(place.id) or MemoryNode(id=place.id, kind="", text="")
         place.text = place.memory.text.strip()
         place.worth = worth.get(place.id, 0.0)
-    places = _by_relevance(list(tree.values()))
+    value = {place: place.worth if ranked else place.energy for place in tree.values()}
+    places = _by_best(value)
     homes: dict[str, Place] = {}
     for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
         homes.setdefault(place.id, place)
@@ -95,9 +97,9 @@ def grow(
     return places if order == "relevance" else _by_time(places)
 
 
-def _by_relevance(places: list[Place]) -> list[Place]:
-    """Trees, and their branches, by the most worth that any memory in them has."""
-    most = {place: place.worth for place in places}
+def _by_best(value: Mapping[Place, float]) -> list[Place]:
+    """Order trees, and their branches, by the highest value in them; then by energy and id."""
+    places, most = list(value), dict(value)
     for place in sorted(places, key=lambda place: -place.depth):
         if place.parent:
             most[place.parent] = max(most[place.parent], most[place])

@@ -395,6 +395,28 @@ async def test_ranking_and_context_keep_to_the_kinds_asked_for(linked: GraphRetr
     assert {entry.memory.kind for entry in recall.ranked} == {"Event"}
 
 
+async def test_duplicates_by_vector_are_looked_for_in_the_order_of_relevance(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    asked: list[list[str]] = []
+
+    class Seen(Store):
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+        ) -> list[neo4j.Record]:
+            if query.name == "context.duplicates":
+                asked.append(parameters["ids"])
+            return await super().run(query, parameters, until=until)
+
+    config = RetrieverConfig(
+        seeds=SeedConfig(max_seeds=1), context=ContextConfig(duplicate_cosine=0.9)
+    )
+    retriever = GraphRetriever(driver, scope=linked.scope, config=config)
+    retriever.store = Seen(driver, database="neo4j")
+    recall = await retriever.recall("link c")
+    assert asked == [[entry.memory.id for entry in recall.ranked]]
+
+
 async def test_what_the_database_does_not_tell_weighs_nothing(
     driver: neo4j.AsyncDriver, linked: GraphRetriever
 ) -> None:

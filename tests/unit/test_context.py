@@ -173,14 +173,22 @@ def test_shared_trunk_is_written_once_and_children_stand_by_energy() -> None:
     assert result.text.count("text of a") == result.text.count("text of b") == 1
 
 
-def test_trees_stand_by_most_worth_then_energy_then_id() -> None:
+def test_trees_stand_by_best_energy_and_ties_by_id() -> None:
     result = packed(
         path(("z", 0.5), ("y2", 0.2)),
         path(("z", 0.5), ("y1", 0.2)),
         path(("m", 0.5)),
-        path(("low", 0.1), ("high", 0.7)),  # the strongest is worth 0.5 too
+        path(("low", 0.1), ("high", 0.7)),  # as other strategies may have it
     )
-    assert ids(result.items) == ["m", "z", "y1", "y2", "low", "high"]
+    assert ids(result.items) == ["low", "high", "m", "z", "y1", "y2"]
+
+
+def test_with_a_worth_trees_and_branches_stand_by_it() -> None:
+    builder = ContextBuilder(PLENTY, count_tokens=words)
+    for one in (path(("a", 0.9), ("b", 0.5)), path(("a", 0.9), ("c", 0.4)), path(("d", 0.3))):
+        builder.add(one)
+    result = builder.build(worth={"d": 1.0, "c": 0.6, "b": 0.5, "a": 0.1})
+    assert ids(result.items) == ["d", "a", "c", "b"]
 
 
 def test_line_breaks_in_a_memory_stay_inside_its_own_lines() -> None:
