@@ -15,7 +15,7 @@ from memoria.config import ContextConfig, RetrieverConfig
 from memoria.context import ContextBuilder
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
-from memoria.plain import explorations_from, hits_from, plain_context
+from memoria.plain import explorations_from, hits_from, plain_context, relevance_from
 from memoria.types import ContextPack, Path
 
 STDIN = "-"
@@ -48,10 +48,16 @@ def pack(
     if (files or []).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read only once: name - once")
     builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
+    worth: dict[str, float] | None = {}
     for name in files or [STDIN]:
-        for path in _read_paths(name):
+        paths, relevance = _read(name)
+        for path in paths:
             builder.add(path)
-    context = builder.build()
+        if worth is None or relevance is None:  # what was ranked and what was not can't be weighed
+            worth = None
+        else:
+            worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in relevance.items()}
+    context = builder.build(worth=worth)
     say_too_small(context, budget)
     if as_json:
         print_facts(plain_context(context), True, "")
@@ -66,8 +72,8 @@ def say_too_small(context: ContextPack, budget: int) -> None:
         err.print(text, style="yellow", markup=False)
 
 
-def _read_paths(name: str) -> list[Path]:
-    """Read the paths of one document; ``-`` is standard input."""
+def _read(name: str) -> tuple[list[Path], dict[str, float] | None]:
+    """Read the paths of one document, and what each memory is worth; ``-`` is standard input."""
     raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
     place = "<stdin>" if name == STDIN else name
     if not raw.strip():
@@ -75,7 +81,7 @@ def _read_paths(name: str) -> list[Path]:
     try:
         data = json.loads(raw)
         paths = [path for found in explorations_from(data) for path in found.paths]
-        return [*paths, *hits_from(data)]
+        return [*paths, *hits_from(data)], relevance_from(data)
     except InvalidInputError as exc:
         raise at_place(exc, place) from exc
     except (ValueError, RecursionError) as exc:

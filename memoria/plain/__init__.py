@@ -23,7 +23,7 @@ Times are ISO 8601. Each memory stands once, under its id; one whose text could 
 missing there. Fields may be added; none is renamed or dropped.
 """
 
-from memoria.plain.reading import explorations_from, hits_from
+from memoria.plain.reading import explorations_from, hits_from, relevance_from
 from memoria.plain.writing import plain_context, plain_explorations, plain_recall
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "plain_context",
     "plain_explorations",
     "plain_recall",
+    "relevance_from",
 ]

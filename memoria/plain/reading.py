@@ -63,6 +63,21 @@ def hits_from(data: object) -> tuple[Path, ...]:
     return tuple(_path(part, part.string("seed_id"), memories) for part in top.parts("hits"))
 
 
+def relevance_from(data: object) -> dict[str, float] | None:
+    """Return the scores by id that `plain_recall` made plain; None where nothing ranked by them.
+
+    Raises
+    ------
+    InvalidInputError
+        As from `explorations_from`.
+    """
+    top = _Part(data, "")
+    ranked = top.parts("ranked") if "ranked" in top.value else []
+    if not any(part.value.get("features") for part in ranked):  # ranked by energy, or not at all
+        return None
+    return {part.string("id"): part.number("score") for part in ranked}
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A map inside plain data, and where it stands there."""

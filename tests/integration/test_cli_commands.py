@@ -199,6 +199,20 @@ def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str])
     assert set(found["memories"]) == {"a", "b", "c"}
 
 
+def test_what_recall_ranked_is_packed_in_that_order(call: Call, filled: list[str]) -> None:
+    done = call("recall", "rain cellar pump", "--embedder", "none", "--json", *filled)
+    found = json.loads(done.out)
+    found["explorations"], ids = [], ["c", "a", "b"]
+    found["hits"] = [
+        {"seed_id": id_, "ids": [id_], "hops": [], "end_reason": "not_explored", "energy": 0.5}
+        for id_ in sorted(ids)
+    ]
+    for ranked in found["ranked"]:
+        ranked["score"] = 1 / (1 + ids.index(ranked["id"]))
+    packed = json.loads(call("pack", "-", "--json", stdin=json.dumps(found)).out)
+    assert [item["id"] for item in packed["items"]] == ids
+
+
 @pytest.mark.xfail(
     strict=True,
     reason="2026-11-21: the weights were fitted with cosines; without them the neighbour of the "
