@@ -182,7 +182,7 @@ class RetrieverConfig:
     explore: ExploreConfig = field(default_factory=ExploreConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
-    relevance: RelevanceConfig | None = field(default_factory=RelevanceConfig)
+    relevance: RelevanceConfig | None = field(default_factory=RelevanceConfig.default)
     deadline_s: float = 10.0
     budget_tokens: int = 2_000
 

@@ -1,6 +1,7 @@
 """What makes a memory relevant: the features that are weighed, and their weights.
 
-In: numbers, or a file of them. Out: `RelevanceConfig`. Touches the file named.
+In: numbers, or a file of them. Out: `RelevanceConfig`. Touches the file named, or one of
+``profiles/``: those that come with the package, as `memoria tune` writes them.
 """
 
 from __future__ import annotations
@@ -8,11 +9,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Self
 
 from memoria.errors import ConfigError
+
+_PROFILES = Path(__file__).parent / "profiles"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,8 @@ class RelevanceConfig:
     """Weights of the linear model that ranks what a recall found.
 
     A memory's relevance is the sum of its features, each times its weight. Features are in 0 to 1,
-    but for ``joint_coverage``, up to 2, and cosines, which may be below 0. How the default weights
+    but for ``joint_coverage``, up to 2, and cosines, which may be below 0. A feature that is not
+    named weighs nothing; the weights that a recall has by default are those of `default`. How they
     were fitted, and what each feature is worth: ``docs/quality.md``.
 
     Attributes
@@ -54,16 +59,16 @@ class RelevanceConfig:
         Weight of the score as a hit of the hybrid search; 0 for none.
     """
 
-    cosine: float = 3.3
-    bm25: float = 3.4
-    coverage: float = 2.5
-    heading: float = 1.3
+    cosine: float = 0.0
+    bm25: float = 0.0
+    coverage: float = 0.0
+    heading: float = 0.0
     energy: float = 0.0
-    energy_bm25: float = -5.6
-    joint_coverage: float = 4.4
+    energy_bm25: float = 0.0
+    joint_coverage: float = 0.0
     residual_coverage: float = 0.0
-    support: float = 2.4
-    support_cosine: float = -1.2
+    support: float = 0.0
+    support_cosine: float = 0.0
     hybrid: float = 0.0
 
     def __post_init__(self) -> None:
@@ -72,6 +77,35 @@ class RelevanceConfig:
             number = isinstance(weight, int | float) and not isinstance(weight, bool)
             if not number or not math.isfinite(weight):
                 raise ConfigError(f"{name} must be a finite number, got {weight!r}")
+        if not any(asdict(self).values()):
+            raise ConfigError(
+                "every weight is 0, which ranks nothing: give one to a feature, take a profile "
+                f"({', '.join(self.profiles())}), or rank by energy with relevance=None"
+            )
+
+    @classmethod
+    def default(cls) -> Self:
+        """Return the profile that a recall has by default."""
+        return cls.profile("default")
+
+    @classmethod
+    @cache
+    def profile(cls, name: str) -> Self:
+        """Return weights that come with the package; read once.
+
+        Raises
+        ------
+        ConfigError
+            There is no profile of this name; names those there are.
+        """
+        if name not in cls.profiles():
+            raise ConfigError(f"no profile {name!r}; there are: {', '.join(cls.profiles())}")
+        return cls.load(_PROFILES / f"{name}.json")
+
+    @classmethod
+    def profiles(cls) -> tuple[str, ...]:
+        """Return the names of the profiles that come with the package; sorted."""
+        return tuple(sorted(path.stem for path in _PROFILES.glob("*.json")))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -91,7 +125,7 @@ class RelevanceConfig:
         names = [field.name for field in fields(cls)]
         if not isinstance(weights, dict) or not weights.keys() <= set(names):
             raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")
-        return cls(**dict.fromkeys(names, 0.0) | weights)
+        return cls(**weights)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights to a file that `load` reads."""

@@ -99,9 +99,13 @@ def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
     effects = attributes(config)
     if field.name not in effects:
         raise UndocumentedError(f"{config.__name__}.{field.name} has no entry in its docstring")
-    whole_stage = field.default is dataclasses.MISSING
-    default = "its defaults" if whole_stage else f"`{field.default!r}`"
     kind = get_type_hints(config)[field.name]
+    if field.default is not dataclasses.MISSING:
+        default = f"`{field.default!r}`"
+    elif isinstance(field.default_factory, type):
+        default = "its defaults"
+    else:
+        default = f"`{field.default_factory.__qualname__}()`"
     cells = [f"`{field.name}`", _type_text(kind), default, effects[field.name]]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

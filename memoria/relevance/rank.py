@@ -30,7 +30,7 @@ def rank_by_relevance(
     values = features(query, candidates, facts)
     weights = asdict(config)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
-    total = np.sum(list(shares.values()), axis=0) if shares else np.zeros(len(candidates))
+    total = np.sum(list(shares.values()), axis=0)
     scores = np.exp(total - total.max())
     ranked = [
         RankedMemory(

@@ -362,7 +362,7 @@ async def test_a_vector_that_is_none_ends_the_gate_by_vectors_and_nothing_else(
     assert {item.id for item in recall.context.items} >= {"b"}
 
 
-@pytest.mark.parametrize("relevance", [None, RelevanceConfig()])
+@pytest.mark.parametrize("relevance", [None, RelevanceConfig.default()])
 async def test_ranked_holds_every_memory_once_best_first(
     linked: GraphRetriever, relevance: RelevanceConfig | None
 ) -> None:

@@ -1,8 +1,9 @@
 """Ranking what a recall found: each feature by hand, then the order."""
 
-import json
 import math
-from dataclasses import asdict
+import subprocess
+import sys
+from dataclasses import asdict, fields
 from pathlib import Path as File
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria import weights
+from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.relevance import NOTHING_KNOWN, Candidate, Facts, gather, rank_by_relevance
 from memoria.relevance.features import features
@@ -17,11 +20,7 @@ from memoria.relevance.words import Pool, query_terms
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
 from memoria.weights import RelevanceConfig
 
-NONE = dict.fromkeys(asdict(RelevanceConfig()), 0.0)
-
-
-def weights(**given: float) -> RelevanceConfig:
-    return RelevanceConfig(**NONE | given)
+FEATURES = {field.name for field in fields(RelevanceConfig)}
 
 
 def memory(name: str, text: str = "text", kind: str = "Event") -> MemoryNode:
@@ -193,22 +192,15 @@ def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree(
 
 def test_score_is_relative_to_the_best_and_ties_break_by_id() -> None:
     all_ = [candidate(name, "", hybrid=hybrid) for name, hybrid in (("b", 1), ("a", 1), ("c", 0))]
-    ranked = rank_by_relevance("q", all_, NOTHING_KNOWN, weights(hybrid=2.0))
+    ranked = rank_by_relevance("q", all_, NOTHING_KNOWN, RelevanceConfig(hybrid=2.0))
     assert [entry.memory.id for entry in ranked] == ["a", "b", "c"]
     assert [entry.score for entry in ranked] == [1.0, 1.0, pytest.approx(math.exp(-2))]
     assert ranked[2].shares == {"hybrid": 0.0}
-    assert set(ranked[0].features) == set(NONE)
+    assert set(ranked[0].features) == FEATURES
 
 
 def test_nothing_found_ranks_as_nothing() -> None:
-    assert rank_by_relevance("q", [], NOTHING_KNOWN, RelevanceConfig()) == ()
-
-
-def test_weights_of_nothing_but_zero_leave_the_order_of_ids() -> None:
-    ranked = rank_by_relevance(
-        "q", [candidate("b", "q"), candidate("a", "")], NOTHING_KNOWN, weights()
-    )
-    assert [(entry.memory.id, entry.score) for entry in ranked] == [("a", 1.0), ("b", 1.0)]
+    assert rank_by_relevance("q", [], NOTHING_KNOWN, RelevanceConfig.default()) == ()
 
 
 texts = st.lists(st.sampled_from(["rain", "snow", "the", "\n", "ferries", "Ärger"]), max_size=6)
@@ -229,9 +221,9 @@ def test_any_texts_give_finite_features_and_the_same_order(found, query, order) 
         assert np.isfinite(values).all(), name
         assert (values >= 0).all() or name in ("cosine", "support_cosine")
         assert (values <= (2 if name == "joint_coverage" else 1 + 1e-12)).all(), name
-    first = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig())
+    first = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig.default())
     order.shuffle(all_)
-    again = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig())
+    again = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig.default())
     assert [entry.memory.id for entry in first] == [entry.memory.id for entry in again]
 
 
@@ -245,7 +237,7 @@ def test_weights_survive_a_file(tmp_path: File) -> None:
 
 def test_weights_that_a_file_does_not_name_are_zero(tmp_path: File) -> None:
     (tmp_path / "w.json").write_text('{"bm25": 1}')
-    assert RelevanceConfig.load(tmp_path / "w.json") == weights(bm25=1)
+    assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(bm25=1)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"charm": 1}', '{"bm25": "1"}', '{"bm25": NaN}'])
@@ -255,5 +247,39 @@ def test_a_file_of_something_else_is_refused(tmp_path: File, content: str) -> No
         RelevanceConfig.load(tmp_path / "w.json")
 
 
-def test_default_weights_are_json() -> None:
-    assert json.loads(json.dumps(asdict(RelevanceConfig()))) == asdict(RelevanceConfig())
+def test_a_feature_that_is_not_named_weighs_nothing() -> None:
+    given = asdict(RelevanceConfig(bm25=2.0))
+    assert given.pop("bm25") == 2.0
+    assert set(given.values()) == {0.0}
+
+
+@pytest.mark.parametrize("content", ["{}", '{"bm25": 0}'])
+def test_weights_of_nothing_but_zero_are_refused(tmp_path: File, content: str) -> None:
+    (tmp_path / "w.json").write_text(content)
+    with pytest.raises(ConfigError, match=r"every weight is 0.*relevance=None"):
+        RelevanceConfig.load(tmp_path / "w.json")
+
+
+def test_the_default_is_a_profile_read_once() -> None:
+    assert RelevanceConfig.default() is RelevanceConfig.profile("default")
+    assert RetrieverConfig().relevance is RelevanceConfig.default()
+
+
+@pytest.mark.parametrize("name", RelevanceConfig.profiles())
+def test_a_profile_is_what_tune_would_write(tmp_path: File, name: str) -> None:
+    profile = RelevanceConfig.profile(name)
+    profile.save(tmp_path / "w.json")
+    kept = File(weights.__file__).parent / "profiles" / f"{name}.json"
+    assert (tmp_path / "w.json").read_bytes() == kept.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["defaults", "", "../weights", "Default"])
+def test_a_profile_that_there_is_not_names_those_there_are(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"there are: .*default"):
+        RelevanceConfig.profile(name)
+
+
+def test_importing_memoria_reads_no_weights() -> None:
+    code = "import memoria; print(memoria.RelevanceConfig.profile.__func__.cache_info().misses)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "0\n"
