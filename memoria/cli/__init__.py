@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import doctor, evaluate, memories, pack, recall, scopes, server
+from memoria.cli import doctor, evaluate, memories, pack, recall, scopes, server, tune
 from memoria.cli.common import FAILED, advice, err, printable
 from memoria.errors import MemoriaError
 
@@ -44,7 +44,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
         scopes.export,
         doctor.doctor,
     ),
-    "Retrieval": (recall.recall, recall.explore, pack.pack, evaluate.evaluate),
+    "Retrieval": (recall.recall, recall.explore, pack.pack, evaluate.evaluate, tune.tune),
 }
 
 

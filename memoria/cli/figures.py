@@ -1,6 +1,7 @@
 """How the figures of an evaluation are printed.
 
-In: a `Report`. Out: tables, plain where they go into a pipe. Touches standard output.
+In: a `Report`, or cells of a table. Out: tables, plain where they go into a pipe. Touches standard
+output.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from memoria.evaluation import MEASURES, Interval, Report
 SHOWN_NOTES = 3
 _BOUND = re.compile(r"(?<=\()-?[\d.]+\d(?=\.\.)|(?<=\.\.)-?[\d.]+(?=\))")
 GAP = 2
+# Columns of names, to the left; the others hold numbers.
+NAMES = ("category", "methods", "method", "weights", "feature")
 
 
 def print_report(report: Report, embedder: str | None) -> None:
@@ -42,10 +45,8 @@ def print_report(report: Report, embedder: str | None) -> None:
             for row in done.rows
             for cells in _cells(report, row.figures)
         ]
-        _print_table(done.method, ("category", "n", "", *ks), lines)
-        for text, number in list(done.notes.items())[:SHOWN_NOTES]:
-            note = f"in {count(number, 'recall', 'recalls')}: {text}"
-            out.print(one_line(note), style="dim", markup=False)
+        print_titled(done.method, ("category", "n", "", *ks), lines)
+        print_notes(done.notes)
     if report.differences:
         lines = [
             (f"{each.method} - {each.baseline}", *cells)
@@ -53,9 +54,16 @@ def print_report(report: Report, embedder: str | None) -> None:
             for cells in _cells(report, each.figures, sign="+")
         ]
         title = f"differences, {report.methods[0].rows[-1].category}"
-        _print_table(title, ("methods", "", *ks), lines)
+        print_titled(title, ("methods", "", *ks), lines)
     times = [(m.method, f"{1000 * m.p50_s:.1f}", f"{1000 * m.p95_s:.1f}") for m in report.methods]
-    _print_table("time of an answer", ("method", "p50 ms", "p95 ms"), times)
+    print_titled("time of an answer", ("method", "p50 ms", "p95 ms"), times)
+
+
+def print_notes(notes: Mapping[str, int]) -> None:
+    """Print what most recalls could not do as well as they should have."""
+    for text, number in list(notes.items())[:SHOWN_NOTES]:
+        note = f"in {count(number, 'recall', 'recalls')}: {text}"
+        out.print(one_line(note), style="dim", markup=False)
 
 
 def _cells(
@@ -64,15 +72,16 @@ def _cells(
     """Yield a line for each measure: its name, then a cell for each k."""
     for measure in MEASURES:
         found = [figures[f"{measure}@{k}"] for k in report.ks]
-        yield (measure, *(_percent(each, sign) for each in found))
+        yield (measure, *(percent(each, sign) for each in found))
 
 
-def _percent(each: Interval, sign: str) -> str:
+def percent(each: Interval, sign: str = "") -> str:
+    """Return a mean with its interval, in percent; ``sign`` is "+" for a difference."""
     mean, low, high = (100 * value for value in (each.mean, each.low, each.high))
     return f"{mean:{sign}.1f} ({low:.1f}..{high:.1f})"
 
 
-def _print_table(title: str, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+def print_titled(title: str, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     """Print a table below its title, fitted to the terminal."""
     out.print(f"\n{one_line(title)}", style="bold", markup=False)
     rows = [[one_line(cell) for cell in line] for line in lines]
@@ -80,7 +89,7 @@ def _print_table(title: str, header: Sequence[str], lines: Iterable[Sequence[str
         rows = _fitted(header, rows, out.width)
     look = Table(box=SIMPLE, header_style="bold", padding=(0, 0, 0, GAP - 1))
     for name in header:
-        is_name = name in ("category", "methods", "method")
+        is_name = name in NAMES
         look.add_column(
             name,
             justify="left" if is_name or not name else "right",

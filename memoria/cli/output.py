@@ -25,6 +25,18 @@ def check_name(output: str) -> None:
         raise typer.BadParameter(f"{output!r} names no file", param_hint="--output")
 
 
+def check_file(output: str, option: str) -> Path:
+    """Return the path of a file that can be written; refuse what names none."""
+    path = Path(output)
+    if output == STDOUT or not path.name or path.is_dir() or not path.parent.is_dir():
+        raise typer.BadParameter(
+            f"{output!r} must name a file, in a folder that is there", param_hint=option
+        )
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise typer.BadParameter(f"{output!r} can't be written", param_hint=option)
+    return path
+
+
 @contextmanager
 def opened(output: str) -> Iterator[IO[bytes]]:
     """Open the output; a file gets its name only when nothing went wrong.

@@ -1,11 +1,14 @@
 """Measure how well questions find their evidence, on a dataset of memories with known answers.
 
-In: a folder in the format of ``docs/evaluation.md``. Out: rankings, recall with intervals, latency.
+In: a folder in the format of ``docs/evaluation.md``. Out: rankings, recall with intervals, latency;
+weights fitted to the questions.
 `load_dataset` writes into scopes of the dataset's own; everything else reads.
 """
 
+from memoria.evaluation.answers import Answer, Answers, ask_features
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, read_dataset
+from memoria.evaluation.fit import Example, Loss, fit_weights
 from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_embedder
 from memoria.evaluation.methods import BASELINES, METHODS, STRATEGIES, check_method
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
@@ -19,27 +22,46 @@ from memoria.evaluation.report import (
     make_report,
 )
 from memoria.evaluation.run import Run, ask_all, run_lines
+from memoria.evaluation.tuning import (
+    MEAN,
+    TunedSet,
+    TuneRow,
+    Tuning,
+    check_folds,
+    tune_weights,
+)
 
 __all__ = [
     "BASELINES",
+    "MEAN",
     "MEASURES",
     "METHODS",
     "STRATEGIES",
+    "Answer",
+    "Answers",
     "Dataset",
     "Difference",
     "EvaluationConfig",
+    "Example",
     "Interval",
     "LoadReport",
+    "Loss",
     "MethodReport",
     "Question",
     "Report",
     "Row",
     "Run",
     "Scores",
+    "TuneRow",
+    "TunedSet",
+    "Tuning",
     "ask_all",
+    "ask_features",
     "bootstrap",
     "check_excluded",
+    "check_folds",
     "check_method",
+    "fit_weights",
     "load_dataset",
     "make_report",
     "prepare",
@@ -47,4 +69,5 @@ __all__ = [
     "run_lines",
     "score",
     "supplied_embedder",
+    "tune_weights",
 ]

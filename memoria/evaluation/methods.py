@@ -15,7 +15,7 @@ from memoria.errors import ConfigError
 from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
 from memoria.evaluation.corpus import Corpus
 from memoria.evaluation.dataset import Dataset, Question
-from memoria.retriever import GraphRetriever
+from memoria.evaluation.engine import open_engine, ranking
 from memoria.store import Store
 
 Method = Callable[[Question], Awaitable[list[str]]]
@@ -82,27 +82,15 @@ async def make_method(name: str, bench: Bench) -> Method:
 
 async def _transfer(bench: Bench) -> Method:
     """Ask the engine."""
-    retrievers: dict[str, GraphRetriever] = {}
-    for scope in bench.dataset.memories:
-        retriever = GraphRetriever(
-            bench.store.driver,
-            scope=scope,
-            database=bench.store.database,
-            embedder=bench.embedder,
-            config=bench.config,
-        )
-        await retriever.server_facts()
-        retrievers[scope] = retriever
-    kinds = bench.dataset.item_kinds
+    engine = await open_engine(
+        bench.store, bench.dataset, embedder=bench.embedder, config=bench.config
+    )
 
     async def ask(question: Question) -> list[str]:
-        recall = await retrievers[question.scope].recall(question.text, kinds=kinds)
+        recall = await engine(question)
         for text in recall.trace.degraded:
             bench.note(text)
-        ranked = [entry.memory.id for entry in recall.ranked if entry.memory.kind in kinds]
-        # Ranked by energy alone, the search's other hits come after.
-        hits = [hit.seed_id for hit in recall.hits if hit.memories[0].kind in kinds]
-        return list(dict.fromkeys([*ranked, *hits]))
+        return ranking(recall, bench.dataset.item_kinds)
 
     return ask
 

@@ -121,22 +121,28 @@ class Report:
         return asdict(self)
 
 
-def check_excluded(dataset: Dataset, config: EvaluationConfig) -> None:
-    """Raise unless each category left out is one, and some question is left.
+def check_excluded(datasets: Sequence[Dataset], config: EvaluationConfig) -> None:
+    """Raise unless each category left out is one, and some question of each dataset is left.
 
     Raises
     ------
     ConfigError
         Names the categories there are.
     """
-    asked = chosen_questions(dataset, config.limit)
-    known = {question.category for question in dataset.questions}
+    known = {question.category for dataset in datasets for question in dataset.questions}
     shown = ", ".join(sorted(name for name in known if name is not None)) or "none"
     for name in config.excluded:
         if name not in known:
             raise ConfigError(f"no question has the category {name!r}; there are: {shown}")
-    if all(question.category in config.excluded for question in asked):
-        raise ConfigError("every question asked is of a category left out")
+    for dataset in datasets:
+        if not headline_questions(dataset, config):
+            raise ConfigError(f"{dataset.name}: every question asked is of a category left out")
+
+
+def headline_questions(dataset: Dataset, config: EvaluationConfig) -> tuple[Question, ...]:
+    """Return the questions that are asked, but for those of the categories left out."""
+    asked = chosen_questions(dataset, config.limit)
+    return tuple(question for question in asked if question.category not in config.excluded)
 
 
 def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig) -> Report:
@@ -147,7 +153,7 @@ def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig)
     ConfigError
         See `check_excluded`.
     """
-    check_excluded(dataset, config)
+    check_excluded([dataset], config)
     asked = chosen_questions(dataset, config.limit)
     gold = {question.id: question.gold for question in asked}
     scores = {run.method: score(gold, run.rankings, config.ks) for run in runs}

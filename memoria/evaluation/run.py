@@ -97,15 +97,24 @@ async def ask_all(
             latencies_s.append(time.perf_counter() - started)
             rankings[question.id] = tuple(ranked[: config.depth])
             progress(name, done, len(questions))
-        counted = dict(sorted(notes.items(), key=lambda item: (-item[1], item[0])))
         runs.append(
-            Run(method=name, rankings=rankings, latencies_s=tuple(latencies_s), notes=counted)
+            Run(
+                method=name,
+                rankings=rankings,
+                latencies_s=tuple(latencies_s),
+                notes=most_common(notes),
+            )
         )
     return tuple(runs)
 
 
 def _adding_to(notes: Counter[str]) -> Callable[[str], None]:
     return lambda text: notes.update([text])
+
+
+def most_common(notes: Counter[str]) -> dict[str, int]:
+    """Return how often each note was made; most frequent first, ties by text."""
+    return dict(sorted(notes.items(), key=lambda item: (-item[1], item[0])))
 
 
 def run_lines(run: Run) -> Iterator[str]:

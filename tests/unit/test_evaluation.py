@@ -128,9 +128,9 @@ def test_a_dataset_without_categories_has_the_total_alone() -> None:
 
 def test_excluding_what_is_not_there_or_all_there_is_is_refused() -> None:
     with pytest.raises(ConfigError, match="there are: x, y"):
-        check_excluded(dataset("x", "y"), EvaluationConfig(excluded=("z",)))
+        check_excluded([dataset("x", "y")], EvaluationConfig(excluded=("z",)))
     with pytest.raises(ConfigError, match="every question"):
-        check_excluded(dataset("x"), EvaluationConfig(excluded=("x",)))
+        check_excluded([dataset("x")], EvaluationConfig(excluded=("x",)))
 
 
 def test_limited_questions_are_spread_evenly() -> None:

@@ -1,0 +1,151 @@
+"""What the commands on datasets share: options, the weights named, a database with the dataset in.
+
+In: arguments and the environment. Out: a `Subject`, and what was done with it. Starts a throw-away
+server where no database is named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from memoria.cli.common import embedder_named, on_store, target
+from memoria.config import RetrieverConfig
+from memoria.embed import Embedder, OnnxEmbedder
+from memoria.evaluation import (
+    Dataset,
+    EvaluationConfig,
+    load_dataset,
+    prepare,
+    read_dataset,
+    supplied_embedder,
+)
+from memoria.progress import ProgressCallback, progress_bars
+from memoria.store import Store, Target
+from memoria.weights import RelevanceConfig
+
+T = TypeVar("T")
+
+HEAP_MB = 1_024
+PAGE_CACHE_MB = 256
+
+Split = Annotated[str, typer.Option(help="Which questions: a part of the files' names.")]
+Ks = Annotated[
+    list[int] | None,
+    typer.Option("--k", help="First ranks to count; may be repeated. Default: 2, 5, 10, 25."),
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="Questions to ask, evenly spread.")]
+UseVectors = Annotated[
+    bool, typer.Option("--use-vectors", help="Use the vectors supplied with the dataset.")
+]
+Weights = Annotated[
+    str,
+    typer.Option(
+        "--relevance",
+        help="A profile, as default; none: by energy; or a file of weights.",
+    ),
+]
+OwnUri = Annotated[
+    str | None,
+    typer.Option("--uri", help="Database to use; else NEO4J_URI, else a throw-away server."),
+]
+
+FindTarget = Callable[[], Awaitable[Target]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A dataset, and what makes its vectors.
+
+    Attributes
+    ----------
+    dataset
+        The dataset.
+    embedder
+        Makes the vectors of questions, and of memories unless ``use_supplied``; None for words
+        alone.
+    use_supplied
+        Whether the memories get the vectors supplied with the dataset.
+    """
+
+    dataset: Dataset
+    embedder: Embedder | None
+    use_supplied: bool
+
+
+def read_subject(
+    context: typer.Context, folder: Path, split: str, use_vectors: bool, embedder: str
+) -> Subject:
+    """Read a dataset; refuse an embedder beside the supplied vectors, which take its place."""
+    said = context.get_parameter_source("embedder")
+    if use_vectors and said is not None and said.name == "COMMANDLINE":
+        raise typer.BadParameter(
+            "the supplied vectors take its place: leave it out", param_hint="--embedder"
+        )
+    dataset = read_dataset(folder, split=split)
+    model = supplied_embedder(dataset) if use_vectors else embedder_named(embedder)
+    return Subject(dataset=dataset, embedder=model, use_supplied=use_vectors)
+
+
+def retriever_config(relevance: str) -> RetrieverConfig:
+    """Return the settings of every recall, with the weights that ``--relevance`` names."""
+    if relevance == "none":
+        weights = None
+    elif relevance in RelevanceConfig.profiles():
+        weights = RelevanceConfig.profile(relevance)
+    else:
+        weights = RelevanceConfig.load(relevance)
+    return replace(EvaluationConfig().retriever, relevance=weights)
+
+
+def given_target(
+    uri: str | None, user: str | None, password_file: Path | None, database: str | None
+) -> FindTarget | None:
+    """Say which database the options and the environment mean; None for a throw-away server."""
+    given = uri or os.environ.get("NEO4J_URI")
+    return partial(target, given, user, password_file, database) if given else None
+
+
+async def on_dataset(
+    subject: Subject,
+    where: FindTarget | None,
+    work: Callable[[Store, ProgressCallback], Awaitable[T]],
+) -> T:
+    """Load a dataset, and do ``work`` on it: on the database given, or on a server of its own."""
+    with progress_bars() as progress:
+
+        async def loaded(store: Store) -> T:
+            await _load(subject, store, progress)
+            return await work(store, progress)
+
+        if where is not None:
+            return await on_store(where(), loaded)
+        from memoria.local import LocalNeo4j
+
+        async with LocalNeo4j.ephemeral(
+            heap_mb=HEAP_MB, page_cache_mb=PAGE_CACHE_MB, progress=progress
+        ) as server:
+            return await on_store(_known(Target(uri=server.uri, auth=server.auth)), loaded)
+
+
+async def _load(subject: Subject, store: Store, progress: ProgressCallback) -> None:
+    await prepare(store, subject.embedder)
+    if isinstance(subject.embedder, OnnxEmbedder):
+        await subject.embedder.load(progress)
+    await load_dataset(
+        store,
+        subject.dataset,
+        embedder=subject.embedder,
+        use_supplied=subject.use_supplied,
+        progress=progress,
+    )
+
+
+async def _known(where: Target) -> Target:
+    return where

@@ -1,0 +1,181 @@
+"""Weights that are fitted to questions of the user's own: ``tune``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memoria.cli.common import (
+    Database,
+    EmbedderName,
+    Json,
+    PasswordFile,
+    User,
+    one_line,
+    out,
+    print_facts,
+    run,
+)
+from memoria.cli.datasets import (
+    FindTarget,
+    Ks,
+    Limit,
+    OwnUri,
+    Split,
+    Subject,
+    UseVectors,
+    Weights,
+    given_target,
+    on_dataset,
+    read_subject,
+    retriever_config,
+)
+from memoria.cli.figures import percent, print_notes, print_titled
+from memoria.cli.output import check_file
+from memoria.cli.render import count
+from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.evaluation import (
+    MEAN,
+    Answers,
+    EvaluationConfig,
+    TunedSet,
+    Tuning,
+    ask_features,
+    check_folds,
+    tune_weights,
+)
+from memoria.progress import ProgressCallback
+from memoria.store import Store
+from memoria.weights import RelevanceConfig
+
+Folders = Annotated[
+    list[Path], typer.Argument(help="Folders with nodes, edges and questions.", metavar="DIR...")
+]
+Out = Annotated[str, typer.Option("--out", help="File for the weights.")]
+Folds = Annotated[int, typer.Option(min=2, help="Parts of the questions, each held out once.")]
+Excluded = Annotated[
+    list[str] | None, typer.Option(help="Category to leave out, of the fit too; may be repeated.")
+]
+
+
+def tune(
+    context: typer.Context,
+    dataset_dir: Folders,
+    out_file: Out = "relevance.json",
+    split: Split = "dev",
+    folds: Folds = 5,
+    k: Ks = None,
+    exclude_category: Excluded = None,
+    limit: Limit = None,
+    use_vectors: UseVectors = False,
+    relevance: Weights = "default",
+    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    uri: OwnUri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Fit the weights of relevance to the questions of datasets, and write them to a file.
+
+    Asks the questions as evaluate does, and prints recall@k before, by the weights of
+    --relevance, and after: each question is ranked by weights fitted without its fold. Several
+    datasets count the same. The file is for --relevance, or RelevanceConfig.load.
+
+    A throw-away server is started for each dataset. With --uri or NEO4J_URI that database is
+    used; the scopes stay there, for the next run.
+
+    Examples
+    --------
+    memoria tune data/notes
+    memoria tune data/notes data/talks --use-vectors --out weights.json
+    memoria tune data/talks --use-vectors --exclude-category unanswerable --json
+    """
+    config = EvaluationConfig(
+        ks=tuple(k or EvaluationConfig().ks),
+        excluded=tuple(exclude_category or ()),
+        limit=limit,
+        retriever=retriever_config(relevance),
+    )
+    path = check_file(out_file, "--out")
+    if len({folder.resolve() for folder in dataset_dir}) < len(dataset_dir):
+        raise typer.BadParameter("a folder is named twice", param_hint="DIR")
+    subjects = [
+        read_subject(context, folder, split, use_vectors, embedder) for folder in dataset_dir
+    ]
+    check_folds([subject.dataset for subject in subjects], config, folds)
+    where = given_target(uri, user, password_file, database)
+    answers = run(_ask_each(subjects, where, config))
+    tuning = tune_weights(answers, ks=config.ks, folds=folds)
+    tuning.weights.save(path)
+    if as_json:
+        print_facts({"out": out_file, **tuning.plain()}, True, "")
+    else:
+        _print(tuning, config.retriever.relevance)
+        wrote = f"wrote {out_file}: --relevance {out_file}, or RelevanceConfig.load"
+        out.print(one_line(wrote), markup=False)
+
+
+async def _ask_each(
+    subjects: Sequence[Subject], where: FindTarget | None, config: EvaluationConfig
+) -> list[Answers]:
+    return [await _ask(subject, where, config) for subject in subjects]
+
+
+async def _ask(subject: Subject, where: FindTarget | None, config: EvaluationConfig) -> Answers:
+    async def ask(store: Store, progress: ProgressCallback) -> Answers:
+        return await ask_features(
+            store, subject.dataset, embedder=subject.embedder, config=config, progress=progress
+        )
+
+    return await on_dataset(subject, where, ask)
+
+
+def _print(tuning: Tuning, before: RelevanceConfig | None) -> None:
+    """Print the figures of each dataset, the weights, and whether they are better."""
+    out.print("percent of the evidence, and its interval of 95 %", style="dim")
+    for each in tuning.sets:
+        _print_set(each, tuning.ks)
+    old = {} if before is None else asdict(before)
+    lines = [
+        (name, f"{old[name]:.3f}" if old else "", f"{weight:.3f}")
+        for name, weight in asdict(tuning.weights).items()
+    ]
+    print_titled("weights, fitted to all questions", ("feature", "before", "after"), lines)
+    out.print()
+    for each in tuning.sets:
+        out.print(one_line(f"{each.dataset}: {_verdict(each)}"), markup=False)
+
+
+def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
+    names = [*(f"recall@{k}" for k in ks), MEAN]
+    lines = []
+    for row in each.rows:
+        lines.append((row.weights, "recall", *(percent(row.figures[name]) for name in names)))
+        if row.gain:
+            lines.append((row.weights, "gain", *(percent(row.gain[name], "+") for name in names)))
+    print_titled(
+        f"{each.dataset}, {each.split}: {count(each.questions, 'question', 'questions')}, "
+        f"embedder {each.embedder or 'none'}",
+        ("weights", "", *(f"@{k}" for k in ks), MEAN),
+        lines,
+    )
+    evidence = f"found {100 * each.found:.1f} % of the evidence, some for {each.fitted} questions"
+    out.print(evidence, style="dim", markup=False)
+    print_notes(each.notes)
+
+
+def _verdict(each: TunedSet) -> str:
+    """Say whether the fit is worth having, going by questions that it has not seen."""
+    gain = each.gain
+    shown = f"{percent(gain, '+')} points of recall on questions not seen by the fit"
+    if gain.low > 0:
+        return f"better: {shown}"
+    if gain.mean > 0:
+        return f"perhaps better: {shown}; it may be chance, more questions would tell"
+    worse = "worse" if gain.high < 0 else "no better"
+    return f"{worse}: {shown}; keep the weights that you have"

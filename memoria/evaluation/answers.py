@@ -1,0 +1,140 @@
+"""Ask the questions of a dataset, and keep what speaks for each memory that was found.
+
+In: a loaded dataset, an embedder, settings. Out: `Answers`. Reads only; the engine sees no gold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria.embed import Embedder
+from memoria.evaluation.config import EvaluationConfig
+from memoria.evaluation.dataset import Dataset, Question
+from memoria.evaluation.engine import open_engine, ranked_items, ranking
+from memoria.evaluation.fit import Example
+from memoria.evaluation.report import headline_questions
+from memoria.evaluation.run import most_common
+from memoria.progress import ProgressCallback, silent
+from memoria.rank import rank_by_energy
+from memoria.store import Store
+from memoria.types import Recall
+from memoria.weights import RelevanceConfig
+
+FEATURES = tuple(field.name for field in fields(RelevanceConfig))
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was found for one question.
+
+    Attributes
+    ----------
+    question
+        The question.
+    before
+        Ids as they were ranked, best first.
+    ids, features
+        What can be ranked anew, and its features in the order of ``FEATURES``; (N,) and (N, F).
+    """
+
+    question: Question
+    before: tuple[str, ...]
+    ids: tuple[str, ...]
+    features: Array
+
+    def ranked(self, weights: Array) -> tuple[str, ...]:
+        """Return the ids in the order of these weights, best first; ties by id."""
+        order = np.lexsort((np.array(self.ids), -(self.features @ weights)))
+        return tuple(self.ids[place] for place in order)
+
+    def example(self) -> Example:
+        """Return what weights are fitted to."""
+        gold = set(self.question.gold)
+        return Example(
+            features=self.features, gold=np.array([id_ in gold for id_ in self.ids], dtype=bool)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What was found for the questions of one dataset.
+
+    Attributes
+    ----------
+    dataset, split, embedder
+        Names; the embedder's is None for words alone.
+    answers
+        One for each question, in the order of the file, without the categories left out.
+    notes
+        What recalls could not do as well as they should have -> in how many answers.
+    """
+
+    dataset: str
+    split: str
+    embedder: str | None
+    answers: tuple[Answer, ...]
+    notes: Mapping[str, int]
+
+
+async def ask_features(
+    store: Store,
+    dataset: Dataset,
+    *,
+    embedder: Embedder | None,
+    config: EvaluationConfig,
+    progress: ProgressCallback = silent,
+) -> Answers:
+    """Ask the engine every question; the dataset must have been loaded.
+
+    Parameters
+    ----------
+    embedder
+        Makes the questions' vectors; None asks by words only.
+    config
+        Its ``retriever`` says how ``before`` is ranked; by energy where it has no weights.
+
+    Raises
+    ------
+    MemoriaError
+        A recall failed.
+    """
+    by_energy = config.retriever.relevance is None
+    retriever = config.retriever
+    if by_energy:  # features are had only with some weights; they do not depend on which
+        retriever = replace(retriever, relevance=RelevanceConfig.default())
+    engine = await open_engine(store, dataset, embedder=embedder, config=retriever)
+    questions = headline_questions(dataset, config)
+    notes: Counter[str] = Counter()
+    answers = []
+    for done, question in enumerate(questions, start=1):
+        recall = await engine(question)
+        notes.update(recall.trace.degraded)
+        answers.append(_answer(question, recall, dataset, by_energy))
+        progress("questions", done, len(questions))
+    return Answers(
+        dataset=dataset.name,
+        split=dataset.split,
+        embedder=None if embedder is None else embedder.name,
+        answers=tuple(answers),
+        notes=most_common(notes),
+    )
+
+
+def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: bool) -> Answer:
+    found = ranked_items(recall, dataset.item_kinds)
+    if by_energy:
+        recall = replace(recall, ranked=rank_by_energy(recall.explorations))
+    rows = [[entry.features[name] for name in FEATURES] for entry in found]
+    return Answer(
+        question=question,
+        before=tuple(ranking(recall, dataset.item_kinds)),
+        ids=tuple(entry.memory.id for entry in found),
+        features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
+    )

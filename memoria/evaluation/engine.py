@@ -1,0 +1,50 @@
+"""The real engine on a dataset: `GraphRetriever.recall` with the settings given, and no side door.
+
+In: a question. Out: a `Recall`, or the ids that it ranks. Reads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+
+from memoria.config import RetrieverConfig
+from memoria.embed import Embedder
+from memoria.evaluation.dataset import Dataset, Question
+from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.types import RankedMemory, Recall
+
+Engine = Callable[[Question], Awaitable[Recall]]
+
+
+async def open_engine(
+    store: Store, dataset: Dataset, *, embedder: Embedder | None, config: RetrieverConfig
+) -> Engine:
+    """Open a retriever for each scope; a question is asked in its own, for the ranked kinds."""
+    retrievers: dict[str, GraphRetriever] = {}
+    for scope in dataset.memories:
+        retriever = GraphRetriever(
+            store.driver, scope=scope, database=store.database, embedder=embedder, config=config
+        )
+        await retriever.server_facts()
+        retrievers[scope] = retriever
+
+    async def ask(question: Question) -> Recall:
+        return await retrievers[question.scope].recall(question.text, kinds=dataset.item_kinds)
+
+    return ask
+
+
+def ranked_items(recall: Recall, kinds: Collection[str]) -> list[RankedMemory]:
+    """Return what a recall ranked and is of the ranked kinds, best first."""
+    return [entry for entry in recall.ranked if entry.memory.kind in kinds]
+
+
+def ranking(recall: Recall, kinds: Collection[str]) -> list[str]:
+    """Return the ids that a recall ranks, best first.
+
+    Ranked by energy alone, the search's other hits come after.
+    """
+    ranked = [entry.memory.id for entry in ranked_items(recall, kinds)]
+    hits = [hit.seed_id for hit in recall.hits if hit.memories[0].kind in kinds]
+    return list(dict.fromkeys([*ranked, *hits]))

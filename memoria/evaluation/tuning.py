@@ -1,0 +1,227 @@
+"""Fit the weights of relevance to questions, and measure them on questions that they have not seen.
+
+In: `Answers` of one dataset or several. Out: a `Tuning`: weights, and figures before and after.
+Touches nothing; the same input gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.evaluation.answers import FEATURES, Answer, Answers, Array
+from memoria.evaluation.config import EvaluationConfig
+from memoria.evaluation.dataset import Dataset
+from memoria.evaluation.fit import fit_weights
+from memoria.evaluation.metrics import Interval, bootstrap, score
+from memoria.evaluation.report import check_excluded, headline_questions
+from memoria.weights import RelevanceConfig
+
+DIGITS = 3
+#: The figure that says whether a fit is better: recall@k, averaged over all k.
+MEAN = "mean"
+BEFORE, AFTER, OTHER_SETS, OWN_SET = "before", "after", "other sets", "own set"
+
+Rankings = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneRow:
+    """How well some weights rank the questions of a dataset.
+
+    Attributes
+    ----------
+    weights
+        ``before``: those that were asked with. ``after``: fitted to all datasets, without the fold
+        of the question. With several datasets also ``other sets``, fitted to these alone, and
+        ``own set``: fitted to this one alone, without the fold of the question.
+    figures
+        ``recall@k`` for each k, and ``mean`` over them -> mean over the questions, and interval.
+    gain
+        The same of the difference from ``before``, question by question; above 0 where better.
+    """
+
+    weights: str
+    figures: Mapping[str, Interval]
+    gain: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedSet:
+    """The figures of one dataset.
+
+    Attributes
+    ----------
+    dataset, split, embedder
+        What was asked; the embedder's name is None for words alone.
+    questions
+        How many were asked.
+    fitted
+        How many of them have evidence among what was found: the others tell a fit nothing.
+    found
+        Share of the evidence among what was found, averaged over the questions: recall of a
+        perfect order.
+    rows
+        ``before`` and ``after``; with several datasets also the others.
+    notes
+        What recalls could not do as well as they should have -> in how many answers.
+    """
+
+    dataset: str
+    split: str
+    embedder: str | None
+    questions: int
+    fitted: int
+    found: float
+    rows: tuple[TuneRow, ...]
+    notes: Mapping[str, int]
+
+    @property
+    def gain(self) -> Interval:
+        """How much better the fitted weights rank questions that they have not seen."""
+        return next(row.gain[MEAN] for row in self.rows if row.weights == AFTER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """Fitted weights, and what they are worth.
+
+    Attributes
+    ----------
+    weights
+        Fitted to all questions; rounded.
+    folds, ks
+        As given.
+    sets
+        The figures of each dataset.
+    """
+
+    weights: RelevanceConfig
+    folds: int
+    ks: tuple[int, ...]
+    sets: tuple[TunedSet, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+
+def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: int) -> None:
+    """Raise unless each dataset has a question for each fold.
+
+    Raises
+    ------
+    ConfigError
+        There are fewer, or fewer than 2 folds; or as `check_excluded`.
+    """
+    check_excluded(datasets, config)
+    if folds < 2:
+        raise ConfigError(f"folds must be at least 2, got {folds}")
+    for dataset in datasets:
+        asked = len(headline_questions(dataset, config))
+        if asked < folds:
+            raise ConfigError(f"{dataset.name}: {asked} questions are too few for {folds} folds")
+
+
+def tune_weights(sets: Sequence[Answers], *, ks: Sequence[int], folds: int) -> Tuning:
+    """Fit weights to the answers, each set counting the same, and cross-validate them.
+
+    Parameters
+    ----------
+    folds
+        Parts of each set; questions i, i + folds, i + 2 folds, ... are one. At most as many as
+        the smallest set has questions.
+
+    Raises
+    ------
+    InvalidInputError
+        Nothing that was found is evidence, or no feature tells it from the rest.
+    """
+    answers = [each.answers for each in sets]
+    rankings = {AFTER: _held_out(answers, folds)}
+    if len(sets) > 1:
+        rankings[OTHER_SETS] = [
+            _ranked(own, _fit([each for each in answers if each is not own])) for own in answers
+        ]
+        rankings[OWN_SET] = [_held_out([own], folds)[0] for own in answers]
+    return Tuning(
+        weights=_rounded(_fit(answers)),
+        folds=folds,
+        ks=tuple(ks),
+        sets=tuple(
+            _tuned(each, {name: found[place] for name, found in rankings.items()}, ks)
+            for place, each in enumerate(sets)
+        ),
+    )
+
+
+def _fit(sets: Sequence[Sequence[Answer]]) -> Array:
+    return fit_weights([[answer.example() for answer in answers] for answers in sets])
+
+
+def _ranked(answers: Sequence[Answer], weights: Array) -> Rankings:
+    return [answer.ranked(weights) for answer in answers]
+
+
+def _held_out(sets: Sequence[Sequence[Answer]], folds: int) -> list[Rankings]:
+    """Rank each question by the weights fitted to the other folds."""
+    found: list[Rankings] = [[() for _ in answers] for answers in sets]
+    for fold in range(folds):
+        weights = _fit([[a for i, a in enumerate(s) if i % folds != fold] for s in sets])
+        for rankings, answers in zip(found, sets, strict=True):
+            rankings[fold::folds] = _ranked(answers[fold::folds], weights)
+    return found
+
+
+def _rounded(weights: Array) -> RelevanceConfig:
+    rounded = {
+        name: round(float(weight), DIGITS) + 0.0  # no negative zeros
+        for name, weight in zip(FEATURES, weights, strict=True)
+    }
+    if not any(rounded.values()):
+        raise InvalidInputError(
+            "no feature tells the evidence from the rest of what was found: there are no weights "
+            "to be had from these questions"
+        )
+    return RelevanceConfig(**rounded)
+
+
+def _tuned(asked: Answers, rankings: Mapping[str, Rankings], ks: Sequence[int]) -> TunedSet:
+    before = _scored(asked.answers, [answer.before for answer in asked.answers], ks)
+    rows = [TuneRow(weights=BEFORE, figures=_figures(before, ks), gain={})]
+    for name, found in rankings.items():
+        after = _scored(asked.answers, found, ks)
+        rows.append(
+            TuneRow(weights=name, figures=_figures(after, ks), gain=_figures(after - before, ks))
+        )
+    golds = [set(answer.question.gold) for answer in asked.answers]
+    shares = [
+        len(gold.intersection(answer.ids)) / len(gold)
+        for gold, answer in zip(golds, asked.answers, strict=True)
+    ]
+    return TunedSet(
+        dataset=asked.dataset,
+        split=asked.split,
+        embedder=asked.embedder,
+        questions=len(shares),
+        fitted=sum(share > 0 for share in shares),
+        found=float(np.mean(shares)),
+        rows=tuple(rows),
+        notes=asked.notes,
+    )
+
+
+def _scored(answers: Sequence[Answer], rankings: Rankings, ks: Sequence[int]) -> Array:
+    """Return recall@k of each question, a column for each k, then their mean."""
+    gold = {answer.question.id: answer.question.gold for answer in answers}
+    recall = score(gold, dict(zip(gold, rankings, strict=True)), ks).recall
+    return np.column_stack([recall, recall.mean(axis=1)])
+
+
+def _figures(values: Array, ks: Sequence[int]) -> dict[str, Interval]:
+    names = [*(f"recall@{k}" for k in ks), MEAN]
+    return dict(zip(names, bootstrap(values), strict=True))

@@ -1,0 +1,172 @@
+"""Cross-validated weights: who sees which question, figures by hand, what the user is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoria.cli.datasets import retriever_config
+from memoria.cli.tune import _verdict
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.evaluation import (
+    Answer,
+    Answers,
+    EvaluationConfig,
+    Interval,
+    Question,
+    TunedSet,
+    TuneRow,
+    check_folds,
+    tune_weights,
+    tuning,
+)
+from memoria.evaluation.answers import FEATURES
+from memoria.weights import RelevanceConfig
+from tests.unit.test_evaluation import dataset
+
+IDS = ("a", "b", "c")
+
+
+def answer(number: int, gold: str, *values: Sequence[float], before: str = "abc") -> Answer:
+    """A question that found a, b and c; of each the value of the first feature, the second, ..."""
+    features = np.zeros((len(IDS), len(FEATURES)))
+    for column, of_each in enumerate(values):
+        features[:, column] = of_each
+    asked = Question(id=f"q{number}", text="?", gold=tuple(gold), category=None, scope="s")
+    return Answer(question=asked, before=tuple(before), ids=IDS, features=features)
+
+
+def answers(*given: Answer, name: str = "d") -> Answers:
+    return Answers(dataset=name, split="dev", embedder=None, answers=given, notes={})
+
+
+# The first feature points at the gold, which the order before has last.
+TELLING = [answer(n, "c", (0.0, 0.0, 1.0)) for n in range(4)]
+# Here it points away from it.
+MISLEADING = [answer(n, "a", (0.0, 0.0, 1.0)) for n in range(4)]
+
+
+def rows_of(each: TunedSet) -> dict[str, TuneRow]:
+    return {row.weights: row for row in each.rows}
+
+
+def test_before_and_after_are_of_the_same_questions() -> None:
+    found = tune_weights([answers(*TELLING)], ks=(1, 2), folds=2)
+    [each] = found.sets
+    assert (each.questions, each.fitted, each.found) == (4, 4, 1.0)
+    rows = rows_of(each)
+    assert list(rows) == ["before", "after"]
+    assert {name: figure.mean for name, figure in rows["before"].figures.items()} == {
+        "recall@1": 0.0,
+        "recall@2": 0.0,
+        "mean": 0.0,
+    }
+    assert {figure.mean for figure in rows["after"].gain.values()} == {1.0}
+    assert each.gain == Interval(mean=1.0, low=1.0, high=1.0)
+    weights = [getattr(found.weights, name) for name in FEATURES]
+    assert weights[0] > 1
+    assert weights[0] == round(weights[0], 3)
+    assert set(weights[1:]) == {0.0}
+
+
+def test_no_question_is_ranked_by_weights_that_saw_it() -> None:
+    rng = np.random.default_rng(0)
+    given = [answer(n, IDS[n % 3], *rng.random((4, 3))) for n in range(9)]
+    held_out = tuning._held_out([given], 3)[0]
+    for place, each in enumerate(given):
+        for gold in IDS:  # whatever its own gold, its ranking stays
+            changed = replace(each, question=replace(each.question, gold=(gold,)))
+            again = tuning._held_out([[*given[:place], changed, *given[place + 1 :]]], 3)[0]
+            assert again[place] == held_out[place]
+
+
+def test_weights_of_other_sets_and_of_the_set_alone() -> None:
+    found = tune_weights([answers(*TELLING), answers(*MISLEADING, name="e")], ks=(1,), folds=2)
+    recall = [
+        {name: row.figures["recall@1"].mean for name, row in rows_of(each).items()}
+        for each in found.sets
+    ]
+    # The other set teaches the contrary; together they teach that the feature points at a or c.
+    assert recall[0] | {"after": 0} == {"before": 0, "after": 0, "other sets": 0, "own set": 1}
+    assert recall[1] | {"after": 0} == {"before": 1, "after": 0, "other sets": 0, "own set": 1}
+
+
+def test_what_was_not_found_counts_against_the_recall_and_not_in_the_fit() -> None:
+    missed = answer(4, "xy", (0.0, 0.0, 1.0))
+    half = answer(5, "cy", (0.0, 0.0, 1.0))
+    [each] = tune_weights([answers(*TELLING, missed, half)], ks=(1,), folds=2).sets
+    assert (each.questions, each.fitted, each.found) == (6, 5, pytest.approx(4.5 / 6))
+    assert rows_of(each)["after"].figures["recall@1"].mean == pytest.approx(4.5 / 6)
+
+
+def test_ties_are_ranked_by_id() -> None:
+    assert answer(0, "a").ranked(np.ones(len(FEATURES))) == IDS
+    nothing = replace(answer(0, "a"), ids=(), features=np.empty((0, len(FEATURES))))
+    assert nothing.ranked(np.ones(len(FEATURES))) == ()
+    assert nothing.example().gold.tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([answer(n, "x", (0.0, 0.0, 1.0)) for n in range(4)], "none of 2 questions"),
+        ([answer(n, "a") for n in range(4)], "no feature tells the evidence"),
+    ],
+)
+def test_questions_that_teach_nothing_are_an_error(given: list[Answer], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        tune_weights([answers(*given)], ks=(1,), folds=2)
+
+
+def test_each_dataset_has_a_question_for_each_fold() -> None:
+    many, few = dataset(*["x"] * 6), dataset("x", "y", "y")
+    check_folds([many, few], EvaluationConfig(), 3)
+    for config, folds, message in (
+        (EvaluationConfig(), 4, "d: 3 questions are too few for 4 folds"),
+        (EvaluationConfig(excluded=("y",)), 2, "1 questions are too few"),
+        (EvaluationConfig(limit=2), 3, "2 questions are too few"),
+        (EvaluationConfig(excluded=("x",)), 2, "every question asked is of a category left out"),
+        (EvaluationConfig(excluded=("z",)), 2, "there are: x, y"),
+        (EvaluationConfig(), 1, "folds must be at least 2"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            check_folds([many, few], config, folds)
+
+
+@pytest.mark.parametrize(
+    ("low", "mean", "high", "said"),
+    [
+        (0.01, 0.02, 0.03, "better: +2.0 (1.0..3.0) points"),
+        (-0.01, 0.01, 0.03, "perhaps better: +1.0 (-1.0..3.0) points"),
+        (0.0, 0.0, 0.0, "no better: +0.0 (0.0..0.0) points"),
+        (-0.03, -0.01, 0.01, "no better: -1.0 (-3.0..1.0) points"),
+        (-0.03, -0.02, -0.01, "worse: -2.0 (-3.0..-1.0) points"),
+    ],
+)
+def test_user_is_told_whether_the_weights_are_worth_having(
+    low: float, mean: float, high: float, said: str
+) -> None:
+    [each] = tune_weights([answers(*TELLING)], ks=(1,), folds=2).sets
+    gain = {"mean": Interval(mean=mean, low=low, high=high)}
+    rows = tuple(row if row.weights == "before" else replace(row, gain=gain) for row in each.rows)
+    text = _verdict(replace(each, rows=rows))
+    assert text.startswith(said)
+    assert ("keep the weights that you have" in text) == (mean <= 0)
+
+
+def test_relevance_is_a_profile_or_none_or_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chosen = replace(RelevanceConfig.default(), **{FEATURES[0]: 7.0})
+    chosen.save("mine.json")
+    chosen.save("default")  # a profile goes before a file of its name
+    assert retriever_config("none").relevance is None
+    assert retriever_config("default").relevance == RelevanceConfig.default()
+    assert retriever_config("mine.json").relevance == chosen
+    with pytest.raises(OSError, match="nowhere"):
+        retriever_config("nowhere")
