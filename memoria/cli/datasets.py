@@ -95,12 +95,18 @@ def read_subject(
 
 def retriever_config(relevance: str) -> RetrieverConfig:
     """Return the settings of every recall, with the weights that ``--relevance`` names."""
+    profiles = RelevanceConfig.profiles()
     if relevance == "none":
         weights = None
-    elif relevance in RelevanceConfig.profiles():
+    elif relevance in profiles:
         weights = RelevanceConfig.profile(relevance)
-    else:
+    elif Path(relevance).is_file():
         weights = RelevanceConfig.load(relevance)
+    else:
+        raise typer.BadParameter(
+            f"{relevance!r} is no file, and none of {', '.join(profiles)}, none",
+            param_hint="--relevance",
+        )
     return replace(EvaluationConfig().retriever, relevance=weights)
 
 

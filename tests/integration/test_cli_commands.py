@@ -28,16 +28,18 @@ OPTIONS = {
     for name, command in COMMANDS.items()
 }
 ON_DATABASE = [name for name in COMMANDS if "--uri" in OPTIONS[name]]
+HARBOUR = str(Path(__file__).parents[1] / "data" / "harbour")
 # What each of them can't do without; a new command that needs something must say so here.
 ARGUMENTS = {
     "ingest": ["-"],
     "recall": ["rain"],
     "explore": ["a"],
     "forget": ["c", "--yes"],
-    "evaluate": [str(Path(__file__).parents[1] / "data" / "harbour")],
+    "evaluate": [HARBOUR],
+    "tune": [HARBOUR, "--out", os.devnull],
 }
 # They start a server of their own where no database is named.
-WITH_A_SERVER = {"evaluate"}
+WITH_A_SERVER = {"evaluate", "tune"}
 LINES = (
     '{"id": "a", "kind": "Event", "text": "Rain in Lund."}',
     '{"id": "b", "kind": "Event", "text": "The cellar was wet."}',

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 from memoria.cli.datasets import retriever_config
 from memoria.cli.tune import _verdict
@@ -168,5 +169,5 @@ def test_relevance_is_a_profile_or_none_or_a_file(
     assert retriever_config("none").relevance is None
     assert retriever_config("default").relevance == RelevanceConfig.default()
     assert retriever_config("mine.json").relevance == chosen
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(typer.BadParameter, match=r"'nowhere' is no file, and none of .*default"):
         retriever_config("nowhere")

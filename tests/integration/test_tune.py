@@ -1,0 +1,184 @@
+"""Weights fitted to questions from end to end: small datasets, the real engine, the real store."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memoria.evaluation import EvaluationConfig, ask_features, load_dataset, prepare, read_dataset
+from memoria.evaluation.answers import FEATURES
+from memoria.retriever import GraphRetriever
+from memoria.store import Store, Target
+from memoria.weights import RelevanceConfig
+from tests.integration.test_cli_commands import Call, call, secret
+from tests.integration.test_evaluation import EMBED
+
+__all__ = ["call", "secret"]  # fixtures
+
+DATA = Path(__file__).parents[1] / "data"
+HARBOUR = str(DATA / "harbour")
+
+
+@pytest.fixture
+def copied(tmp_path: Path, scope: str) -> Path:
+    """The small dataset in a folder of the test's own, hence in scopes of its own."""
+    return Path(shutil.copytree(DATA / "harbour", tmp_path / scope))
+
+
+@pytest.fixture
+def where(target: Target, secret: Path, store: Store) -> list[str]:
+    """Options that name the server under test."""
+    assert store
+    return ["--uri", target.uri, "--password-file", str(secret), "--embedder", "none"]
+
+
+async def test_answers_are_those_of_the_engine(store: Store, copied: Path) -> None:
+    dataset = read_dataset(copied)
+    await prepare(store, EMBED)
+    await load_dataset(store, dataset, embedder=EMBED)
+    config = EvaluationConfig(excluded=("single",), limit=6)
+    found = await ask_features(store, dataset, embedder=EMBED, config=config)
+    assert (found.dataset, found.split, found.embedder) == (copied.name, "dev", EMBED.name)
+    assert [answer.question.id for answer in found.answers] == ["q0", "q1", "q2", "q6"]
+    assert not found.notes
+    [answer] = [each for each in found.answers if each.question.id == "q0"]
+    retriever = GraphRetriever(store.driver, scope=answer.question.scope, embedder=EMBED)
+    recall = await retriever.recall(answer.question.text, kinds=["Passage"])
+    assert answer.ids == answer.before == tuple(entry.memory.id for entry in recall.ranked)
+    assert answer.features.tolist() == [
+        [entry.features[name] for name in FEATURES] for entry in recall.ranked
+    ]
+
+
+def test_command_fits_prints_and_writes(
+    call: Call, copied: Path, where: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.json"
+    base = ["tune", str(copied), str(DATA / "talks"), "--folds", "4", "--k", "1", "--k", "3"]
+    base += ["--exclude-category", "unanswerable", *where, "--out", str(file)]
+    done = call(*base)
+    assert done.code == 0, done.err
+    assert done.err == ""
+    assert f"{copied.name}, dev: 8 questions, embedder none" in done.out
+    assert "talks, dev: 7 questions, embedder none" in done.out
+    for name in ("before", "after", "other sets", "own set"):
+        found = re.findall(rf"^{name} +recall +\d+\.\d \(", done.out, re.MULTILINE)
+        assert len(found) == 2, name
+        gains = re.findall(rf"^{name} +gain +[+-]\d+\.\d \(", done.out, re.MULTILINE)
+        assert len(gains) == (0 if name == "before" else 2), name
+    assert "no embedder: searched by words only" in done.out
+    assert re.search(r"^talks: .* points of recall on questions", done.out, re.MULTILINE)
+    assert f"wrote {file}" in done.out
+    weights = RelevanceConfig.load(file)
+    for name, weight in json.loads(file.read_bytes()).items():
+        assert getattr(weights, name) == round(weight, 3)
+        assert re.search(rf"^{name} .* {weight:.3f}$", done.out, re.MULTILINE)
+
+
+def test_two_runs_write_the_same_bytes(
+    call: Call, copied: Path, where: list[str], tmp_path: Path
+) -> None:
+    other = Path(shutil.copytree(DATA / "talks", tmp_path / "talks" / copied.name))
+    file, written = tmp_path / "mine.json", []
+    for _ in range(3):  # while the first one asks the first dataset, the second is not there yet
+        assert call("tune", str(copied), str(other), *where, "--out", str(file)).code == 0
+        written.append(file.read_bytes())
+    assert written[1] == written[2]
+
+
+def test_written_weights_rank_and_figures_are_those_of_evaluate(
+    call: Call, copied: Path, where: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.json"
+    done = call("tune", str(copied), "--json", "--k", "2", "--k", "5", *where, "--out", str(file))
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["out"] == str(file)
+    assert found["weights"] == json.loads(file.read_bytes())
+    [each] = found["sets"]
+    before, after = each["rows"]
+    assert (before["weights"], after["weights"]) == ("before", "after")
+    assert set(after["figures"]) == set(after["gain"]) == {"recall@2", "recall@5", "mean"}
+    runs = {}
+    for relevance in ("default", str(file)):
+        run_out = ["--run-out", str(tmp_path / "run.jsonl")]
+        options = ["--json", "--relevance", relevance, "--k", "2", "--k", "5", *where, *run_out]
+        report = json.loads(call("evaluate", str(copied), *options).out)
+        runs[relevance] = (tmp_path / "run.jsonl").read_bytes()
+        if relevance == "default":
+            for name in ("recall@2", "recall@5"):
+                figures = report["methods"][0]["rows"][-1]["figures"]
+                assert figures[name] == before["figures"][name]
+    assert runs["default"] != runs[str(file)]
+
+
+def test_without_weights_before_is_the_order_of_energy(
+    call: Call, copied: Path, where: list[str], tmp_path: Path
+) -> None:
+    options = ["--json", "--relevance", "none", "--k", "2", *where]
+    done = call("tune", str(copied), *options, "--out", str(tmp_path / "mine.json"))
+    assert done.code == 0, done.err
+    [each] = json.loads(done.out)["sets"]
+    [method] = json.loads(call("evaluate", str(copied), *options).out)["methods"]
+    expected = method["rows"][-1]["figures"]["recall@2"]
+    assert each["rows"][0]["figures"]["recall@2"] == expected
+    assert each["rows"][1]["gain"]["recall@2"]["mean"] == pytest.approx(
+        each["rows"][1]["figures"]["recall@2"]["mean"] - expected["mean"]
+    )
+
+
+def test_evidence_out_of_reach_teaches_nothing(
+    call: Call, copied: Path, where: list[str], tmp_path: Path
+) -> None:
+    questions = copied / "questions.dev.jsonl"
+    questions.write_text(re.sub(r'"gold": \[[^]]*\]', '"gold": ["nobody"]', questions.read_text()))
+    file = tmp_path / "mine.json"
+    done = call("tune", str(copied), *where, "--out", str(file))
+    assert done.code == 1
+    assert re.fullmatch(r"memoria: none of \d questions has evidence among .*\n", done.err)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "named"),
+    [
+        (["no-such-folder"], 1, "no-such-folder: no such folder"),
+        ([HARBOUR, "no-such-folder"], 1, "no-such-folder: no such folder"),
+        ([HARBOUR, HARBOUR], 2, "named twice"),
+        ([HARBOUR, "--folds", "9"], 1, "8 questions are too few for 9 folds"),
+        ([HARBOUR, "--folds", "1"], 2, "--folds"),
+        ([HARBOUR, "--exclude-category", "hard"], 1, "there are: bridge, single"),
+        (
+            [HARBOUR, "--exclude-category", "bridge", "--exclude-category", "single"],
+            1,
+            "every question asked",
+        ),
+        ([HARBOUR, "--relevance", "nowhere"], 2, "'nowhere' is no file"),
+        ([HARBOUR, "--out", "nowhere/mine.json"], 2, "--out"),
+        ([HARBOUR, "--out", "."], 2, "--out"),
+        ([HARBOUR, "--out", "-"], 2, "--out"),
+        ([HARBOUR, "--use-vectors"], 1, "no emb_nodes file"),
+    ],
+)
+def test_command_refuses_before_it_starts_a_server(
+    call: Call, arguments: list[str], code: int, named: str
+) -> None:
+    done = call("tune", *arguments)
+    assert done.code == code
+    assert done.out == ""
+    assert named in done.err
+
+
+def test_command_starts_a_server_for_each_dataset(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--embedder", "none", "--limit", "3", "--folds", "3", "--json"]
+    done = call("tune", HARBOUR, str(DATA / "talks"), *options)
+    assert done.code == 0, done.err
+    assert [each["dataset"] for each in json.loads(done.out)["sets"]] == ["harbour", "talks"]
+    assert RelevanceConfig.load("relevance.json")
