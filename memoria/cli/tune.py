@@ -53,7 +53,8 @@ from memoria.store import Store
 from memoria.weights import RelevanceConfig
 
 Folders = Annotated[
-    list[Path], typer.Argument(help="Folders with nodes, edges and questions.", metavar="DIR...")
+    list[Path],
+    typer.Argument(metavar="DATASET_DIR", help="Folders with nodes, edges and questions."),
 ]
 Out = Annotated[str, typer.Option("--out", help="File for the weights.")]
 Folds = Annotated[int, typer.Option(min=2, help="Parts of the questions, each held out once.")]
@@ -103,7 +104,7 @@ def tune(
     )
     path = check_file(out_file, "--out")
     if len({folder.resolve() for folder in dataset_dir}) < len(dataset_dir):
-        raise typer.BadParameter("a folder is named twice", param_hint="DIR")
+        raise typer.BadParameter("a folder is named twice", param_hint="DATASET_DIR")
     subjects = [
         read_subject(context, folder, split, use_vectors, embedder) for folder in dataset_dir
     ]
@@ -155,9 +156,9 @@ def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
     names = [*(f"recall@{k}" for k in ks), MEAN]
     lines = []
     for row in each.rows:
-        lines.append((row.weights, "recall", *(percent(row.figures[name]) for name in names)))
+        lines.append((row.name, "recall", *(percent(row.figures[name]) for name in names)))
         if row.gain:
-            lines.append((row.weights, "gain", *(percent(row.gain[name], "+") for name in names)))
+            lines.append((row.name, "gain", *(percent(row.gain[name], "+") for name in names)))
     print_titled(
         f"{each.dataset}, {each.split}: {count(each.questions, 'question', 'questions')}, "
         f"embedder {each.embedder or 'none'}",
@@ -172,7 +173,7 @@ def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
 def _verdict(each: TunedSet) -> str:
     """Say whether the fit is worth having, going by questions that it has not seen."""
     gain = each.gain
-    shown = f"{percent(gain, '+')} points of recall on questions not seen by the fit"
+    shown = f"{percent(gain, '+')} points of mean recall on questions not seen by the fit"
     if gain.low > 0:
         return f"better: {shown}"
     if gain.mean > 0:

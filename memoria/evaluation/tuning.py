@@ -35,7 +35,7 @@ class TuneRow:
 
     Attributes
     ----------
-    weights
+    name
         ``before``: those that were asked with. ``after``: fitted to all datasets, without the fold
         of the question. With several datasets also ``other sets``, fitted to these alone, and
         ``own set``: fitted to this one alone, without the fold of the question.
@@ -45,7 +45,7 @@ class TuneRow:
         The same of the difference from ``before``, question by question; above 0 where better.
     """
 
-    weights: str
+    name: str
     figures: Mapping[str, Interval]
     gain: Mapping[str, Interval]
 
@@ -83,7 +83,7 @@ class TunedSet:
     @property
     def gain(self) -> Interval:
         """How much better the fitted weights rank questions that they have not seen."""
-        return next(row.gain[MEAN] for row in self.rows if row.weights == AFTER)
+        return next(row.gain[MEAN] for row in self.rows if row.name == AFTER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,11 +192,11 @@ def _rounded(weights: Array) -> RelevanceConfig:
 
 def _tuned(asked: Answers, rankings: Mapping[str, Rankings], ks: Sequence[int]) -> TunedSet:
     before = _scored(asked.answers, [answer.before for answer in asked.answers], ks)
-    rows = [TuneRow(weights=BEFORE, figures=_figures(before, ks), gain={})]
+    rows = [TuneRow(name=BEFORE, figures=_figures(before, ks), gain={})]
     for name, found in rankings.items():
         after = _scored(asked.answers, found, ks)
         rows.append(
-            TuneRow(weights=name, figures=_figures(after, ks), gain=_figures(after - before, ks))
+            TuneRow(name=name, figures=_figures(after, ks), gain=_figures(after - before, ks))
         )
     golds = [set(answer.question.gold) for answer in asked.answers]
     shares = [

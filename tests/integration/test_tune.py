@@ -71,7 +71,7 @@ def test_command_fits_prints_and_writes(
         gains = re.findall(rf"^{name} +gain +[+-]\d+\.\d \(", done.out, re.MULTILINE)
         assert len(gains) == (0 if name == "before" else 2), name
     assert "no embedder: searched by words only" in done.out
-    assert re.search(r"^talks: .* points of recall on questions", done.out, re.MULTILINE)
+    assert re.search(r"^talks: .* points of mean recall on questions", done.out, re.MULTILINE)
     assert f"wrote {file}" in done.out
     weights = RelevanceConfig.load(file)
     for name, weight in json.loads(file.read_bytes()).items():
@@ -101,7 +101,7 @@ def test_written_weights_rank_and_figures_are_those_of_evaluate(
     assert found["weights"] == json.loads(file.read_bytes())
     [each] = found["sets"]
     before, after = each["rows"]
-    assert (before["weights"], after["weights"]) == ("before", "after")
+    assert (before["name"], after["name"]) == ("before", "after")
     assert set(after["figures"]) == set(after["gain"]) == {"recall@2", "recall@5", "mean"}
     runs = {}
     for relevance in ("default", str(file)):

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from memoria.cli import EXIT_CODES, app
-from memoria.cli.output import opened
+from memoria.cli.output import check_file, opened
 from memoria.cli.recall import _seed
 from memoria.errors import InvalidInputError, UnavailableError
 from memoria.types import Seed
@@ -89,6 +89,15 @@ def test_an_output_that_can_not_be_made_is_named_as_the_user_named_it(
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_file_that_can_not_be_written_is_refused_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check_file(str(tmp_path / "x.json"), "--out") == tmp_path / "x.json"
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write where others may not
+    with pytest.raises(typer.BadParameter, match="can't be written"):
+        check_file(str(tmp_path / "x.json"), "--out")
+
+
 def test_standard_input_named_twice_is_refused_with_the_reason() -> None:
     assert "standard input can be read only once" in memoria("pack", "-", "-").output
 
@@ -106,6 +115,7 @@ def test_stats_of_all_scopes_and_of_one_exclude_each_other() -> None:
     ("name", "usage"),
     [
         ("pack", r"memoria pack \[OPTIONS\] \[FILE\]\.\.\."),
+        ("tune", r"memoria tune \[OPTIONS\] \W?DATASET_DIR\W?\.\.\."),
         ("explore", r"memoria explore \[OPTIONS\] \W?SEED\W?\.\.\."),  # braces by Typer's version
     ],
 )

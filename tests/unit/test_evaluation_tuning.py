@@ -52,7 +52,7 @@ MISLEADING = [answer(n, "a", (0.0, 0.0, 1.0)) for n in range(4)]
 
 
 def rows_of(each: TunedSet) -> dict[str, TuneRow]:
-    return {row.weights: row for row in each.rows}
+    return {row.name: row for row in each.rows}
 
 
 def test_before_and_after_are_of_the_same_questions() -> None:
@@ -153,7 +153,7 @@ def test_user_is_told_whether_the_weights_are_worth_having(
 ) -> None:
     [each] = tune_weights([answers(*TELLING)], ks=(1,), folds=2).sets
     gain = {"mean": Interval(mean=mean, low=low, high=high)}
-    rows = tuple(row if row.weights == "before" else replace(row, gain=gain) for row in each.rows)
+    rows = tuple(row if row.name == "before" else replace(row, gain=gain) for row in each.rows)
     text = _verdict(replace(each, rows=rows))
     assert text.startswith(said)
     assert ("keep the weights that you have" in text) == (mean <= 0)
