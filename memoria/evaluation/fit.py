@@ -136,10 +136,10 @@ def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
     3.0
     """
     loss = Loss(sets, l2=l2)
-    weights: Array = np.zeros(next(e.features.shape[1] for examples in sets for e in examples))
+    weights = np.zeros(next(e.features.shape[1] for examples in sets for e in examples))
     for _ in range(MAX_STEPS):
         gradient, curvature = loss.slopes(weights)
-        step: Array = np.linalg.solve(curvature, gradient)
+        step = np.linalg.solve(curvature, gradient).astype(np.float64)
         promised = float(gradient @ step)
         if promised <= TOLERANCE:
             return weights - step

@@ -173,12 +173,13 @@ def test_command_refuses_before_it_starts_a_server(
     assert named in done.err
 
 
-def test_command_starts_a_server_for_each_dataset(
+def test_command_starts_a_server_of_its_own_and_names_the_file(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ["--embedder", "none", "--limit", "3", "--folds", "3", "--json"]
-    done = call("tune", HARBOUR, str(DATA / "talks"), *options)
+    done = call("tune", HARBOUR, "--embedder", "none", "--limit", "3", "--folds", "3", "--json")
     assert done.code == 0, done.err
-    assert [each["dataset"] for each in json.loads(done.out)["sets"]] == ["harbour", "talks"]
-    assert RelevanceConfig.load("relevance.json")
+    found = json.loads(done.out)
+    assert found["out"] == "relevance.json"
+    assert [each["questions"] for each in found["sets"]] == [3]
+    assert RelevanceConfig.load(tmp_path / "relevance.json")
