@@ -40,6 +40,13 @@ class RelevanceConfig:
     heading
         Weight of being named: all words of the text's heading, its first line of several, stand in
         the query.
+    mention
+        Weight of being mentioned: the root of how well the candidate matches the query whose text
+        holds this one's heading, over the best; of several such, the best.
+    question
+        Weight of asking: the text ends with a question mark.
+    recency
+        Weight of being new: 1 for the newest candidate, half of it a month before; 0 without time.
     energy
         Weight of the root of the highest energy that reached the memory over hops, over the best.
     energy_bm25
@@ -63,6 +70,9 @@ class RelevanceConfig:
     bm25: float = 0.0
     coverage: float = 0.0
     heading: float = 0.0
+    mention: float = 0.0
+    question: float = 0.0
+    recency: float = 0.0
     energy: float = 0.0
     energy_bm25: float = 0.0
     joint_coverage: float = 0.0

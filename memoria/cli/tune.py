@@ -45,6 +45,7 @@ from memoria.evaluation import (
     TunedSet,
     Tuning,
     ask_features,
+    check_features,
     check_folds,
     tune_weights,
 )
@@ -61,6 +62,10 @@ Folds = Annotated[int, typer.Option(min=2, help="Parts of the questions, each he
 Excluded = Annotated[
     list[str] | None, typer.Option(help="Category to leave out, of the fit too; may be repeated.")
 ]
+Without = Annotated[
+    list[str] | None, typer.Option(help="Feature that gets no weight; may be repeated.")
+]
+Ablation = Annotated[bool, typer.Option("--ablation", help="Also show what each feature is worth.")]
 
 
 def tune(
@@ -71,6 +76,8 @@ def tune(
     folds: Folds = 5,
     k: Ks = None,
     exclude_category: Excluded = None,
+    without: Without = None,
+    ablation: Ablation = False,
     limit: Limit = None,
     use_vectors: UseVectors = False,
     relevance: Weights = "default",
@@ -109,9 +116,12 @@ def tune(
         read_subject(context, folder, split, use_vectors, embedder) for folder in dataset_dir
     ]
     check_folds([subject.dataset for subject in subjects], config, folds)
+    check_features(without or ())
     where = given_target(uri, user, password_file, database)
     answers = run(_ask_each(subjects, where, config))
-    tuning = tune_weights(answers, ks=config.ks, folds=folds)
+    tuning = tune_weights(
+        answers, ks=config.ks, folds=folds, without=without or (), ablation=ablation
+    )
     tuning.weights.save(path)
     if as_json:
         print_facts({"out": out_file, **tuning.plain()}, True, "")

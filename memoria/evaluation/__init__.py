@@ -27,6 +27,7 @@ from memoria.evaluation.tuning import (
     TunedSet,
     TuneRow,
     Tuning,
+    check_features,
     check_folds,
     tune_weights,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "ask_features",
     "bootstrap",
     "check_excluded",
+    "check_features",
     "check_folds",
     "check_method",
     "fit_weights",

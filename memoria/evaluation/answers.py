@@ -6,7 +6,7 @@ In: a loaded dataset, an embedder, settings. Out: `Answers`. Reads only; the eng
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
 from memoria.progress import ProgressCallback, silent
 from memoria.rank import rank_by_energy
+from memoria.relevance import behind_seeds, gather, seed_rows
 from memoria.store import Store
 from memoria.types import Recall
 from memoria.weights import RelevanceConfig
@@ -42,23 +43,29 @@ class Answer:
         Ids as they were ranked, best first.
     ids, features
         What can be ranked anew, and its features in the order of ``FEATURES``; (N,) and (N, F).
+    seeds
+        For each of them the places of those from which energy reached it.
     """
 
     question: Question
     before: tuple[str, ...]
     ids: tuple[str, ...]
     features: Array
+    seeds: Sequence[Sequence[int]]
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
-        """Return the ids in the order of these weights, best first; ties by id."""
-        order = np.lexsort((np.array(self.ids), -(self.features @ weights)))
+        """Return the ids as a recall with these weights ranks them, best first."""
+        values = dict(zip(FEATURES, self.features.T, strict=True))
+        sums = behind_seeds(self.features @ weights, values, self.seeds)
+        order = np.lexsort((np.array(self.ids), -sums))
         return tuple(self.ids[place] for place in order)
 
-    def example(self) -> Example:
-        """Return what weights are fitted to."""
+    def example(self, kept: Array) -> Example:
+        """Return what weights are fitted to: the features times ``kept``, (F,), and the gold."""
         gold = set(self.question.gold)
         return Example(
-            features=self.features, gold=np.array([id_ in gold for id_ in self.ids], dtype=bool)
+            features=self.features * kept,
+            gold=np.array([id_ in gold for id_ in self.ids], dtype=bool),
         )
 
 
@@ -128,13 +135,17 @@ async def ask_features(
 
 
 def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: bool) -> Answer:
-    found = ranked_items(recall, dataset.item_kinds)
+    kinds = dataset.item_kinds
+    found = {entry.memory.id: entry for entry in ranked_items(recall, kinds)}
+    candidates = gather(recall.explorations, recall.hits, kinds)  # by id, as recall has them
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
-    rows = [[entry.features[name] for name in FEATURES] for entry in found]
+    ids = [candidate.memory.id for candidate in candidates]
+    rows = [[found[id_].features[name] for name in FEATURES] for id_ in ids]
     return Answer(
         question=question,
-        before=tuple(ranking(recall, dataset.item_kinds)),
-        ids=tuple(entry.memory.id for entry in found),
+        before=tuple(ranking(recall, kinds)),
+        ids=tuple(ids),
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
+        seeds=seed_rows(candidates),
     )

@@ -38,7 +38,8 @@ class TuneRow:
     name
         ``before``: those that were asked with. ``after``: fitted to all datasets, without the fold
         of the question. With several datasets also ``other sets``, fitted to these alone, and
-        ``own set``: fitted to this one alone, without the fold of the question.
+        ``own set``: fitted to this one alone, without the fold of the question. With an ablation
+        also ``without`` each feature, else as ``after``.
     figures
         ``recall@k`` for each k, and ``mean`` over them -> mean over the questions, and interval.
     gain
@@ -127,7 +128,27 @@ def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: in
             raise ConfigError(f"{dataset.name}: {asked} questions are too few for {folds} folds")
 
 
-def tune_weights(sets: Sequence[Answers], *, ks: Sequence[int], folds: int) -> Tuning:
+def check_features(names: Sequence[str]) -> None:
+    """Raise unless each is a feature.
+
+    Raises
+    ------
+    ConfigError
+        One is not; names those there are.
+    """
+    for name in names:
+        if name not in FEATURES:
+            raise ConfigError(f"no feature {name!r}; there are: {', '.join(FEATURES)}")
+
+
+def tune_weights(
+    sets: Sequence[Answers],
+    *,
+    ks: Sequence[int],
+    folds: int,
+    without: Sequence[str] = (),
+    ablation: bool = False,
+) -> Tuning:
     """Fit weights to the answers, each set counting the same, and cross-validate them.
 
     Parameters
@@ -135,21 +156,35 @@ def tune_weights(sets: Sequence[Answers], *, ks: Sequence[int], folds: int) -> T
     folds
         Parts of each set; questions i, i + folds, i + 2 folds, ... are one. At most as many as
         the smallest set has questions.
+    without
+        Features that get no weight.
+    ablation
+        Whether to fit anew without each of the other features, to show what it is worth.
 
     Raises
     ------
     InvalidInputError
         Nothing that was found is evidence, or no feature tells it from the rest.
+    ConfigError
+        As `check_features`.
     """
+    check_features(without)
+    kept = np.array([name not in without for name in FEATURES], dtype=np.float64)
     answers = [each.answers for each in sets]
-    rankings = {AFTER: _held_out(answers, folds)}
+    rankings = {AFTER: _held_out(answers, folds, kept)}
     if len(sets) > 1:
         rankings[OTHER_SETS] = [
-            _ranked(own, _fit([each for each in answers if each is not own])) for own in answers
+            _ranked(own, _fit([each for each in answers if each is not own], kept))
+            for own in answers
         ]
-        rankings[OWN_SET] = [_held_out([own], folds)[0] for own in answers]
+        rankings[OWN_SET] = [_held_out([own], folds, kept)[0] for own in answers]
+    if ablation:
+        for place in np.flatnonzero(kept):
+            fewer = kept.copy()
+            fewer[place] = 0.0
+            rankings[f"without {FEATURES[place]}"] = _held_out(answers, folds, fewer)
     return Tuning(
-        weights=_rounded(_fit(answers)),
+        weights=_rounded(_fit(answers, kept)),
         folds=folds,
         ks=tuple(ks),
         sets=tuple(
@@ -159,19 +194,20 @@ def tune_weights(sets: Sequence[Answers], *, ks: Sequence[int], folds: int) -> T
     )
 
 
-def _fit(sets: Sequence[Sequence[Answer]]) -> Array:
-    return fit_weights([[answer.example() for answer in answers] for answers in sets])
+def _fit(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
+    """Fit weights; a feature times 0 tells nothing, and gets none."""
+    return fit_weights([[answer.example(kept) for answer in answers] for answers in sets])
 
 
 def _ranked(answers: Sequence[Answer], weights: Array) -> Rankings:
     return [answer.ranked(weights) for answer in answers]
 
 
-def _held_out(sets: Sequence[Sequence[Answer]], folds: int) -> list[Rankings]:
+def _held_out(sets: Sequence[Sequence[Answer]], folds: int, kept: Array) -> list[Rankings]:
     """Rank each question by the weights fitted to the other folds."""
     found: list[Rankings] = [[() for _ in answers] for answers in sets]
     for fold in range(folds):
-        weights = _fit([[a for i, a in enumerate(s) if i % folds != fold] for s in sets])
+        weights = _fit([[a for i, a in enumerate(s) if i % folds != fold] for s in sets], kept)
         for rankings, answers in zip(found, sets, strict=True):
             rankings[fold::folds] = _ranked(answers[fold::folds], weights)
     return found

@@ -3,14 +3,15 @@
 In: a query's words, candidates, what the database knows of them. Out: arrays by name. Touches
 nothing. The features are those of `RelevanceConfig`, which says what each one is.
 
-Source: the residual and joint coverage of a multi-hop question, where a seed answers one half and
-a memory behind it the other, are memoria's own; measured in ``docs/quality.md``.
+Source: joint and residual coverage of a multi-hop question, where a seed answers one half and a
+memory behind it the other, and mentions are memoria's own; measured in ``docs/quality.md``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ _PARENTHESIS = re.compile(r"\(.*?\)")
 # How a neighbour's own match counts as support: a cosine tells little unless it is high.
 _COSINE_POWER = 3
 _BM25_POWER = 2
+# Shorter headings stand in texts by chance.
+_MIN_HEADING_CHARS = 3
+_HALF_LIFE = timedelta(days=30)
 
 
 def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[str, Array]:
@@ -47,13 +51,19 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     bm25 = mass / best_mass
     strength = _strengths(candidates)
     joint, residual = _together(candidates, pool.masses / best_mass, strength)
-    strongest, support = _support(ids, cosine, bm25, facts)
+    match = np.clip(cosine, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
+    strongest, support = _support(ids, match, facts)
     reached = np.array([max(by_seed.values(), default=0.0) for by_seed in strength])
     return {
         "cosine": cosine,
         "bm25": bm25,
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
         "heading": np.array([_is_named(each.memory.text, terms) for each in candidates], float),
+        "mention": _mentions([each.memory.text for each in candidates], match),
+        "question": np.array(
+            [each.memory.text.rstrip().endswith("?") for each in candidates], float
+        ),
+        "recency": _recency(candidates),
         "energy": reached,
         "energy_bm25": reached * bm25,
         "joint_coverage": joint,
@@ -95,10 +105,9 @@ def _together(
     return joint, residual
 
 
-def _support(ids: Sequence[str], cosine: Array, bm25: Array, facts: Facts) -> tuple[Array, Array]:
+def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Array]:
     """Roots of the strongest support by a neighbour, and of that by all, over the best."""
     place = {id_: row for row, id_ in enumerate(ids)}
-    match = np.clip(cosine, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
     edges = {
         (place[one], place[other]): weight
         for id_, neighbours in facts.neighbours.items()
@@ -114,8 +123,40 @@ def _support(ids: Sequence[str], cosine: Array, bm25: Array, facts: Facts) -> tu
     return np.sqrt(_over_best(strongest)), np.sqrt(_over_best(total))
 
 
+def _mentions(texts: Sequence[str], match: Array) -> Array:
+    """Root of the best match among the texts that hold a text's heading, over the best."""
+    headings = [_heading(text) for text in texts]
+    best = np.zeros(len(texts))
+    for row, heading in enumerate(headings):
+        if len(heading) < _MIN_HEADING_CHARS:
+            continue
+        whole = re.compile(rf"(?<!\w){re.escape(heading)}(?!\w)")
+        for other, text in enumerate(texts):
+            may = match[other] > best[row] and headings[other] != heading
+            # Looking for the string first spares nearly all of the matching.
+            if may and heading in text and whole.search(text):
+                best[row] = match[other]
+    return np.sqrt(_over_best(best))
+
+
+def _recency(candidates: Sequence[Candidate]) -> Array:
+    """Halve with every month before the newest of the candidates; 0 without a time."""
+    times = [each.memory.created_at for each in candidates]
+    newest = max((time for time in times if time is not None), default=None)
+    if newest is None:
+        return np.zeros(len(times))
+    return np.array(
+        [0.0 if time is None else 0.5 ** ((newest - time) / _HALF_LIFE) for time in times]
+    )
+
+
+def _heading(text: str) -> str:
+    """Return the first line of a text of several, without what stands in parentheses."""
+    heading, _, rest = text.strip().partition("\n")
+    return _PARENTHESIS.sub("", heading).strip() if rest else ""
+
+
 def _is_named(text: str, terms: Sequence[str]) -> bool:
     """Tell whether the query holds all words of a text's heading."""
-    heading, _, rest = text.strip().partition("\n")
-    words = content_words(_PARENTHESIS.sub("", heading))
-    return bool(rest and words) and {stem(word) for word in words} <= set(terms)
+    words = content_words(_heading(text))
+    return bool(words) and {stem(word) for word in words} <= set(terms)

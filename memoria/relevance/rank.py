@@ -5,32 +5,39 @@ In: a query, candidates, what the database knows of them. Out: `RankedMemory`s. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
 from memoria.relevance.candidates import Candidate, Facts
-from memoria.relevance.features import features
+from memoria.relevance.features import Array, features
 from memoria.types import RankedMemory
 from memoria.weights import RelevanceConfig
+
+#: Name of the share that `behind_seeds` takes.
+BEHIND_SEED = "behind_seed"
+# By how much, at most, a memory stands behind its seed: it only has to stand there.
+_STEP = 1e-3
 
 
 def rank_by_relevance(
     query: str, candidates: Sequence[Candidate], facts: Facts, config: RelevanceConfig
 ) -> tuple[RankedMemory, ...]:
-    """Rank candidates by the weighted sum of their features; ties by id.
+    """Rank candidates by the weighted sum of their features, no neighbour before its seed.
 
     The score of a memory is its relevance relative to the best, in (0, 1]: e to the power of the
     difference of their sums, which is the ratio of their odds in the model that the weights were
-    fitted for.
+    fitted for. Ties by id. See `behind_seeds` for the neighbours.
     """
     if not candidates:
         return ()
     values = features(query, candidates, facts)
     weights = asdict(config)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
-    total = np.sum(list(shares.values()), axis=0)
+    linear = np.sum(list(shares.values()), axis=0)
+    total = behind_seeds(linear, values, seed_rows(candidates))
+    shares[BEHIND_SEED] = total - linear
     scores = np.exp(total - total.max())
     ranked = [
         RankedMemory(
@@ -43,3 +50,46 @@ def rank_by_relevance(
         for row, candidate in enumerate(candidates)
     ]
     return tuple(sorted(ranked, key=lambda entry: (-entry.score, entry.memory.id)))
+
+
+def seed_rows(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """Return for each candidate the places of the candidates from which energy reached it."""
+    place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
+    return [
+        [place[seed] for seed in candidate.energy if seed in place and place[seed] != row]
+        for row, candidate in enumerate(candidates)
+    ]
+
+
+def behind_seeds(sums: Array, values: Mapping[str, Array], seeds: Sequence[Sequence[int]]) -> Array:
+    """Place each memory that matches less than each of its seeds behind the best of them.
+
+    Energy and support are borrowed from what a memory is joined to. They may bring it to the top,
+    but not past the memories that lent them, unless by its cosine or its words it is ahead of one.
+
+    Parameters
+    ----------
+    sums
+        Weighted sum of the features of each candidate; (N,).
+    values
+        Feature -> its values; (N,).
+    seeds
+        For each candidate the places of those from which energy reached it; see `seed_rows`.
+
+    Returns
+    -------
+    Array
+        The sums; those of memories placed behind a seed lowered, in the same order; (N,).
+    """
+    match = np.column_stack([values["cosine"], values["bm25"]])
+    placed = sums.copy()
+    # The better match first: where a seed is placed behind another one, what it brought follows.
+    for row in np.lexsort((-match[:, 1], -match[:, 0])):
+        lenders = list(seeds[row])
+        ahead = match[lenders] - match[row]
+        if not lenders or (ahead < 0).any() or not ahead.any(axis=1).all():
+            continue
+        bound = placed[lenders].max()
+        if placed[row] >= bound:
+            placed[row] = bound - _STEP / (1 + placed[row] - bound)
+    return placed

@@ -29,8 +29,9 @@ class RankedMemory:
     features
         What speaks for it, by name; see `RelevanceConfig`. Empty without a relevance model.
     shares
-        Share of each feature in the relevance: its value times its weight. They add up to the
-        logarithm of ``score``, but for what all memories of a recall have in common.
+        Share of each feature in the relevance: its value times its weight; and ``behind_seed``,
+        what was taken to place a memory that matches less behind the seed that brought it. They
+        add up to the logarithm of ``score``, but for what all memories of a recall have in common.
     """
 
     memory: MemoryNode

@@ -215,11 +215,6 @@ def test_what_recall_ranked_is_packed_in_that_order(call: Call, filled: list[str
     assert [item["id"] for item in packed["items"]] == ids
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="2026-11-21: the weights were fitted with cosines; without them the neighbour of the "
-    "only memory that holds the word can rank before it",
-)
 def test_without_vectors_the_only_memory_with_the_word_ranks_first(
     call: Call, filled: list[str]
 ) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memoria.evaluation import EvaluationConfig, ask_features, load_dataset, prepare, read_dataset
@@ -48,10 +50,14 @@ async def test_answers_are_those_of_the_engine(store: Store, copied: Path) -> No
     [answer] = [each for each in found.answers if each.question.id == "q0"]
     retriever = GraphRetriever(store.driver, scope=answer.question.scope, embedder=EMBED)
     recall = await retriever.recall(answer.question.text, kinds=["Passage"])
-    assert answer.ids == answer.before == tuple(entry.memory.id for entry in recall.ranked)
+    assert answer.before == tuple(entry.memory.id for entry in recall.ranked)
+    by_id = {entry.memory.id: entry for entry in recall.ranked}
+    assert answer.ids == tuple(sorted(by_id))
     assert answer.features.tolist() == [
-        [entry.features[name] for name in FEATURES] for entry in recall.ranked
+        [by_id[id_].features[name] for name in FEATURES] for id_ in answer.ids
     ]
+    weights = asdict(RelevanceConfig.default())
+    assert answer.ranked(np.array([weights[name] for name in FEATURES])) == answer.before
 
 
 def test_command_fits_prints_and_writes(

@@ -30,6 +30,7 @@ from memoria.weights import RelevanceConfig
 from tests.unit.test_evaluation import dataset
 
 IDS = ("a", "b", "c")
+ALL = np.ones(len(FEATURES))
 
 
 def answer(number: int, gold: str, *values: Sequence[float], before: str = "abc") -> Answer:
@@ -38,7 +39,9 @@ def answer(number: int, gold: str, *values: Sequence[float], before: str = "abc"
     for column, of_each in enumerate(values):
         features[:, column] = of_each
     asked = Question(id=f"q{number}", text="?", gold=tuple(gold), category=None, scope="s")
-    return Answer(question=asked, before=tuple(before), ids=IDS, features=features)
+    return Answer(
+        question=asked, before=tuple(before), ids=IDS, features=features, seeds=[[], [], []]
+    )
 
 
 def answers(*given: Answer, name: str = "d") -> Answers:
@@ -77,11 +80,11 @@ def test_before_and_after_are_of_the_same_questions() -> None:
 def test_no_question_is_ranked_by_weights_that_saw_it() -> None:
     rng = np.random.default_rng(0)
     given = [answer(n, IDS[n % 3], *rng.random((4, 3))) for n in range(9)]
-    held_out = tuning._held_out([given], 3)[0]
+    held_out = tuning._held_out([given], 3, ALL)[0]
     for place, each in enumerate(given):
         for gold in IDS:  # whatever its own gold, its ranking stays
             changed = replace(each, question=replace(each.question, gold=(gold,)))
-            again = tuning._held_out([[*given[:place], changed, *given[place + 1 :]]], 3)[0]
+            again = tuning._held_out([[*given[:place], changed, *given[place + 1 :]]], 3, ALL)[0]
             assert again[place] == held_out[place]
 
 
@@ -105,10 +108,39 @@ def test_what_was_not_found_counts_against_the_recall_and_not_in_the_fit() -> No
 
 
 def test_ties_are_ranked_by_id() -> None:
-    assert answer(0, "a").ranked(np.ones(len(FEATURES))) == IDS
-    nothing = replace(answer(0, "a"), ids=(), features=np.empty((0, len(FEATURES))))
-    assert nothing.ranked(np.ones(len(FEATURES))) == ()
-    assert nothing.example().gold.tolist() == []
+    assert answer(0, "a").ranked(ALL) == IDS
+    nothing = replace(answer(0, "a"), ids=(), features=np.empty((0, len(FEATURES))), seeds=[])
+    assert nothing.ranked(ALL) == ()
+    assert nothing.example(ALL).gold.tolist() == []
+
+
+def test_a_feature_left_out_gets_no_weight_and_the_fit_goes_without_it() -> None:
+    both = [answer(n, "c", (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)) for n in range(4)]
+    found = tune_weights([answers(*both)], ks=(1,), folds=2, without=[FEATURES[0]])
+    assert getattr(found.weights, FEATURES[0]) == 0.0
+    assert getattr(found.weights, FEATURES[1]) > 0.0
+    assert found.sets[0].gain.mean == 1.0
+    with pytest.raises(InvalidInputError, match="no feature tells"):
+        tune_weights([answers(*TELLING)], ks=(1,), folds=2, without=[FEATURES[0]])
+    with pytest.raises(ConfigError, match=f"no feature 'charm'; there are: {FEATURES[0]}"):
+        tune_weights([answers(*TELLING)], ks=(1,), folds=2, without=["charm"])
+
+
+def test_an_ablation_shows_what_a_feature_is_worth() -> None:
+    kept = FEATURES[:2]
+    found = tune_weights([answers(*TELLING)], ks=(1,), folds=2, without=FEATURES[2:], ablation=True)
+    recall = {name: row.figures["recall@1"].mean for name, row in rows_of(found.sets[0]).items()}
+    assert recall == {"before": 0, "after": 1, f"without {kept[0]}": 0, f"without {kept[1]}": 1}
+
+
+def test_weights_rank_as_a_recall_does_no_neighbour_before_its_seed() -> None:
+    neighbour = replace(answer(0, "c", *[(0.0, 0.0, 0.0)] * 2), seeds=[[], [], [0]])
+    weights = np.zeros(len(FEATURES))
+    bm25, support = FEATURES.index("bm25"), FEATURES.index("support")
+    neighbour.features[:, bm25] = (1.0, 0.0, 0.0)
+    neighbour.features[:, support] = (0.0, 0.0, 1.0)
+    weights[[bm25, support]] = 1.0, 5.0
+    assert neighbour.ranked(weights) == ("a", "c", "b")
 
 
 @pytest.mark.parametrize(

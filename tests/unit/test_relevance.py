@@ -3,18 +3,26 @@
 import math
 import subprocess
 import sys
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path as File
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoria import weights
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
-from memoria.relevance import NOTHING_KNOWN, Candidate, Facts, gather, rank_by_relevance
+from memoria.relevance import (
+    NOTHING_KNOWN,
+    Candidate,
+    Facts,
+    behind_seeds,
+    gather,
+    rank_by_relevance,
+)
 from memoria.relevance.features import features
 from memoria.relevance.words import Pool, query_terms
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
@@ -187,6 +195,45 @@ def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree(
     assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0, 0.5]
 
 
+def test_a_mention_counts_as_the_text_that_holds_the_heading_matches() -> None:
+    film = candidate("film", "Red Moon\nA film by Ann Lee (born Lane), shot in Lund.")
+    play = candidate("play", "Blue Sun\nA play; Ann Lee saw it, and Lundgren.")
+    person = candidate("person", "Ann Lee (director)\nBorn in 1950.")
+    town = candidate("town", "Lund\nA town.")
+    short = candidate("short", "by\nAlongside.")
+    facts = Facts(cosines={"film": 1.0, "play": 0.5}, degrees={}, neighbours={})
+    all_ = [film, play, person, town, short]
+    assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0, 1.0, 1.0, 0.0]
+    # Of two that mention it the better match counts: 0.5 ** 3 to 1, as root.
+    apart = [candidate("film", "Red Moon\nSee Lund."), candidate("play", "Blue Sun\nSee Uppsala.")]
+    all_ = [*apart, town, candidate("other", "Uppsala\nA town.")]
+    given = feature("mention", "q", *all_, facts=facts)
+    assert given == [0.0, 0.0, 1.0, pytest.approx(math.sqrt(0.125))]
+
+
+def test_a_text_does_not_mention_itself_nor_one_of_the_same_heading() -> None:
+    facts = Facts(cosines={"a": 1.0, "b": 0.9}, degrees={}, neighbours={})
+    all_ = [candidate("a", "Lund\nLund is a town."), candidate("b", "Lund\nMore on Lund.")]
+    assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0]
+
+
+def test_a_question_is_a_text_that_ends_with_its_mark() -> None:
+    all_ = [candidate("a", "Did it rain? \n"), candidate("b", "Did it rain? It did.")]
+    assert feature("question", "q", *all_) == [1.0, 0.0]
+
+
+def test_recency_halves_with_each_month_before_the_newest() -> None:
+    newest = datetime(2026, 3, 1, tzinfo=UTC)
+    all_ = [candidate(name, "") for name in "abc"]
+    times = (newest, newest - timedelta(days=30), None)
+    dated = [
+        replace(each, memory=replace(each.memory, created_at=time))
+        for each, time in zip(all_, times, strict=True)
+    ]
+    assert feature("recency", "q", *dated) == [1.0, 0.5, 0.0]
+    assert feature("recency", "q", *all_) == [0.0, 0.0, 0.0]
+
+
 # --- order ------------------------------------------------------------------------------------
 
 
@@ -195,8 +242,51 @@ def test_score_is_relative_to_the_best_and_ties_break_by_id() -> None:
     ranked = rank_by_relevance("q", all_, NOTHING_KNOWN, RelevanceConfig(hybrid=2.0))
     assert [entry.memory.id for entry in ranked] == ["a", "b", "c"]
     assert [entry.score for entry in ranked] == [1.0, 1.0, pytest.approx(math.exp(-2))]
-    assert ranked[2].shares == {"hybrid": 0.0}
+    assert ranked[2].shares == {"hybrid": 0.0, "behind_seed": 0.0}
     assert set(ranked[0].features) == FEATURES
+
+
+def test_a_neighbour_that_matches_less_stands_behind_its_seed() -> None:
+    seed = candidate("z", "the ferry")
+    near = candidate("a", "harbour", energy={"z": 0.9})
+    far = candidate("b", "harbour", energy={"z": 0.4})
+    facts = Facts(cosines={}, degrees={"a": 1, "z": 1}, neighbours={"z": [("a", 1.0)]})
+    ranked = rank_by_relevance(
+        "ferry", [near, far, seed], facts, RelevanceConfig(bm25=1.0, energy=5.0)
+    )
+    assert [entry.memory.id for entry in ranked] == ["z", "a", "b"]
+    assert ranked[1].shares["energy"] == 5.0
+    assert ranked[1].shares["behind_seed"] < -4
+    for entry in ranked[1:]:
+        together = sum(entry.shares.values()) - sum(ranked[0].shares.values())
+        assert math.log(entry.score) == pytest.approx(together)
+
+
+@pytest.mark.parametrize(
+    ("cosines", "first"),
+    [
+        ({"z": 0.8, "a": 0.9}, "a"),  # ahead of its seed by cosine
+        ({"z": 0.8, "a": 0.7, "y": 0.1}, "a"),  # ahead of one of its seeds
+        ({"z": 0.0, "a": 0.0}, "a"),  # nothing tells them apart
+        ({"z": 0.8, "a": 0.7}, "z"),
+    ],
+)
+def test_a_memory_that_is_ahead_of_a_seed_is_not_held_back(cosines, first) -> None:
+    energy = {"z": 0.9, "y": 0.9} if "y" in cosines else {"z": 0.9}
+    all_ = [candidate("a", "", energy=energy), candidate("y", ""), candidate("z", "")]
+    facts = Facts(cosines=cosines, degrees={}, neighbours={})
+    ranked = rank_by_relevance("q", all_, facts, RelevanceConfig(cosine=1.0, energy=5.0))
+    assert ranked[0].memory.id == first
+
+
+def test_a_seed_behind_another_takes_what_it_brought_along() -> None:
+    # c was brought by b, b by a; each matches less than the one before.
+    sums = behind_seeds(
+        np.array([1.0, 5.0, 9.0]),
+        {"cosine": np.array([1.0, 0.5, 0.25]), "bm25": np.zeros(3)},
+        [[], [0], [1]],
+    )
+    assert sums[0] == 1.0 > sums[1] > sums[2] > 0.99
 
 
 def test_nothing_found_ranks_as_nothing() -> None:
@@ -206,6 +296,7 @@ def test_nothing_found_ranks_as_nothing() -> None:
 texts = st.lists(st.sampled_from(["rain", "snow", "the", "\n", "ferries", "Ärger"]), max_size=6)
 
 
+@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=8), texts, st.randoms())
 def test_any_texts_give_finite_features_and_the_same_order(found, query, order) -> None:
     all_ = [
