@@ -133,7 +133,7 @@ class GraphRetriever:
         InvalidInputError
             The query is blank or can't be encoded, or a tag or kind is not valid.
         """
-        config = _with_its_seeds(self.config)
+        config = _with_seeds_of_strategy(self.config)
         if max_seeds is not None:
             number = check_whole(max_seeds, "max_seeds", low=1, high=100)
             candidates = max(config.seeds.candidates, number)
@@ -285,7 +285,7 @@ class GraphRetriever:
                 settings = replace(settings, deadline_s=deadline_s)
         except ConfigError as exc:
             raise InvalidInputError(str(exc)) from exc
-        return _with_its_seeds(settings)
+        return _with_seeds_of_strategy(settings)
 
     def _explore_request(
         self,
@@ -328,7 +328,7 @@ def _checked(config: C | None, kind: type[C]) -> C | None:
     )
 
 
-def _with_its_seeds(config: RetrieverConfig) -> RetrieverConfig:
+def _with_seeds_of_strategy(config: RetrieverConfig) -> RetrieverConfig:
     """Search for seeds as the strategy wants it, where the settings are the default ones."""
     wanted = strategy_of(config.explore).seeds
     if wanted is None or config.seeds != SeedConfig():

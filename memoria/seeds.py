@@ -106,10 +106,10 @@ async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
     """Search by vector alone; kinds of facts have places of their own (source: 004)."""
     config = request.config
     notes: list[str] = []
-    facts_asked = [kind for kind in config.fact_kinds if kind in (request.kinds or [kind])]
     requests = [request]
-    if config.max_facts and facts_asked:
-        requests.append(replace(request, kinds=tuple(facts_asked)))
+    kinds = [kind for kind in config.fact_kinds if not request.kinds or kind in request.kinds]
+    if config.max_facts and kinds:
+        requests.append(replace(request, kinds=tuple(kinds)))
     found = await asyncio.gather(*(_attempt(_vector_hits, store, one, notes) for one in requests))
     for _, error in found:
         if error is not None:

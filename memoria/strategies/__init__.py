@@ -6,8 +6,9 @@ from memoria.config import ExploreConfig
 from memoria.errors import ConfigError
 from memoria.strategies.anchor import AnchorSpread
 from memoria.strategies.base import Outcome, Question, Spread, Step, Strategy
+from memoria.strategies.edges import Edge, edges_of, edges_step
 from memoria.strategies.lif import LeakyIntegrateAndFire
-from memoria.strategies.together import Edge, TogetherSpread, edges_of, edges_step
+from memoria.strategies.together import TogetherSpread
 from memoria.strategies.transfer import TransferEnergy
 
 #: The strategies that settings may name.

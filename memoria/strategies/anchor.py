@@ -7,7 +7,7 @@ activated, with a score of three parts. Touches nothing. Query: ``explore.anchor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +16,8 @@ from memoria.model import spreading
 from memoria.queries import load
 from memoria.ranges import check_names, check_whole, check_within
 from memoria.strategies.base import Question, Step
-from memoria.strategies.together import SIMILAR, Edge, TogetherSpread
+from memoria.strategies.edges import SIMILAR, Edge
+from memoria.strategies.together import TogetherSpread
 from memoria.types import Path
 
 MARK = "spread"
@@ -127,7 +128,7 @@ class AnchorRun(TogetherSpread):
         self.begin(record["found"])
         self._edges = _followed(record["edges"])
         self._cosines = {node: cosine for node, cosine in record["cosines"] if cosine is not None}
-        before = set(self.activation)
+        before: Set[str] = set()
         for _ in range(self._settings.iterations):
             before = set(self.activation)
             if not self.receive(self._round()):

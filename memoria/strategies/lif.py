@@ -15,7 +15,8 @@ from memoria.model import lif
 from memoria.ranges import check_positive, check_whole, check_within
 from memoria.store import Store
 from memoria.strategies.base import Question, Step
-from memoria.strategies.together import SIMILAR, Edge, TogetherSpread, edges_of, edges_step
+from memoria.strategies.edges import SIMILAR, Edge, edges_of, edges_step
+from memoria.strategies.together import TogetherSpread
 from memoria.types import Activation, Path, Seed
 from memoria.validation import check_scope
 
@@ -104,7 +105,7 @@ class LifSpread(TogetherSpread):
         return {
             node: shares
             for node, shares in super().results().items()
-            if node not in self.charges and lif.fires(self.activation[node], threshold)
+            if node not in self.charges and lif.fires(sum(shares.values()), threshold)
         }
 
     def _signals(self, edges: Iterable[Edge]) -> Iterable[tuple[Edge, float, float]]:

@@ -1,42 +1,19 @@
 """A run in which the energy of all seeds meets: what strategies of that kind share.
 
 In: what arrives over edges, step by step. Out: activations, and for each activated memory the
-strongest chain of edges that leads to it. Touches nothing. Query: ``explore.edges``.
+strongest chain of edges that leads to it. Touches nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memoria.queries import load
 from memoria.strategies.base import Outcome, Question, Spread, Step
-from memoria.types import Activation, Contribution, Direction, EndReason, Hop, Path
-
-#: Relation that has no direction, whichever way it is stored.
-SIMILAR = "similar"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    """An edge as a strategy follows it, from ``source`` to ``target``.
-
-    ``direction`` is ``out`` where it is stored that way; ``degree`` that of the source.
-    """
-
-    source: str
-    target: str
-    relation: str
-    direction: Direction
-    weight: float
-    tags: tuple[str, ...] = ()
-    degree: int = 0
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        """Sort key: ids first, so that sums do not depend on the order of the answer."""
-        return (self.target, self.source, self.relation, self.direction, self.tags, self.weight)
+from memoria.strategies.edges import Edge
+from memoria.types import Activation, Contribution, EndReason, Hop, Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,58 +31,6 @@ class _Route:
     @property
     def order(self) -> tuple[Any, ...]:
         return (-self.energy, len(self.edges), self.ids)
-
-
-def edges_step(
-    question: Question,
-    frontier: Mapping[str, float],
-    *,
-    limit: int,
-    floor: float = 0.0,
-    both_ways: Sequence[str] | None = None,
-    max_lif_weight: float | None = None,
-) -> Step:
-    """Ask for the strongest edges at memories; `edges_of` reads the answer.
-
-    Parameters
-    ----------
-    frontier
-        Id -> energy, >= 0.
-    limit
-        Edges in all, at most; those with most energy * weight.
-    floor
-        Edges of less energy * weight are left out.
-    both_ways
-        Relations that are followed against their stored direction too; None: all.
-    max_lif_weight
-        ``lif_weight`` counts up to this, in place of ``weight``; None: ``weight`` alone.
-    """
-    parameters = {
-        "both_ways": None if both_ways is None else list(both_ways),
-        "floor": float(floor),
-        "frontier": [[node, float(energy)] for node, energy in frontier.items()],
-        "limit": limit,
-        "max_lif_weight": max_lif_weight,
-        "max_weight": float(question.config.max_weight),
-        "scope": question.scope,
-    }
-    return Step(query=load("explore.edges"), parameters=parameters)
-
-
-def edges_of(record: Mapping[str, Any]) -> list[Edge]:
-    """Read the edges of an answer to `edges_step`."""
-    return [
-        Edge(
-            source=source,
-            target=target,
-            relation=relation,
-            direction=direction,
-            weight=weight,
-            tags=tuple(map(str, tags)),
-            degree=degree,
-        )
-        for source, target, relation, direction, weight, tags, degree in record["edges"]
-    ]
 
 
 class TogetherSpread:
@@ -134,11 +59,11 @@ class TogetherSpread:
 
     def __init__(self, question: Question, charges: Mapping[str, float], *, mark: str) -> None:
         self.question = question
+        self.charges = dict(charges)
         self.activation = dict(charges)
         self.steps = 0
         self.over = False
         self._mark = mark
-        self.charges = dict(charges)
         self._found: frozenset[str] | None = None
         self._received: dict[str, list[Contribution]] = {}
         self._routes = {
@@ -176,8 +101,7 @@ class TogetherSpread:
 
     def gathered(self) -> list[Activation]:
         """Return what every memory has gathered so far, highest first, then by id."""
-        shares = TogetherSpread.results(self)
-        return self._entries({node: shares[node] for node in self.activation})
+        return self._entries(TogetherSpread.results(self))
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
         """Return what is activated now: id -> the shares that its energy is the sum of.
@@ -251,8 +175,9 @@ class TogetherSpread:
         seeds = self.charges.keys() if self._found is None else self._found
         starts = {seed: {"start": self.charges[seed]} for seed in sorted(seeds)}
         shares = {**starts, **results}
-        energies = {node: sum(shares[node].values()) for node in shares}
-        for entry in self._entries(shares):
+        entries = self._entries(shares)
+        energies = {entry.id: entry.energy for entry in entries}
+        for entry in entries:
             self._activations.setdefault(self._routes[entry.id].seed_id, []).append(entry)
         routes = [self._routes[node] for node in sorted(shares)]
         inside = {route.ids[:length] for route in routes for length in range(1, len(route.ids))}
@@ -267,7 +192,7 @@ class TogetherSpread:
         entries = [
             Activation(
                 id=node,
-                energy=sum(shares[node].values()),
+                energy=math.fsum(shares[node].values()),
                 source="seed" if node in self.charges else self._mark,
                 shares=shares[node],
                 contributions=tuple(self._received.get(node, ())),
@@ -279,7 +204,9 @@ class TogetherSpread:
     def _extended(self, edge: Edge, energy_in: float, energy_out: float) -> _Route | None:
         """Return the way over this edge; None for a seed, a circle, or what carries nothing."""
         before = self._routes[edge.source]
-        if edge.target in self.charges or edge.target in before.ids or energy_out <= 0:
+        if edge.target in self.charges or edge.target in before.ids:
+            return None
+        if energy_in <= 0 or energy_out <= 0:
             return None
         energy = before.energy * (energy_out / energy_in)
         return _Route(seed_id=before.seed_id, edges=(*before.edges, edge), energy=energy)
@@ -320,4 +247,4 @@ class TogetherSpread:
         )
 
     def _sum_received(self, node: str) -> float:
-        return sum((entry.energy_out for entry in self._received.get(node, ())), start=0.0)
+        return math.fsum(entry.energy_out for entry in self._received.get(node, ()))

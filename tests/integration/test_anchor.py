@@ -143,7 +143,7 @@ async def test_final_score_weights_sum_correctly(driver: neo4j.AsyncDriver, pref
         "c": {"cosine": 0.0, "spread": pytest.approx(0.3 * c / b), "structure": pytest.approx(0.1)},
     }
     for entry in found.values():
-        assert entry.energy == sum(entry.shares.values())
+        assert entry.energy == math.fsum(entry.shares.values())
     plain = AnchorSpread()
     weights = (plain.weight_similarity, plain.weight_activation, plain.weight_structural)
     assert sum(weights) == pytest.approx(1.0)
