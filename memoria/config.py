@@ -20,7 +20,7 @@ from memoria.ranges import (
 from memoria.weights import RelevanceConfig
 
 # The strategies that have a name; `memoria.strategies` holds them.
-STRATEGIES = ("transfer", "lif", "anchor")
+STRATEGY_NAMES = ("transfer", "lif", "anchor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ class ExploreConfig:
     def __post_init__(self) -> None:
         """Check every range."""
         if not callable(getattr(self.strategy, "start", None)):
-            check_one_of("strategy", self.strategy, STRATEGIES)
+            check_one_of("strategy", self.strategy, STRATEGY_NAMES)
         check_whole("max_depth", self.max_depth, 1, 20)
         check_within("min_activation", self.min_activation, 0.0, math.inf)
         check_within("tag_sim_floor", self.tag_sim_floor, 0.0, 1.0)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
-from memoria.config import STRATEGIES as ENGINE
-from memoria.config import RetrieverConfig
+from memoria.config import STRATEGY_NAMES, RetrieverConfig
 from memoria.embed import Embedder
 from memoria.errors import ConfigError
 from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
@@ -143,7 +142,7 @@ def _strategy(name: str) -> Callable[[Bench], Awaitable[Method]]:
 
 #: Name -> how it is set up. A further strategy of the engine takes its place here.
 STRATEGIES: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {
-    name: _strategy(name) for name in ENGINE
+    name: _strategy(name) for name in STRATEGY_NAMES
 }
 BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]]]] = {
     "dense": _dense,

@@ -271,6 +271,17 @@ async def test_strongest_edges_are_followed_where_there_are_too_many(
     assert found.keys() == {"s", "n40", "n39", "n38"}
 
 
+async def test_of_equally_strong_edges_the_first_ids_are_followed(
+    driver: neo4j.AsyncDriver, store: Store, prefix: str
+) -> None:
+    ends = ["\U0001f600", "\uff5e", "b", "a", "c"]  # UTF-16 would put the first before the second
+    await write(driver, {prefix: graph(*(edge("s", end, 0.9) for end in ends))})
+    for most, expected in ((2, {"a", "b"}), (4, {"a", "b", "c", "\uff5e"})):
+        few = LeakyIntegrateAndFire(max_edges=most)
+        found = await charged(store, prefix + HERE, ["s"], few)
+        assert found.keys() - {"s"} == expected
+
+
 async def test_memories_of_other_scopes_and_loops_carry_nothing(
     driver: neo4j.AsyncDriver, store: Store, prefix: str
 ) -> None:

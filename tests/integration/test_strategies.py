@@ -129,3 +129,28 @@ async def test_recall_says_what_is_no_strategy(web: GraphRetriever) -> None:
     config = RetrieverConfig(explore=ExploreConfig(strategy=LeakyIntegrateAndFire))
     with pytest.raises(ConfigError, match="lacks what a Strategy has"):
         await web.recall("anything", config=config)
+
+
+@pytest.mark.parametrize("strategy", TOGETHER, ids=lambda strategy: strategy.name)
+async def test_what_a_foreign_writer_left_is_passed_over(
+    driver: neo4j.AsyncDriver, scope: str, strategy: Strategy
+) -> None:
+    await driver.execute_query(
+        "CREATE (s:Memory {scope: $scope, id: 's'}), (b:Memory {scope: $scope, id: 'b'}), "
+        "(s)-[:RELATES {weight: 0.9, relation: 7, tags: 'x'}]->(b), "
+        "(s)-[:RELATES {weight: 'x'}]->(b), (s)-[:RELATES {weight: 0.0/0.0}]->(b), "
+        "(s)-[:RELATES {weight: 1.0}]->(:Memory {scope: $scope, id: 7}), "
+        "(s)-[:RELATES {weight: 1.0}]->(:Memory {scope: 'other ' + $scope, id: 'c'}), "
+        "(s)-[:RELATES {weight: 1.0}]->(:Elsewhere {scope: $scope, id: 'd'}), "
+        "(s)-[:OTHER {weight: 1.0}]->(:Memory {scope: $scope, id: 'e'})",
+        scope=scope,
+    )
+    retriever = GraphRetriever(driver, scope=scope)
+    config = ExploreConfig(strategy=strategy)
+    seeds = [Seed(id="s", score=1.0)]
+    (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
+    assert (found.status, [path.ids for path in found.paths]) == ("complete", [("s", "b")])
+    (hop,) = found.paths[0].hops
+    assert (hop.relation, hop.tags, hop.weight, hop.degree) == ("7", (), 0.9, 6)
+    await driver.execute_query("MATCH (n:Elsewhere {scope: $scope}) DETACH DELETE n", scope=scope)
+    await remove(driver, scope)

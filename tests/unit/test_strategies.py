@@ -80,7 +80,7 @@ def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
 
 
 def test_settings_name_exactly_the_strategies_there_are() -> None:
-    assert tuple(STRATEGIES) == config.STRATEGIES
+    assert tuple(STRATEGIES) == config.STRATEGY_NAMES
     for name, strategy in STRATEGIES.items():
         assert isinstance(strategy, Strategy)
         assert strategy.name == name
