@@ -38,10 +38,13 @@ from memoria.ingest import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store
+from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, TransferEnergy
 from memoria.stream import Stream
 from memoria.types import (
+    Activation,
     ContextItem,
     ContextPack,
+    Contribution,
     Exploration,
     ExplorationStats,
     Hop,
@@ -59,6 +62,8 @@ from memoria.types import (
 from memoria.weights import RelevanceConfig
 
 __all__ = [
+    "Activation",
+    "AnchorSpread",
     "AuthError",
     "BudgetError",
     "CallableEmbedder",
@@ -68,6 +73,7 @@ __all__ = [
     "ContextConfig",
     "ContextItem",
     "ContextPack",
+    "Contribution",
     "DeadlineError",
     "DimensionError",
     "Embedder",
@@ -79,6 +85,7 @@ __all__ = [
     "Hop",
     "IndexNotReadyError",
     "InvalidInputError",
+    "LeakyIntegrateAndFire",
     "LocalServerError",
     "MemoriaError",
     "Memory",
@@ -102,6 +109,7 @@ __all__ = [
     "StoreConfig",
     "Stream",
     "Trace",
+    "TransferEnergy",
     "UnavailableError",
     "apply_schema",
     "connect",

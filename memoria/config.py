@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, Protocol
 
-from memoria.errors import ConfigError
+from memoria.ranges import (
+    check_names,
+    check_one_of,
+    check_positive,
+    check_seconds,
+    check_whole,
+    check_within,
+)
 from memoria.weights import RelevanceConfig
 
-# Longer than any call; more milliseconds than this would not fit into a message to the server.
-MAX_SECONDS = 1_000_000
+# The strategies that have a name; `memoria.strategies` holds them.
+STRATEGY_NAMES = ("transfer", "lif", "anchor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +50,9 @@ class StoreConfig:
     def __post_init__(self) -> None:
         """Check every range."""
         for name in ("connect_timeout_s", "query_timeout_s", "retry_base_s"):
-            _seconds(name, getattr(self, name))
-        _whole("max_retries", self.max_retries, 0, 10)
-        _whole("max_sessions", self.max_sessions, 1, 10_000)
+            check_seconds(name, getattr(self, name))
+        check_whole("max_retries", self.max_retries, 0, 10)
+        check_whole("max_sessions", self.max_sessions, 1, 10_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,34 +66,62 @@ class SeedConfig:
     candidates
         Hits taken from each of the two lists before they are fused; ``max_seeds`` to 1,000.
     fusion
-        ``rrf`` (reciprocal ranks) or ``linear`` (a weighted sum of scaled scores).
+        ``rrf`` (reciprocal ranks), ``linear`` (a weighted sum of scaled scores), or ``cosine``:
+        vectors alone, seeds scored by their cosine above 0; words only where there is no vector.
     rrf_k
         Constant of ``rrf``; > 0. Larger: the first ranks count less.
     alpha
         Share of the cosine in ``linear``, 0 to 1; the rest is BM25.
+    max_facts
+        With ``cosine``: seeds of ``fact_kinds``, at most, beside ``max_seeds`` of other kinds; 0
+        to 100. 0: all kinds share ``max_seeds``.
+    fact_kinds
+        Kinds with places of their own.
     """
 
     max_seeds: int = 5
     candidates: int = 50
-    fusion: Literal["rrf", "linear"] = "rrf"
+    fusion: Literal["rrf", "linear", "cosine"] = "rrf"
     rrf_k: float = 60.0
     alpha: float = 0.5
+    max_facts: int = 0
+    fact_kinds: tuple[str, ...] = ("UserPreference", "DataSource")
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _whole("max_seeds", self.max_seeds, 1, 100)
-        _whole("candidates", self.candidates, self.max_seeds, 1_000)
-        _one_of("fusion", self.fusion, ("rrf", "linear"))
-        _positive("rrf_k", self.rrf_k)
-        _within("alpha", self.alpha, 0.0, 1.0)
+        check_whole("max_seeds", self.max_seeds, 1, 100)
+        check_whole("candidates", self.candidates, self.max_seeds, 1_000)
+        check_one_of("fusion", self.fusion, ("rrf", "linear", "cosine"))
+        check_positive("rrf_k", self.rrf_k)
+        check_within("alpha", self.alpha, 0.0, 1.0)
+        check_whole("max_facts", self.max_facts, 0, 100)
+        check_names("fact_kinds", self.fact_kinds)
+
+
+class AnyStrategy(Protocol):
+    """What these settings know of a `memoria.strategies.Strategy`, checked where it is used."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    @property
+    def start(self) -> Any:
+        """Begin a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreConfig:
     """Settings of the exploration (source: 001, section 2).
 
+    Depth, activation, tags and branches are those of transfer energy; another strategy holds its
+    own settings.
+
     Attributes
     ----------
+    strategy
+        How energy moves: ``transfer``, ``lif``, ``anchor``, or an object such as
+        ``LeakyIntegrateAndFire(fire_threshold=0.4)``.
     max_depth
         Hops from a seed, at most; 1 to 20.
     min_activation
@@ -105,6 +140,7 @@ class ExploreConfig:
         ``managed``: the driver's ``execute_read`` with its retry policy, three round trips.
     """
 
+    strategy: str | AnyStrategy = "transfer"
     max_depth: int = 5
     min_activation: float = 0.005
     tag_sim_floor: float = 0.15
@@ -115,14 +151,16 @@ class ExploreConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _whole("max_depth", self.max_depth, 1, 20)
-        _within("min_activation", self.min_activation, 0.0, math.inf)
-        _within("tag_sim_floor", self.tag_sim_floor, 0.0, 1.0)
-        _whole("max_branches", self.max_branches, 1, 100)
-        _positive("max_weight", self.max_weight)
+        if not callable(getattr(self.strategy, "start", None)):
+            check_one_of("strategy", self.strategy, STRATEGY_NAMES)
+        check_whole("max_depth", self.max_depth, 1, 20)
+        check_within("min_activation", self.min_activation, 0.0, math.inf)
+        check_within("tag_sim_floor", self.tag_sim_floor, 0.0, 1.0)
+        check_whole("max_branches", self.max_branches, 1, 100)
+        check_positive("max_weight", self.max_weight)
         if self.seeds_per_session is not None:
-            _whole("seeds_per_session", self.seeds_per_session, 1, 1_000)
-        _one_of("transactions", self.transactions, ("auto", "managed"))
+            check_whole("seeds_per_session", self.seeds_per_session, 1, 1_000)
+        check_one_of("transactions", self.transactions, ("auto", "managed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,12 +191,12 @@ class ContextConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _one_of("order", self.order, ("relevance", "time"))
-        _one_of("format", self.format, ("text", "markdown", "json"))
+        check_one_of("order", self.order, ("relevance", "time"))
+        check_one_of("format", self.format, ("text", "markdown", "json"))
         for name in ("duplicate_overlap", "duplicate_cosine"):
             if getattr(self, name) is not None:
-                _positive(name, getattr(self, name))
-                _within(name, getattr(self, name), 0.0, 1.0)
+                check_positive(name, getattr(self, name))
+                check_within(name, getattr(self, name), 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +206,8 @@ class RetrieverConfig:
     Attributes
     ----------
     seeds, explore, context, store
-        Settings of the stages.
+        Settings of the stages. Where ``seeds`` are the default ones, a strategy that wants others
+        has its own (`lif`: eight, `anchor`: by cosine).
     relevance
         Weights of the model that ranks what was found, or None: rank by energy alone, seeds by
         their score (source: 001).
@@ -188,47 +227,5 @@ class RetrieverConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _seconds("deadline_s", self.deadline_s)
-        _whole("budget_tokens", self.budget_tokens, 1, 100_000_000)
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return value
-    except OverflowError:  # a whole number of hundreds of digits
-        pass
-    raise ConfigError(f"{name} must be a finite number, got {_shown(value)}")
-
-
-def _positive(name: str, value: object) -> None:
-    if _number(name, value) <= 0:
-        raise ConfigError(f"{name} must be above 0, got {value}")
-
-
-def _seconds(name: str, value: object) -> None:
-    if not 0 < _number(name, value) <= MAX_SECONDS:
-        raise ConfigError(f"{name} must be above 0 and at most {MAX_SECONDS} s, got {value}")
-
-
-def _within(name: str, value: object, low: float, high: float) -> None:
-    if not low <= _number(name, value) <= high:
-        raise ConfigError(f"{name} must be in [{low}, {high}], got {value}")
-
-
-def _whole(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigError(
-            f"{name} must be a whole number from {low} to {high}, got {_shown(value)}"
-        )
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {_shown(value)}")
-
-
-def _shown(value: object) -> str:
-    """Text of a wrong value; Python refuses to print a whole number of thousands of digits."""
-    long = isinstance(value, int) and value.bit_length() > 64
-    return "a very large number" if long else repr(value)[:100]
+        check_seconds("deadline_s", self.deadline_s)
+        check_whole("budget_tokens", self.budget_tokens, 1, 100_000_000)

@@ -1,9 +1,9 @@
 """Run explorations: many seeds at once, each result handed over as soon as it is there.
 
 In: seeds. Out: `Exploration`s of hydrated `Path`s, through callbacks. Reads only.
-Queries: ``explore.level``, ``explore.hydrate``.
+Queries: those of the strategy (`memoria.strategies`), ``explore.hydrate``.
 
-Explorations that share a session share its level queries. Texts are read in sessions of their
+Explorations that share a session share its queries. Texts are read in sessions of their
 own, beside the next level; a group never waits for them while it holds its session, so a small
 pool can't lock up.
 """
@@ -19,9 +19,8 @@ from typing import Literal
 from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.hydrate import hydrate
-from memoria.queries import load
-from memoria.store import Session, Store
-from memoria.strategies.transfer import TransferEnergy, level_parameters, level_rows
+from memoria.store import Store
+from memoria.strategies import Outcome, Question, Spread, Strategy, strategy_of
 from memoria.types import (
     Exploration,
     ExplorationStats,
@@ -64,6 +63,8 @@ class ExploreRequest:
         Time of the loop's clock at which everything must be delivered; seconds.
     hydrate_at
         When texts are read.
+    vector
+        Embedding of the query, for strategies that compare with it; None where there is none.
     """
 
     seeds: tuple[Seed, ...]
@@ -73,6 +74,7 @@ class ExploreRequest:
     started: float
     until: float
     hydrate_at: HydrateAt
+    vector: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,19 +98,36 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
 
     A failing seed never ends the others: its `Exploration` carries the error.
     """
+    strategy = strategy_of(request.config)
     size = request.config.seeds_per_session or len(request.seeds)
-    runs = [_Run(seed, request.config) for seed in request.seeds]
+    if strategy.together:
+        size = max(1, len(request.seeds))
     await _in_parallel(
-        _Group(store, request, listener, runs[start : start + size])
-        for start in range(0, len(runs), size)
+        _Group(store, request, listener, _start(strategy, request, start, size))
+        for start in range(0, len(request.seeds), size)
     )
+
+
+def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[_Run]:
+    """Begin the run of a group: ``size`` seeds from ``first`` on."""
+    seeds = request.seeds[first : first + size]
+    question = Question(
+        seeds=seeds,
+        scope=request.scope,
+        query_tags=request.query_tags,
+        config=request.config,
+        vector=request.vector,
+    )
+    spread = strategy.start(question)
+    return [_Run(seed, spread) for seed in seeds]
 
 
 class _Run:
     """One exploration under way: how its energy spreads, and what became of its branches."""
 
-    def __init__(self, seed: Seed, config: ExploreConfig) -> None:
-        self.spread = TransferEnergy(seed, config)
+    def __init__(self, seed: Seed, spread: Spread) -> None:
+        self.seed = seed
+        self.spread = spread
         self.unread: list[Path] = []
         self.paths: dict[tuple[str, ...], Path] = {}
         self.cut = False
@@ -117,39 +136,41 @@ class _Run:
         self.hydrate_s = 0.0
 
     @property
+    def outcome(self) -> Outcome:
+        """How far it has come."""
+        return self.spread.outcome(self.seed.id)
+
+    @property
     def over(self) -> bool:
         """Whether no branch goes on."""
-        return not self.spread.frontier
-
-    def end(self, error: MemoriaError | None) -> None:
-        """End every branch where it stands."""
-        self.cut, self.error = True, error
-        self.unread += self.spread.cut()
+        return self.outcome.over
 
     def report(self, started: float) -> Exploration:
         """Say what came out."""
+        outcome = self.outcome
         status: Status = "truncated" if self.cut else "complete"
         if self.error is not None:
             status = "failed"
-        elif self.spread.found is False:
+        elif outcome.found is False:
             status = "seed_not_found"
         now = asyncio.get_running_loop().time()
         return Exploration(
-            seed=self.spread.seed,
+            seed=self.seed,
             status=status,
             paths=tuple(sorted(self.paths.values(), key=path_order)),
             error=self.error,
             stats=ExplorationStats(
-                levels=self.spread.levels,
-                nodes=len(self.spread.visited) if self.spread.found else 0,
+                levels=outcome.steps,
+                nodes=outcome.nodes,
                 elapsed_s=now - started,
                 hydrate_s=self.hydrate_s,
             ),
+            activations=outcome.activations,
         )
 
 
 class _Group:
-    """Explorations that share a session."""
+    """Explorations that share a session, and the run of a strategy."""
 
     def __init__(
         self, store: Store, request: ExploreRequest, listener: Listener, runs: Sequence[_Run]
@@ -177,36 +198,36 @@ class _Group:
         )
 
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
+        """One round trip a step, which takes every branch of the group one hop further."""
+        spread = self._runs[0].spread
         async with self._store.session(
             until=self._levels_until, transactions=self._request.config.transactions
         ) as session:
-            while active := [run for run in self._runs if not run.over]:
-                await self._level(session, active)
+            while (step := spread.ask()) is not None:
+                records = await session.run(step.query, step.parameters)
+                self._take(spread.absorb(records[0]))
                 if self._is_due():
                     deliveries.create_task(self._deliver())
 
-    async def _level(self, session: Session, active: Sequence[_Run]) -> None:
-        """One round trip: one hop for every branch of the group."""
-        request = self._request
-        spreads = [run.spread for run in active]
-        parameters = level_parameters(
-            spreads, scope=request.scope, query_tags=request.query_tags, config=request.config
-        )
-        records = await session.run(load("explore.level"), parameters)
-        rows = level_rows(records[0]["level"], len(active))
-        for run, found in zip(active, rows, strict=True):
-            run.unread += run.spread.absorb(found)
+    def _take(self, ended: Iterable[Path]) -> None:
+        runs = {run.seed.id: run for run in self._runs}
+        for path in ended:
+            runs[path.seed_id].unread.append(path)
 
     def _recover(self, exc: MemoriaError) -> list[_Run]:
-        """Decide what a failed level means for those under way; return who goes on alone."""
+        """Decide what a failed step means for those under way; return who goes on alone."""
         active = [run for run in self._runs if not run.over]
         in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
-        if in_time and len(active) > 1:
-            log.warning("a shared level failed (%s): one session each", type(exc).__name__)
+        parts = self._runs[0].spread.parts()
+        if in_time and len(active) > 1 and parts:
+            log.warning("a shared step failed (%s): one session each", type(exc).__name__)
+            for run in active:
+                run.spread = parts[run.seed.id]
             return active
         cut_short = isinstance(exc, DeadlineError) and not in_time
         for run in active:
-            run.end(None if cut_short else exc)
+            run.cut, run.error = True, None if cut_short else exc
+        self._take(self._runs[0].spread.cut())
         return []
 
     def _is_due(self) -> bool:
@@ -275,11 +296,11 @@ class _Group:
         if kept == len(nodes):
             return replace(path, memories=memories)
         if not were_read:
-            return path if run.spread.found else None
+            return path if run.outcome.found else None
         if kept == 0:
             return None
         hops = path.hops[: kept - 1]
-        energy = hops[-1].energy_out if hops else run.spread.seed.score
+        energy = hops[-1].energy_out if hops else path.start
         return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
 
     def _hand_over(self, run: _Run, path: Path | None) -> None:

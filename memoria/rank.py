@@ -18,7 +18,7 @@ def rank_by_energy(explorations: Iterable[Exploration]) -> tuple[RankedMemory, .
     best: dict[str, RankedMemory] = {}
     for exploration in explorations:
         for path in exploration.paths:
-            energies = (exploration.seed.score, *(hop.energy_out for hop in path.hops))
+            energies = (path.start, *(hop.energy_out for hop in path.hops))
             for memory, energy in zip(path.memories, energies, strict=False):
                 known = best.get(memory.id)
                 if known is None or energy > known.score:

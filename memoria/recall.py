@@ -292,6 +292,7 @@ class Recaller:
             started=self._clock(),
             until=self._until,
             hydrate_at=hydrate_at,
+            vector=None if self._vector is None else tuple(self._vector),
         )
         listener = Listener(
             on_exploration=lambda found: done.update({found.seed.id: found}), on_path=on_path

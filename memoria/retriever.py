@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 
 import neo4j
 
-from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
@@ -21,6 +21,7 @@ from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
 from memoria.store import Store
+from memoria.strategies import strategy_of
 from memoria.stream import Stream
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
 from memoria.validation import check_scope, check_strings, check_whole
@@ -132,7 +133,7 @@ class GraphRetriever:
         InvalidInputError
             The query is blank or can't be encoded, or a tag or kind is not valid.
         """
-        config = self.config
+        config = _with_seeds_of_strategy(self.config)
         if max_seeds is not None:
             number = check_whole(max_seeds, "max_seeds", low=1, high=100)
             candidates = max(config.seeds.candidates, number)
@@ -284,7 +285,7 @@ class GraphRetriever:
                 settings = replace(settings, deadline_s=deadline_s)
         except ConfigError as exc:
             raise InvalidInputError(str(exc)) from exc
-        return settings
+        return _with_seeds_of_strategy(settings)
 
     def _explore_request(
         self,
@@ -325,6 +326,14 @@ def _checked(config: C | None, kind: type[C]) -> C | None:
     raise InvalidInputError(
         f"config must be a {kind.__name__}, got a {type(config).__name__}", field="config"
     )
+
+
+def _with_seeds_of_strategy(config: RetrieverConfig) -> RetrieverConfig:
+    """Search for seeds as the strategy wants it, where the settings are the default ones."""
+    wanted = strategy_of(config.explore).seeds
+    if wanted is None or config.seeds != SeedConfig():
+        return config
+    return replace(config, seeds=wanted)
 
 
 def _distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memoria.config import SeedConfig
@@ -79,6 +79,8 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     -----
     One round trip; more where kinds, or scopes on Neo4j 5, are rare and hide behind others.
     """
+    if request.config.fusion == "cosine" and request.vector is not None:
+        return await _search_by_cosine(store, request)
     degraded: list[str] = []
     (vector, vector_error), (text, text_error) = await asyncio.gather(
         _attempt(_vector_hits, store, request, degraded),
@@ -98,6 +100,36 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
         elif not hits:
             degraded.append(f"{name} found nothing")
     return _fuse(vector, text, request.config, tuple(degraded))
+
+
+async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
+    """Search by vector alone; kinds of facts have places of their own (source: 004)."""
+    config = request.config
+    notes: list[str] = []
+    requests = [request]
+    kinds = [kind for kind in config.fact_kinds if not request.kinds or kind in request.kinds]
+    if config.max_facts and kinds:
+        requests.append(replace(request, kinds=tuple(kinds)))
+    found = await asyncio.gather(*(_attempt(_vector_hits, store, one, notes) for one in requests))
+    for _, error in found:
+        if error is not None:
+            raise error
+    every, facts = found[0][0], found[-1][0] if len(found) > 1 else []
+    known = {node for node, _ in facts}
+    others = [hit for hit in every if hit[0] not in known]
+    cosines = dict([*facts[: config.max_facts], *others[: config.max_seeds]])
+    chosen = _cosine_seeds(cosines)
+    rest = dict(hit for hit in every if hit[0] not in cosines)
+    return Seeds(seeds=chosen, runners_up=_cosine_seeds(rest, len(chosen)), degraded=tuple(notes))
+
+
+def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
+    """Return those above 0, best first; ``before`` of them stand in an earlier list."""
+    hits = _best([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
+    return tuple(
+        Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)
+        for rank, (node, cosine) in enumerate(hits, start=before + 1)
+    )
 
 
 async def _attempt(
@@ -167,12 +199,12 @@ async def _grow(
         # A foreign graph may hold memories without an id, or with a number for one.
         hits = [(node, float(score)) for node, score in record["hits"] if _is_id(node)]
         if len(hits) >= wanted or record["seen"] < wanted * factor:
-            return _best(hits, wanted), True
-    return _best(hits, wanted), False
+            return _best(hits)[:wanted], True
+    return _best(hits)[:wanted], False
 
 
-def _best(hits: Hits, wanted: int) -> Hits:
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:wanted]
+def _best(hits: Hits) -> Hits:
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
 def _is_id(node: object) -> bool:

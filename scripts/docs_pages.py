@@ -34,12 +34,17 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Retrieval",
         ("connect", "GraphRetriever", "Stream", "ContextBuilder", "pack"),
     ),
+    "strategies": (
+        "Strategies",
+        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpread"),
+    ),
     "writing": ("Writing", ("apply_schema", "GraphWriter", "Memory", "Relation", "Store")),
     "results": (
         "Results",
         (
             *("Recall", "RankedMemory", "Trace", "Seeds", "Seed"),
             *("Exploration", "ExplorationStats", "Path", "Hop", "MemoryNode"),
+            *("Activation", "Contribution"),
             *("ContextPack", "ContextItem", "OmittedItem"),
         ),
     ),

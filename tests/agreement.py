@@ -111,5 +111,10 @@ def _row(prefix: str, node: Node) -> list[str]:
 
 def _properties(edge: Edge) -> dict[str, Any]:
     tags = None if edge.tags is None else list(edge.tags)
-    properties = {"relation": edge.relation, "weight": edge.weight, "tags": tags}
+    properties = {
+        "relation": edge.relation,
+        "weight": edge.weight,
+        "tags": tags,
+        "lif_weight": edge.lif_weight,
+    }
     return {name: value for name, value in properties.items() if value is not None}

@@ -42,6 +42,7 @@ class Edge:
     relation: str | None = None
     weight: Any = None
     tags: Sequence[str] | None = None
+    lif_weight: Any = None
 
 
 class Graph:

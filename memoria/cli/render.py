@@ -37,7 +37,7 @@ async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
 
 def path_line(path: Path) -> Text:
     """Return a path as one line: the ids, the energy that reached each, the relations between."""
-    line = _node(path.seed_id, _seed_energy(path))
+    line = _node(path.seed_id, path.start)
     for hop in path.hops:
         line.append(" ").append_text(_arrow(hop)).append_text(_node(hop.target, hop.energy_out))
     return line.append(f"  ({_reason(path)})", style="dim")
@@ -53,7 +53,7 @@ class Forest:
     def add(self, path: Path) -> bool:
         """Add a path; say whether it is the first one of its seed."""
         memories = path.memories or (None,) * len(path.ids)
-        heads = [_node(path.seed_id, _seed_energy(path))]
+        heads = [_node(path.seed_id, path.start)]
         heads += [_arrow(hop).append_text(_node(hop.target, hop.energy_out)) for hop in path.hops]
         node, is_new = self.view, path.ids[:1] not in self._nodes
         for place, (head, memory) in enumerate(zip(heads, memories, strict=True), start=1):
@@ -121,10 +121,6 @@ def print_table(
 def count(number: int, one: str, many: str) -> str:
     """Name a number of things."""
     return f"{number} {one if number == 1 else many}"
-
-
-def _seed_energy(path: Path) -> float:
-    return path.hops[0].energy_in if path.hops else path.energy
 
 
 def _node(id_: str, energy: float) -> Text:

@@ -66,8 +66,7 @@ def grow(
             if memory.id not in memories or not memories[memory.id].text.strip():
                 memories[memory.id] = memory
         ids, place = path.ids, None
-        start = path.hops[0].energy_in if path.hops else path.energy
-        for depth, energy in enumerate((start, *(hop.energy_out for hop in path.hops))):
+        for depth, energy in enumerate((path.start, *(hop.energy_out for hop in path.hops))):
             trunk = ids[: depth + 1]
             if trunk not in tree:
                 tree[trunk] = Place(ids[depth], place, depth, energy, path)

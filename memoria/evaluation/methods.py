@@ -7,9 +7,9 @@ A strategy asks the real engine, `GraphRetriever.recall`; a baseline goes past i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memoria.config import RetrieverConfig
+from memoria.config import STRATEGY_NAMES, RetrieverConfig
 from memoria.embed import Embedder
 from memoria.errors import ConfigError
 from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
@@ -120,8 +120,18 @@ def _ppr(bench: Bench) -> Ppr:
     return Ppr(corpus=bench.corpus, rrf=_rrf(bench))
 
 
+def _strategy(name: str) -> Callable[[Bench], Awaitable[Method]]:
+    def asking(bench: Bench) -> Awaitable[Method]:
+        explore = replace(bench.config.explore, strategy=name)
+        return _transfer(replace(bench, config=replace(bench.config, explore=explore)))
+
+    return asking
+
+
 #: Name -> how it is set up. A further strategy of the engine takes its place here.
-STRATEGIES: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {"transfer": _transfer}
+STRATEGIES: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {
+    name: _strategy(name) for name in STRATEGY_NAMES
+}
 BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]]]] = {
     "dense": _dense,
     "bm25": _bm25,

@@ -6,7 +6,9 @@ In: explorations or a recall. Out: maps, lists, strings, numbers; or exploration
 
     {"explorations": [{"seed": {...}, "status", "error": null | {"type", "message"},
                        "stats": {...}, "paths": [{"seed_id", "ids": [...], "energy",
-                       "end_reason", "hops": [{...}]}]}],
+                       "end_reason", "hops": [{...}]}],
+                       "activations": [{"id", "energy", "source", "shares": {name: value},
+                                        "contributions": [{...}]}]}],
      "memories": {id: {...}}}
 
 and `plain_recall` adds to it::
@@ -18,7 +20,8 @@ and `plain_recall` adds to it::
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
      "trace": {"started_at", "timings_s": {stage: seconds}, "degraded": [...]}}
 
-``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `MemoryNode`).
+``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `Contribution`,
+`MemoryNode`). ``activations`` are left out where there are none, as under transfer energy.
 Times are ISO 8601. Each memory stands once, under its id; one whose text could not be read is
 missing there. Fields may be added; none is renamed or dropped.
 """

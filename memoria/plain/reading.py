@@ -17,6 +17,8 @@ from typing import Any, TypeVar, get_args
 from memoria import errors, validation
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.types import (
+    Activation,
+    Contribution,
     Direction,
     EndReason,
     Exploration,
@@ -192,6 +194,35 @@ def _exploration(part: _Part, memories: Mapping[str, MemoryNode]) -> Exploration
             elapsed_s=stats.number("elapsed_s"),
             hydrate_s=stats.number("hydrate_s"),
         ),
+        activations=tuple(map(_activation, _listed(part, "activations"))),
+    )
+
+
+def _listed(part: _Part, name: str) -> list[_Part]:
+    """Return the maps of a list that is left out where it is empty."""
+    return part.parts(name) if name in part.value else []
+
+
+def _activation(part: _Part) -> Activation:
+    shares = part.part("shares")
+    return Activation(
+        id=part.string("id"),
+        energy=part.number("energy"),
+        source=part.string("source"),
+        shares={name: shares.number(name, -math.inf) for name in shares.value},
+        contributions=tuple(map(_contribution, part.parts("contributions"))),
+    )
+
+
+def _contribution(part: _Part) -> Contribution:
+    return Contribution(
+        step=part.whole("step"),
+        source=part.string("source"),
+        relation=part.string("relation"),
+        direction=part.choice("direction", Direction),
+        weight=part.number("weight"),
+        energy_in=part.number("energy_in"),
+        energy_out=part.number("energy_out", -math.inf),
     )
 
 

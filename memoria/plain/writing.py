@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from memoria.errors import InvalidInputError
-from memoria.types import ContextPack, Exploration, MemoryNode, Path, Recall
+from memoria.types import Activation, ContextPack, Exploration, MemoryNode, Path, Recall
 
 Plain = dict[str, Any]
 
@@ -79,12 +79,25 @@ def plain_context(context: ContextPack) -> Plain:
 
 def _plain_exploration(exploration: Exploration) -> Plain:
     error = exploration.error
-    return {
+    plain = {
         "seed": asdict(exploration.seed),
         "status": exploration.status,
         "error": None if error is None else {"type": type(error).__name__, "message": str(error)},
         "stats": asdict(exploration.stats),
         "paths": [_plain_path(path) for path in exploration.paths],
+    }
+    if exploration.activations:
+        plain["activations"] = [_plain_activation(entry) for entry in exploration.activations]
+    return plain
+
+
+def _plain_activation(entry: Activation) -> Plain:
+    return {
+        "id": entry.id,
+        "energy": entry.energy,
+        "source": entry.source,
+        "shares": dict(entry.shares),
+        "contributions": [asdict(each) for each in entry.contributions],
     }
 
 

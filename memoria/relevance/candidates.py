@@ -75,8 +75,7 @@ def gather(
                 continue
             known = found.setdefault(memory.id, Candidate(memory=memory, path=path))
             if energy is None:
-                start = path.hops[0].energy_in if path.hops else path.energy
-                known.hybrid = max(known.hybrid, start)
+                known.hybrid = max(known.hybrid, path.start)
             elif energy > known.energy.get(path.seed_id, 0.0):
                 if energy > max(known.energy.values(), default=0.0):
                     known.path = path

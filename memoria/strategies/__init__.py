@@ -1,1 +1,52 @@
-"""How energy moves; one strategy a file."""
+"""How energy moves; one strategy a file. Chosen by ``ExploreConfig.strategy``."""
+
+from collections.abc import Mapping
+
+from memoria.config import ExploreConfig
+from memoria.errors import ConfigError
+from memoria.strategies.anchor import AnchorSpread
+from memoria.strategies.base import Outcome, Question, Spread, Step, Strategy
+from memoria.strategies.edges import Edge, edges_of, edges_step
+from memoria.strategies.lif import LeakyIntegrateAndFire
+from memoria.strategies.together import TogetherSpread
+from memoria.strategies.transfer import TransferEnergy
+
+#: The strategies that settings may name.
+STRATEGIES: Mapping[str, Strategy] = {
+    strategy.name: strategy
+    for strategy in (TransferEnergy(), LeakyIntegrateAndFire(), AnchorSpread())
+}
+
+
+def strategy_of(config: ExploreConfig) -> Strategy:
+    """Return the strategy that the settings name, or hold.
+
+    Raises
+    ------
+    ConfigError
+        The object is none.
+    """
+    chosen = config.strategy
+    if isinstance(chosen, str):
+        return STRATEGIES[chosen]
+    if isinstance(chosen, type) or not isinstance(chosen, Strategy):
+        raise ConfigError(f"strategy lacks what a Strategy has: {chosen!r:.100}")
+    return chosen
+
+
+__all__ = [
+    "STRATEGIES",
+    "AnchorSpread",
+    "Edge",
+    "LeakyIntegrateAndFire",
+    "Outcome",
+    "Question",
+    "Spread",
+    "Step",
+    "Strategy",
+    "TogetherSpread",
+    "TransferEnergy",
+    "edges_of",
+    "edges_step",
+    "strategy_of",
+]

@@ -1,6 +1,6 @@
 """Transfer energy: the strongest branches of each memory, level by level (source: 001).
 
-In: a seed, then the rows of one level query after the other. Out: the paths that ended.
+In: seeds, then the rows of one level query after the other. Out: the paths that ended.
 Touches nothing: the caller runs the query. Query: ``explore.level``.
 """
 
@@ -8,10 +8,78 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from memoria.config import ExploreConfig
+from memoria.config import ExploreConfig, SeedConfig
+from memoria.queries import load
+from memoria.strategies.base import Outcome, Question, Spread, Step
 from memoria.types import Direction, EndReason, Hop, Path, Seed
+
+
+@dataclass(frozen=True, slots=True)
+class TransferEnergy:
+    """Energy that falls with weight, degree and tag similarity; `ExploreConfig` has its settings.
+
+    Each seed is explored for itself; explorations of one session share their level queries.
+    """
+
+    name: ClassVar[str] = "transfer"
+    together: ClassVar[bool] = False
+    seeds: ClassVar[SeedConfig | None] = None
+
+    def start(self, question: Question) -> TransferSpread:
+        """Begin one exploration for each seed."""
+        explorations = [_Exploration(seed, question.config) for seed in question.seeds]
+        return TransferSpread(question, explorations)
+
+
+class TransferSpread:
+    """Explorations that share their level queries."""
+
+    def __init__(self, question: Question, explorations: Sequence[_Exploration]) -> None:
+        self._question = question
+        self._explorations = {one.seed.id: one for one in explorations}
+
+    def ask(self) -> Step | None:
+        """Ask for one hop from every branch."""
+        active, question = self._active(), self._question
+        if not active:
+            return None
+        parameters = level_parameters(
+            active, scope=question.scope, query_tags=question.query_tags, config=question.config
+        )
+        return Step(query=load("explore.level"), parameters=parameters)
+
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Take one level; return the paths that ended with it."""
+        active = self._active()
+        rows = level_rows(record["level"], len(active))
+        return [
+            path
+            for exploration, found in zip(active, rows, strict=True)
+            for path in exploration.absorb(found)
+        ]
+
+    def cut(self) -> list[Path]:
+        """End every branch where it stands."""
+        return [path for exploration in self._active() for path in exploration.cut()]
+
+    def parts(self) -> dict[str, Spread]:
+        """Let every exploration that is not over go on alone."""
+        return {one.seed.id: TransferSpread(self._question, [one]) for one in self._active()}
+
+    def outcome(self, seed_id: str) -> Outcome:
+        """Say how far an exploration has come."""
+        one = self._explorations[seed_id]
+        return Outcome(
+            found=one.found,
+            over=not one.frontier,
+            steps=one.levels,
+            nodes=len(one.visited) if one.found else 0,
+        )
+
+    def _active(self) -> list[_Exploration]:
+        return [one for one in self._explorations.values() if one.frontier]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +91,7 @@ class Branch:
     hops: tuple[Hop, ...]
 
 
-class TransferEnergy:
+class _Exploration:
     """The state of one exploration between two levels.
 
     Attributes
@@ -141,7 +209,7 @@ class LevelRow:
 
 
 def level_parameters(
-    explorations: Sequence[TransferEnergy],
+    explorations: Sequence[_Exploration],
     *,
     scope: str,
     query_tags: Sequence[str],

@@ -1,8 +1,8 @@
 """Frozen data types, one step of the way each: memories, paths, results."""
 
+from memoria.types.activation import Activation, Contribution, Direction
 from memoria.types.memory import Memory, MemoryNode, Relation
 from memoria.types.paths import (
-    Direction,
     EndReason,
     Exploration,
     ExplorationStats,
@@ -24,8 +24,10 @@ from memoria.types.results import (
 )
 
 __all__ = [
+    "Activation",
     "ContextItem",
     "ContextPack",
+    "Contribution",
     "Direction",
     "EndReason",
     "Exploration",

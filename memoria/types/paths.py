@@ -10,11 +10,11 @@ from typing import Literal
 
 from memoria import validation
 from memoria.errors import MemoriaError
+from memoria.types.activation import Activation, Direction
 from memoria.types.memory import MemoryNode
 
 EndReason = Literal["max_depth", "below_threshold", "dead_end", "truncated", "not_explored"]
 Status = Literal["complete", "seed_not_found", "truncated", "failed"]
-Direction = Literal["out", "in"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +71,9 @@ class Seeds:
 class Hop:
     """One step of a path, with its ledger.
 
-    ``energy_out == ((energy_in * weight) / sqrt(degree)) * tag_similarity``, to the last bit
-    (source: 001, section 4).
+    Under transfer energy ``energy_out == ((energy_in * weight) / sqrt(degree)) * tag_similarity``,
+    to the last bit (source: 001, section 4). Under a strategy that adds up what many edges bring,
+    the edge is that of the strongest chain, and `Exploration.activations` holds all of them.
 
     Attributes
     ----------
@@ -136,6 +137,11 @@ class Path:
         """Ids along the path, seed first."""
         return (self.seed_id, *(hop.target for hop in self.hops))
 
+    @property
+    def start(self) -> float:
+        """Energy of the seed."""
+        return self.hops[0].energy_in if self.hops else self.energy
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplorationStats:
@@ -176,6 +182,9 @@ class Exploration:
         Why it failed, else None.
     stats
         What it cost.
+    activations
+        How each memory that is first reached from this seed came by its energy, highest first;
+        empty under transfer energy, whose hops say it.
     """
 
     seed: Seed
@@ -183,6 +192,7 @@ class Exploration:
     paths: tuple[Path, ...]
     error: MemoriaError | None
     stats: ExplorationStats
+    activations: tuple[Activation, ...] = ()
 
 
 def path_order(path: Path) -> tuple[float, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError
 from memoria.evaluation import (
     METHODS,
+    STRATEGIES,
     Dataset,
     EvaluationConfig,
     Run,
@@ -119,7 +120,10 @@ async def test_every_method_finds_what_shares_its_words(store: Store, harbour: D
     for method in report.methods:
         assert method.rows[-1].figures["recall@10"].mean > 0.8, method.method
         assert 0 < method.p50_s <= method.p95_s
-    assert [each.baseline for each in report.differences] == ["dense", "bm25", "rrf", "ppr"]
+    baselines = ["dense", "bm25", "rrf", "ppr"]
+    assert [(each.method, each.baseline) for each in report.differences] == [
+        (strategy, baseline) for strategy in STRATEGIES for baseline in baselines
+    ]
 
 
 async def test_dense_ranks_by_exact_cosine(store: Store, harbour: Dataset) -> None:

@@ -14,6 +14,22 @@ from memoria.store import Store
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "context.duplicates": {"ids": ["a", "b"], "min_cosine": 0.95, "scope": "s"},
+    "explore.anchors": {
+        "ids": ["a"],
+        "limit": 500,
+        "max_weight": 1.0,
+        "scope": "s",
+        "vector": [0.1] * 384,
+    },
+    "explore.edges": {
+        "both_ways": ["similar"],
+        "floor": 0.0,
+        "frontier": [["a", 1.0]],
+        "limit": 5_000,
+        "max_lif_weight": 2.0,
+        "max_weight": 1.0,
+        "scope": "s",
+    },
     "explore.level": {
         "cap": 3,
         "frontier": [[0, "a", 1.0]],
@@ -62,7 +78,13 @@ async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, n
     assert not [step for step in plan if step[0] in plans.SCANS], plan
 
 
-@pytest.mark.parametrize("name", ["explore.level", "explore.hydrate", "relevance.candidates"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("explore.level", "explore.edges", "explore.anchors", "explore.hydrate"),
+        "relevance.candidates",
+    ],
+)
 async def test_memories_are_found_through_the_uniqueness_constraint(
     driver: neo4j.AsyncDriver, name: str
 ) -> None:

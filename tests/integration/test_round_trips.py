@@ -123,3 +123,15 @@ async def test_managed_transactions_send_begin_and_commit(
     levels = max(exploration.stats.levels for exploration in found)
     assert wire.count("COMMIT") == levels
     assert sum(message.startswith("BEGIN") for message in wire.sent) == levels
+
+
+async def test_strategies_send_one_query_per_step_for_all_seeds(
+    warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
+) -> None:
+    for strategy, query, steps in (("lif", "explore.edges", 3), ("anchor", "explore.anchors", 1)):
+        wire.clear()
+        config = ExploreConfig(strategy=strategy)
+        found = [exploration async for exploration in warm.explore_seeds(web, config=config)]
+        assert {exploration.status for exploration in found} == {"complete"}
+        assert wire.sent == [f"RUN {query}"] * steps + ["RUN explore.hydrate"]
+        assert wire.records == steps + 1

@@ -20,7 +20,7 @@ from memoria.config import (
 from memoria.errors import ConfigError
 
 CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, ContextConfig, RetrieverConfig)
-NAMED_CHOICES = ("fusion", "transactions", "order", "format")
+NAMED_CHOICES = ("fusion", "strategy", "transactions", "order", "format")
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
 # Config, field, values at the ends of its range, values beyond them.
@@ -34,7 +34,10 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (SeedConfig, "candidates", [5, 1_000], [4, 1_001, 50.0]),
     (SeedConfig, "rrf_k", [1e-9, 60, 1e9], [0, -1]),
     (SeedConfig, "alpha", [0, 0.0, 1, 1.0], [-1e-9, 1.0000000000000002]),
-    (SeedConfig, "fusion", ["rrf", "linear"], ["RRF", "", None, 1, ["rrf"]]),
+    (SeedConfig, "fusion", ["rrf", "linear", "cosine"], ["RRF", "", None, 1, ["rrf"]]),
+    (SeedConfig, "max_facts", [0, 100], [-1, 101, 1.0]),
+    (SeedConfig, "fact_kinds", [(), ("Event",)], [None, "Event", ["Event"], (1,)]),
+    (ExploreConfig, "strategy", ["transfer", "lif", "anchor"], ["LIF", "", None, 1, str]),
     (ExploreConfig, "max_depth", [1, 20], [0, 21, 5.0]),
     (ExploreConfig, "min_activation", [0, 0.0, 5e-324, 1e9], [-5e-324, -1]),
     (ExploreConfig, "tag_sim_floor", [0, 1], [-0.1, 1.1]),

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
 from memoria.plain import explorations_from, hits_from, plain_explorations, plain_recall
 from memoria.types import (
+    Activation,
     ContextItem,
     ContextPack,
+    Contribution,
     Direction,
     EndReason,
     Exploration,
@@ -107,6 +109,26 @@ def paths(draw: st.DrawFn, seed_id: str, known: dict[str, MemoryNode]) -> Path:
     )
 
 
+contributions = st.builds(
+    Contribution,
+    step=st.integers(1, 20),
+    source=st.sampled_from(IDS),
+    relation=st.sampled_from([relation or "" for relation in RELATIONS]),
+    direction=st.sampled_from(get_args(Direction)),
+    weight=energies,
+    energy_in=energies,
+    energy_out=st.floats(-2, 2),
+)
+activations = st.builds(
+    Activation,
+    id=st.sampled_from(IDS),
+    energy=energies,
+    source=st.sampled_from(["seed", "synaptic"]),
+    shares=st.dictionaries(st.sampled_from(["start", "received"]), st.floats(-2, 2)),
+    contributions=st.lists(contributions, max_size=2).map(tuple),
+)
+
+
 @st.composite
 def explorations(draw: st.DrawFn) -> list[Exploration]:
     known: dict[str, MemoryNode] = {}
@@ -129,6 +151,7 @@ def explorations(draw: st.DrawFn) -> list[Exploration]:
                 status=draw(st.sampled_from(get_args(Status))),
                 paths=tuple(draw(st.lists(paths(seed_id, known), max_size=2))),
                 error=None,
+                activations=tuple(draw(st.lists(activations, max_size=2))),
                 stats=draw(
                     st.builds(
                         ExplorationStats,

@@ -1,0 +1,191 @@
+"""Anchors spread their similarity over the strongest edges around them (source: 004).
+
+In: anchors with their cosines, then one load of the edges at them. Out: every memory that was
+activated, with a score of three parts. Touches nothing. Query: ``explore.anchors``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from memoria.config import SeedConfig
+from memoria.model import spreading
+from memoria.queries import load
+from memoria.ranges import check_names, check_whole, check_within
+from memoria.strategies.base import Question, Step
+from memoria.strategies.edges import SIMILAR, Edge
+from memoria.strategies.together import TogetherSpread
+from memoria.types import Path
+
+MARK = "spread"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorSpread:
+    """The nearest memories by cosine activate those that they point at, for a few rounds.
+
+    Score: similarity * cosine + activation * spread / most spread + structure * in-degree / most.
+    Edges count in their stored direction; ``similar`` counts both ways.
+
+    Attributes
+    ----------
+    use_spreading
+        False: the anchors alone, by cosine.
+    spreading_strength
+        Share of an activation that passes over an edge, beside its weight; 0 to 1. 0: as without
+        spreading.
+    iterations
+        Rounds; 1 to 20. In each every activated memory passes on what it had before the round.
+    weight_similarity, weight_activation, weight_structural
+        Weights of the three parts of the score; >= 0.
+    anchor_top_k_episodes, anchor_top_k_facts
+        Anchors of kinds that are no facts (1 to 100), and of ``fact_kinds`` (0 to 100; 0: all
+        kinds are alike).
+    fact_kinds
+        Kinds that hold facts rather than episodes.
+    max_edges
+        Edges at the anchors that are loaded, at most, by weight; 1 to 10,000.
+    """
+
+    name: ClassVar[str] = "anchor"
+    together: ClassVar[bool] = True
+
+    use_spreading: bool = True
+    spreading_strength: float = spreading.SPREADING_STRENGTH
+    iterations: int = spreading.ITERATIONS
+    weight_similarity: float = spreading.WEIGHT_SIMILARITY
+    weight_activation: float = spreading.WEIGHT_ACTIVATION
+    weight_structural: float = spreading.WEIGHT_STRUCTURAL
+    anchor_top_k_episodes: int = spreading.ANCHOR_TOP_K_EPISODES
+    anchor_top_k_facts: int = spreading.ANCHOR_TOP_K_FACTS
+    fact_kinds: tuple[str, ...] = ("UserPreference", "DataSource")
+    max_edges: int = spreading.MAX_EDGES
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        check_within("spreading_strength", self.spreading_strength, 0.0, 1.0)
+        check_whole("iterations", self.iterations, 1, 20)
+        for name in ("weight_similarity", "weight_activation", "weight_structural"):
+            check_within(name, getattr(self, name), 0.0, 1e6)
+        check_whole("anchor_top_k_episodes", self.anchor_top_k_episodes, 1, 100)
+        check_whole("anchor_top_k_facts", self.anchor_top_k_facts, 0, 100)
+        check_names("fact_kinds", self.fact_kinds)
+        check_whole("max_edges", self.max_edges, 1, 10_000)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether anything can pass over an edge."""
+        return self.use_spreading and self.spreading_strength > 0
+
+    @property
+    def seeds(self) -> SeedConfig:
+        """The anchors: by cosine alone, facts beside episodes."""
+        return SeedConfig(
+            fusion="cosine",
+            max_seeds=self.anchor_top_k_episodes,
+            max_facts=self.anchor_top_k_facts,
+            fact_kinds=self.fact_kinds,
+            candidates=max(50, self.anchor_top_k_episodes + self.anchor_top_k_facts),
+        )
+
+    def start(self, question: Question) -> AnchorRun:
+        """Activate the anchors."""
+        return AnchorRun(question, self)
+
+
+class AnchorRun(TogetherSpread):
+    """One spread: all its rounds work on one load of edges."""
+
+    def __init__(self, question: Question, settings: AnchorSpread) -> None:
+        charges = {
+            seed.id: max(0.0, seed.score if seed.vector_score is None else seed.vector_score)
+            for seed in question.seeds
+        }
+        super().__init__(question, charges, mark=MARK)
+        self._settings = settings
+        self._edges: Sequence[Edge] = ()
+        self._cosines: dict[str, float] = {}
+
+    def ask(self) -> Step | None:
+        """Ask for the edges, once."""
+        if self.over:
+            return None
+        question, settings = self.question, self._settings
+        parameters = {
+            "ids": list(self.charges),
+            "limit": settings.max_edges if settings.spreads else 0,
+            "max_weight": float(question.config.max_weight),
+            "scope": question.scope,
+            "vector": None if question.vector is None else list(question.vector),
+        }
+        return Step(query=load("explore.anchors"), parameters=parameters)
+
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Spread for all rounds, and score."""
+        self.begin(record["found"])
+        self._edges = _followed(record["edges"])
+        self._cosines = {node: cosine for node, cosine in record["cosines"] if cosine is not None}
+        before: Set[str] = set()
+        for _ in range(self._settings.iterations):
+            before = set(self.activation)
+            if not self.receive(self._round()):
+                break
+        return self.end(self.results(), unspread=self.activation.keys() - before)
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Score what is activated; without edges the cosine alone is the score."""
+        if not self._edges:
+            return {node: {"cosine": cosine} for node, cosine in self.activation.items()}
+        settings = self._settings
+        in_degrees = Counter(edge.target for edge in self._edges)
+        most_in = max(in_degrees.values())
+        most = max(self.activation.values(), default=0.0)
+        return {
+            node: {
+                "cosine": settings.weight_similarity * self._cosine(node),
+                "spread": settings.weight_activation * spreading.share_of_most(activation, most),
+                "structure": settings.weight_structural * in_degrees[node] / most_in,
+            }
+            for node, activation in self.activation.items()
+        }
+
+    def _round(self) -> list[tuple[Edge, float, float]]:
+        """Return what passes over each edge, of what its source had before the round."""
+        passed = []
+        for edge in self._edges:
+            energy = self.activation.get(edge.source, 0.0)
+            arrives = spreading.passed_on(energy, edge.weight, self._settings.spreading_strength)
+            if arrives > 0:
+                passed.append((edge, energy, arrives))
+        return passed
+
+    def _cosine(self, node: str) -> float:
+        """Return the cosine of a memory and the query: known of anchors, and with a vector."""
+        if node in self.charges:
+            return self.charges[node]
+        return max(0.0, self._cosines.get(node, 0.0))
+
+
+def _followed(rows: Sequence[Sequence[Any]]) -> list[Edge]:
+    """Turn edges as stored into edges as they are followed: ``similar`` becomes two."""
+    edges = []
+    for source, target, relation, weight, tags, out_degree, in_degree in rows:
+        ends = [(source, target, "out", out_degree)]
+        if relation == SIMILAR:
+            ends.append((target, source, "in", in_degree))
+        edges += [
+            Edge(
+                source=one,
+                target=other,
+                relation=relation,
+                direction="out" if way == "out" else "in",
+                weight=weight,
+                tags=tuple(map(str, tags)),
+                degree=degree,
+            )
+            for one, other, way, degree in ends
+        ]
+    return edges

@@ -1,0 +1,116 @@
+"""What a strategy is: how energy moves, one query at a time.
+
+In: a question, then the answer to one query after the other. Out: the paths that ended.
+Touches nothing: who runs a strategy sends its queries. Your own: ``docs/strategies.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from memoria.config import ExploreConfig, SeedConfig
+from memoria.queries import Query
+from memoria.types import Activation, Path, Seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a run starts from.
+
+    Attributes
+    ----------
+    seeds
+        Where to start; distinct ids, at least one.
+    scope
+        Scope that nothing leaves; each query must keep to it.
+    query_tags
+        Distinct tags of the query.
+    config
+        Settings of the call.
+    vector
+        Embedding of the query, or None: an exploration from given seeds has none.
+    """
+
+    seeds: tuple[Seed, ...]
+    scope: str
+    query_tags: tuple[str, ...]
+    config: ExploreConfig
+    vector: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One round trip: a query of mode ``read`` that returns one record, and its parameters."""
+
+    query: Query
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How far a run has come from one of its seeds.
+
+    Attributes
+    ----------
+    found
+        Whether the seed exists; None before the first step.
+    over
+        Whether nothing more comes from it.
+    steps
+        Steps taken.
+    nodes
+        Memories reached, the seed included.
+    activations
+        How memories came by their energy, where hops don't say it; complete once it is over.
+    """
+
+    found: bool | None
+    over: bool
+    steps: int
+    nodes: int
+    activations: tuple[Activation, ...] = ()
+
+
+class Spread(Protocol):
+    """One run, from one seed or from several: its state between two steps.
+
+    A path is returned once, by `absorb` or `cut`, with ``memories`` empty: its texts are read
+    later. What a run returns depends on the question and the answers alone.
+    """
+
+    def ask(self) -> Step | None:
+        """Say what to ask next; None when the run is over."""
+
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Take the answer to the last step; return the paths that ended with it."""
+
+    def cut(self) -> list[Path]:
+        """End what goes on where it stands, as a deadline does; return those paths."""
+
+    def parts(self) -> dict[str, Spread]:
+        """Divide into runs that go on alone, by id of their seed; empty where seeds can't."""
+
+    def outcome(self, seed_id: str) -> Outcome:
+        """Say how far it has come from this seed."""
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """How energy moves. Without state of its own: many runs may be under way."""
+
+    @property
+    def name(self) -> str:
+        """What settings and reports call it."""
+
+    @property
+    def together(self) -> bool:
+        """Whether energy of different seeds meets: all seeds are then one run."""
+
+    @property
+    def seeds(self) -> SeedConfig | None:
+        """Settings of the search for its seeds, used where the retriever's are the default."""
+
+    def start(self, question: Question) -> Spread:
+        """Begin a run."""

@@ -1,0 +1,193 @@
+"""Leaky integrate and fire: charge gathers over all ways, and enough of it fires (source: 000).
+
+In: seeds, then the edges at the memories that a signal has reached, hop by hop. Out: the memories
+that fire. Reads only. Query: ``explore.edges``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from memoria.config import ExploreConfig, SeedConfig
+from memoria.model import lif
+from memoria.ranges import check_positive, check_whole, check_within
+from memoria.store import Store
+from memoria.strategies.base import Question, Step
+from memoria.strategies.edges import SIMILAR, Edge, edges_of, edges_step
+from memoria.strategies.together import TogetherSpread
+from memoria.types import Activation, Path, Seed
+from memoria.validation import check_scope
+
+MARK = "synaptic"
+# Edges are asked for a little below the least signal; Python decides to the last bit.
+_SLACK = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakyIntegrateAndFire:
+    """Memories as neurons: seeds are charged, signals leak from hop to hop, enough charge fires.
+
+    Signals follow the stored direction of an edge; ``similar`` counts both ways. An edge's
+    ``lif_weight``, where it has one, counts in place of its weight.
+
+    Attributes
+    ----------
+    fire_threshold
+        Charge at which a memory fires; > 0.
+    leak_rate
+        Share of a signal that survives a hop, beside the edge's weight; above 0 up to 1.
+    min_signal
+        Smaller signals are lost; > 0.
+    max_hops
+        Hops from a seed, at most; 1 to 20.
+    max_edges
+        Edges followed per hop, at most, those with the strongest signals; 1 to 100,000.
+    """
+
+    name: ClassVar[str] = "lif"
+    together: ClassVar[bool] = True
+    seeds: ClassVar[SeedConfig | None] = SeedConfig(max_seeds=8)
+
+    fire_threshold: float = lif.FIRE_THRESHOLD
+    leak_rate: float = lif.LEAK_RATE
+    min_signal: float = lif.MIN_SIGNAL
+    max_hops: int = lif.MAX_HOPS
+    max_edges: int = 5_000
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        for name in ("fire_threshold", "leak_rate", "min_signal"):
+            check_positive(name, getattr(self, name))
+        check_within("leak_rate", self.leak_rate, 0.0, 1.0)
+        check_whole("max_hops", self.max_hops, 1, 20)
+        check_whole("max_edges", self.max_edges, 1, 100_000)
+
+    def start(self, question: Question) -> LifSpread:
+        """Charge the seeds."""
+        return LifSpread(question, self)
+
+
+class LifSpread(TogetherSpread):
+    """One propagation."""
+
+    def __init__(self, question: Question, settings: LeakyIntegrateAndFire) -> None:
+        charges = {seed.id: lif.INITIAL_CHARGE for seed in question.seeds}
+        super().__init__(question, charges, mark=MARK)
+        self._settings = settings
+        self._wave: Mapping[str, float] = charges
+
+    def ask(self) -> Step | None:
+        """Ask for the edges over which a signal may go on."""
+        if self.over:
+            return None
+        return edges_step(
+            self.question,
+            self._wave,
+            limit=self._settings.max_edges,
+            floor=self._settings.min_signal / self._settings.leak_rate * _SLACK,
+            both_ways=(SIMILAR,),
+            max_lif_weight=lif.MAX_WEIGHT,
+        )
+
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Carry every signal one hop; after the last, return the ways to what fires."""
+        self.begin(record["found"])
+        self._wave = self.receive(self._signals(edges_of(record)))
+        if self._wave and self.steps < self._settings.max_hops:
+            return []
+        return self.end(self.results(), unspread=self._wave)
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Return what fires, but for the seeds."""
+        threshold = self._settings.fire_threshold
+        return {
+            node: shares
+            for node, shares in super().results().items()
+            if node not in self.charges and lif.fires(sum(shares.values()), threshold)
+        }
+
+    def _signals(self, edges: Iterable[Edge]) -> Iterable[tuple[Edge, float, float]]:
+        settings = self._settings
+        for edge in edges:
+            signal = self._wave[edge.source]
+            arrives = lif.transmitted(
+                signal, edge.weight, leak_rate=settings.leak_rate, min_signal=settings.min_signal
+            )
+            if arrives > 0:
+                yield edge, signal, arrives
+
+
+class NeuronField:
+    """Charged memories of one scope, for asking at any threshold; for retrieval use a retriever.
+
+    Parameters
+    ----------
+    scope
+        Scope whose memories these are.
+    settings
+        Constants of the propagation.
+    """
+
+    def __init__(
+        self, store: Store, *, scope: str, settings: LeakyIntegrateAndFire | None = None
+    ) -> None:
+        self._store = store
+        self._scope = check_scope(scope)
+        self._settings = settings or LeakyIntegrateAndFire()
+        self._charged: LifSpread | None = None
+
+    async def stimulate(self, seed_ids: Iterable[str]) -> None:
+        """Charge seeds fully, and let the charge spread; what was before is forgotten.
+
+        Notes
+        -----
+        One round trip a hop.
+        """
+        seeds = tuple(Seed(id=node, score=1.0) for node in dict.fromkeys(seed_ids))
+        question = Question(seeds=seeds, scope=self._scope, query_tags=(), config=ExploreConfig())
+        self._charged = self._settings.start(question) if seeds else None
+        while self._charged is not None and (step := self._charged.ask()) is not None:
+            self._charged.absorb((await self._store.run(step.query, step.parameters))[0])
+
+    def get_fired_nodes(
+        self, threshold: float | None = None, exclude_seeds: bool = True
+    ) -> list[Activation]:
+        """Return what has come to the threshold, by charge (highest first), then id.
+
+        Parameters
+        ----------
+        threshold
+            Charge to fire at; None: that of the settings.
+        """
+        if self._charged is None:
+            return []
+        least = self._settings.fire_threshold if threshold is None else threshold
+        return [
+            fired
+            for fired in self._charged.gathered()
+            if lif.fires(fired.energy, least) and not (exclude_seeds and fired.source == "seed")
+        ]
+
+
+async def propagate_from_seeds(
+    store: Store,
+    seed_ids: Iterable[str],
+    *,
+    scope: str,
+    threshold: float = lif.FIRE_THRESHOLD,
+    top_n: int | None = None,
+) -> list[Activation]:
+    """Charge seeds, and return what fires, the seeds left out.
+
+    Parameters
+    ----------
+    threshold
+        Charge to fire at; > 0.
+    top_n
+        Memories to return, at most, those of the highest charge; None: all.
+    """
+    field = NeuronField(store, scope=scope)
+    await field.stimulate(seed_ids)
+    return field.get_fired_nodes(threshold)[:top_n]

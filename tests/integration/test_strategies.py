@@ -1,0 +1,156 @@
+"""What holds for every strategy: failures, deadlines, streams, scopes, and nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import neo4j
+import pytest
+
+from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.errors import ConfigError, QueryError
+from memoria.queries import parse
+from memoria.retriever import GraphRetriever
+from memoria.strategies import LeakyIntegrateAndFire, Question, Step, Strategy
+from memoria.strategies.anchor import AnchorSpread
+from memoria.strategies.lif import LifSpread
+from memoria.types import Exploration, Seed
+from tests.agreement import remove, write
+from tests.cases.build import HERE, edge, graph
+
+HEAD = "// name: test.step\n// mode: read\n// params:\n// returns: x\n"
+BROKEN = parse(HEAD + "RETURN 1 / 0 AS x", "test.step")
+SLOW = parse(HEAD + "UNWIND range(1, 1000000000) AS i RETURN sum(sqrt(i)) AS x", "test.step")
+CHAIN = graph(edge("s", "a"), edge("a", "b"), edge("b", "c"), edge("t", "d"))
+SEEDS = [Seed(id="s", score=1.0), Seed(id="t", score=0.9)]
+TOGETHER: list[Strategy] = [LeakyIntegrateAndFire(), AnchorSpread()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupted(LeakyIntegrateAndFire):
+    """Its second step is another query."""
+
+    second: Any
+
+    def start(self, question: Question) -> LifSpread:
+        return _InterruptedSpread(question, self, self.second)
+
+
+class _InterruptedSpread(LifSpread):
+    def __init__(self, question: Question, settings: LeakyIntegrateAndFire, second: Any) -> None:
+        super().__init__(question, settings)
+        self._second = second
+
+    def ask(self) -> Step | None:
+        if self.steps == 1 and not self.over:
+            return Step(query=self._second, parameters={})
+        return super().ask()
+
+
+@pytest.fixture
+async def web(driver: neo4j.AsyncDriver, scope: str) -> AsyncIterator[GraphRetriever]:
+    await write(driver, {scope: CHAIN})
+    yield GraphRetriever(driver, scope=scope + HERE)
+    await remove(driver, scope)
+
+
+async def explored(
+    web: GraphRetriever, strategy: Strategy, deadline_s: float = 60.0
+) -> dict[str, Exploration]:
+    config = ExploreConfig(strategy=strategy)
+    stream = web.explore_seeds(SEEDS, config=config, deadline_s=deadline_s)
+    return {each.seed.id: each async for each in stream}
+
+
+async def test_run_that_fails_keeps_what_it_had_and_says_why(web: GraphRetriever) -> None:
+    found = await explored(web, Interrupted(second=BROKEN))
+    assert {each.status for each in found.values()} == {"failed"}
+    assert all(isinstance(each.error, QueryError) for each in found.values())
+    ways = [(path.ids, path.end_reason) for each in found.values() for path in each.paths]
+    assert sorted(ways) == [(("s", "a"), "truncated"), (("t", "d"), "truncated")]
+    assert web.store.sessions_in_use == 0
+
+
+async def test_deadline_ends_a_run_with_what_it_gathered(web: GraphRetriever) -> None:
+    await explored(web, LeakyIntegrateAndFire())  # connections are open
+    found = await explored(web, Interrupted(second=SLOW), deadline_s=4.0)
+    assert {(each.status, each.error) for each in found.values()} == {("truncated", None)}
+    assert {each.stats.levels for each in found.values()} == {1}
+    ways = [(path.ids, path.end_reason) for each in found.values() for path in each.paths]
+    assert sorted(ways) == [(("s", "a"), "truncated"), (("t", "d"), "truncated")]
+    assert web.store.sessions_in_use == 0
+
+
+@pytest.mark.parametrize("strategy", TOGETHER, ids=lambda strategy: strategy.name)
+async def test_streamed_paths_are_those_of_the_explorations(
+    web: GraphRetriever, strategy: Strategy
+) -> None:
+    found = await explored(web, strategy)
+    stream = web.stream_paths(SEEDS, config=ExploreConfig(strategy=strategy))
+    paths = [path async for path in stream]
+    assert sorted(path.ids for path in paths) == sorted(
+        path.ids for each in found.values() for path in each.paths
+    )
+    assert {each.seed.id: each.activations for each in stream.result} == {
+        name: each.activations for name, each in found.items()
+    }
+    assert [each.seed.id for each in stream.result] == ["s", "t"]
+
+
+@pytest.mark.parametrize("strategy", TOGETHER, ids=lambda strategy: strategy.name)
+async def test_no_seeds_give_nothing(web: GraphRetriever, strategy: Strategy) -> None:
+    stream = web.explore_seeds([], config=ExploreConfig(strategy=strategy))
+    assert [each async for each in stream] == []
+
+
+@pytest.mark.parametrize("strategy", TOGETHER, ids=lambda strategy: strategy.name)
+@pytest.mark.parametrize("transactions", ["auto", "managed"])
+async def test_no_strategy_writes(
+    driver: neo4j.AsyncDriver, web: GraphRetriever, strategy: Strategy, transactions: Any
+) -> None:
+    async def contents() -> list[Any]:
+        records, _, _ = await driver.execute_query(
+            "MATCH (m:Memory {scope: $scope}) OPTIONAL MATCH (m)-[r]->(n) "
+            "RETURN m.id, properties(m), type(r), properties(r), n.id ORDER BY m.id, n.id",
+            scope=web.scope,
+        )
+        return [record.data() for record in records]
+
+    before = await contents()
+    config = ExploreConfig(strategy=strategy, transactions=transactions)
+    found = [each async for each in web.explore_seeds(SEEDS, config=config)]
+    assert all(each.status == "complete" and each.activations for each in found)
+    assert await contents() == before
+
+
+async def test_recall_says_what_is_no_strategy(web: GraphRetriever) -> None:
+    config = RetrieverConfig(explore=ExploreConfig(strategy=LeakyIntegrateAndFire))
+    with pytest.raises(ConfigError, match="lacks what a Strategy has"):
+        await web.recall("anything", config=config)
+
+
+@pytest.mark.parametrize("strategy", TOGETHER, ids=lambda strategy: strategy.name)
+async def test_what_a_foreign_writer_left_is_passed_over(
+    driver: neo4j.AsyncDriver, scope: str, strategy: Strategy
+) -> None:
+    await driver.execute_query(
+        "CREATE (s:Memory {scope: $scope, id: 's'}), (b:Memory {scope: $scope, id: 'b'}), "
+        "(s)-[:RELATES {weight: 0.9, relation: 7, tags: 'x'}]->(b), "
+        "(s)-[:RELATES {weight: 'x'}]->(b), (s)-[:RELATES {weight: 0.0/0.0}]->(b), "
+        "(s)-[:RELATES {weight: 1.0}]->(:Memory {scope: $scope, id: 7}), "
+        "(s)-[:RELATES {weight: 1.0}]->(:Memory {scope: 'other ' + $scope, id: 'c'}), "
+        "(s)-[:RELATES {weight: 1.0}]->(:Elsewhere {scope: $scope, id: 'd'}), "
+        "(s)-[:OTHER {weight: 1.0}]->(:Memory {scope: $scope, id: 'e'})",
+        scope=scope,
+    )
+    retriever = GraphRetriever(driver, scope=scope)
+    config = ExploreConfig(strategy=strategy)
+    seeds = [Seed(id="s", score=1.0)]
+    (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
+    assert (found.status, [path.ids for path in found.paths]) == ("complete", [("s", "b")])
+    (hop,) = found.paths[0].hops
+    assert (hop.relation, hop.tags, hop.weight, hop.degree) == ("7", (), 0.9, 6)
+    await driver.execute_query("MATCH (n:Elsewhere {scope: $scope}) DETACH DELETE n", scope=scope)
+    await remove(driver, scope)

@@ -1,0 +1,81 @@
+"""Spreading activation from anchors in plain Python: the oracle of the engine (source: 004).
+
+In: a small graph in memory, anchors and their cosines. Out: the three parts of every score. Where
+the source is open:
+
+- rounds are synchronous: all pass on what they had before the round;
+- edges, and in-degrees among the edges loaded, follow the stored direction; ``similar`` has none;
+- a loop is no edge; parallel edges each count;
+- without an edge, or at strength 0, the cosine alone is the score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+from memoria.config import ExploreConfig
+from memoria.strategies import AnchorSpread
+from tests.reference import Graph, Node, counted_weight
+
+Parts = dict[str, float]
+
+
+def scores(
+    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpread
+) -> dict[str, Parts]:
+    """Id -> the parts of its score, of anchors that exist and of all that they activate."""
+    start = {
+        anchor: max(0.0, cosine)
+        for anchor, cosine in anchors.items()
+        if Node(scope, anchor) in graph.nodes
+    }
+    edges = loaded(graph, scope, start, settings)
+    if not edges:
+        return {anchor: {"cosine": cosine} for anchor, cosine in start.items()}
+    activation = dict(start)
+    for _ in range(settings.iterations):
+        gained: dict[str, list[float]] = {}
+        for source, target, weight in edges:
+            passed = activation.get(source, 0.0) * weight * settings.spreading_strength
+            if passed > 0:
+                gained.setdefault(target, []).append(passed)
+        for node, amounts in gained.items():
+            activation[node] = math.fsum([activation.get(node, 0.0), *amounts])
+    most = max(activation.values())
+    pointed_at = Counter(target for _, target, _ in edges)
+    return {
+        node: {
+            "cosine": settings.weight_similarity * start.get(node, 0.0),
+            "spread": settings.weight_activation * (value / most if most else 0.0),
+            "structure": settings.weight_structural * pointed_at[node] / max(pointed_at.values()),
+        }
+        for node, value in activation.items()
+    }
+
+
+def loaded(
+    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpread
+) -> list[tuple[str, str, float]]:
+    """(from, to, weight) of the strongest edges at anchors, both ways for similar ones."""
+    if not settings.use_spreading or settings.spreading_strength == 0:
+        return []
+    at_anchors = []
+    for edge in graph.edges:
+        weight = counted_weight(edge.weight, ExploreConfig().max_weight)
+        inside = edge.source.scope == edge.target.scope == scope
+        ends = (edge.source.id, edge.target.id)
+        if (
+            weight is not None
+            and inside
+            and ends[0] != ends[1]
+            and not anchors.keys().isdisjoint(ends)
+        ):
+            at_anchors.append((-weight, *ends, edge.relation or ""))
+    followed = []
+    for negative, source, target, relation in sorted(at_anchors)[: settings.max_edges]:
+        followed.append((source, target, -negative))
+        if relation == "similar":
+            followed.append((target, source, -negative))
+    return followed

@@ -1,0 +1,84 @@
+"""Leaky integrate and fire in plain Python: the oracle of the engine (source: 000).
+
+In: a small graph in memory and seeds. Out: the charge of every memory. Where the source is open:
+
+- a hop carries on what arrived with the hop before it, in sum; each edge's signal is compared
+  with the least one;
+- parallel edges each transmit; a loop does not; a signal passes through seeds as through others;
+- relation ``similar`` has no direction; ``lif_weight`` counts in place of ``weight``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+
+from memoria.config import ExploreConfig
+from memoria.strategies import LeakyIntegrateAndFire
+from tests.reference import Edge, Graph, Node, counted_weight
+
+MAX_WEIGHT = ExploreConfig().max_weight
+MAX_LIF_WEIGHT = 2.0
+
+
+def weight_of(edge: Edge) -> float | None:
+    """The weight that counts, or None for an edge that transmits nothing."""
+    if edge.lif_weight is not None:
+        return counted_weight(edge.lif_weight, MAX_LIF_WEIGHT)
+    return counted_weight(edge.weight, MAX_WEIGHT)
+
+
+def followed(graph: Graph, scope: str) -> Iterator[tuple[str, str, float]]:
+    """(from, to, weight) of every edge that transmits, both ways for similar ones."""
+    for edge in graph.edges:
+        weight = weight_of(edge)
+        inside = edge.source.scope == edge.target.scope == scope
+        if weight is None or not inside or edge.source == edge.target:
+            continue
+        yield edge.source.id, edge.target.id, weight
+        if edge.relation == "similar":
+            yield edge.target.id, edge.source.id, weight
+
+
+def charges(
+    graph: Graph, scope: str, seeds: Collection[str], settings: LeakyIntegrateAndFire
+) -> dict[str, float]:
+    """Id -> charge after the last hop, of seeds that exist and of all that were reached."""
+    edges = list(followed(graph, scope))
+    wave = {seed: 1.0 for seed in seeds if Node(scope, seed) in graph.nodes}
+    arrived: defaultdict[str, list[float]] = defaultdict(list)
+    for seed in wave:
+        arrived[seed].append(1.0)
+    for _ in range(settings.max_hops):
+        now: defaultdict[str, list[float]] = defaultdict(list)
+        for source, target, weight in edges:
+            signal = wave.get(source, 0.0) * weight * settings.leak_rate
+            if signal >= settings.min_signal:
+                now[target].append(signal)
+        for node, signals in now.items():
+            arrived[node] += signals
+        wave = {node: math.fsum(signals) for node, signals in now.items()}
+    return {node: math.fsum(signals) for node, signals in arrived.items()}
+
+
+def strongest_ways(
+    graph: Graph, scope: str, seeds: Collection[str], settings: LeakyIntegrateAndFire
+) -> dict[str, float]:
+    """Id -> the strongest signal that a single way brings, round no circle and past no seed."""
+    edges = list(followed(graph, scope))
+    best: dict[str, float] = {}
+
+    def go(node: str, signal: float, before: frozenset[str]) -> None:
+        for source, target, weight in edges:
+            if source != node or target in before or target in seeds:
+                continue
+            arrives = signal * weight * settings.leak_rate
+            best[target] = max(best.get(target, 0.0), arrives)
+            if len(before) < settings.max_hops:
+                go(target, arrives, before | {target})
+
+    for seed in seeds:
+        if Node(scope, seed) in graph.nodes:
+            go(seed, 1.0, frozenset({seed}))
+    return best

@@ -1,0 +1,170 @@
+"""Strategies without a database: their settings, and runs on answers written by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import itertools
+from typing import Any
+
+import pytest
+
+from memoria import config
+from memoria.config import ExploreConfig
+from memoria.errors import ConfigError
+from memoria.model import lif, spreading
+from memoria.strategies import (
+    STRATEGIES,
+    AnchorSpread,
+    LeakyIntegrateAndFire,
+    Question,
+    Strategy,
+    TransferEnergy,
+    strategy_of,
+)
+from memoria.types import Path, Seed
+
+RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
+    (LeakyIntegrateAndFire, "fire_threshold", [1e-9, 0.5, 3.0], [0, -1, None]),
+    (LeakyIntegrateAndFire, "leak_rate", [1e-9, 0.85, 1], [0, 1.01, "1"]),
+    (LeakyIntegrateAndFire, "min_signal", [1e-12, 0.02], [0, -1]),
+    (LeakyIntegrateAndFire, "max_hops", [1, 20], [0, 21, 3.0]),
+    (LeakyIntegrateAndFire, "max_edges", [1, 100_000], [0, 100_001]),
+    (AnchorSpread, "use_spreading", [True, False], []),
+    (AnchorSpread, "spreading_strength", [0, 0.85, 1], [-0.1, 1.1]),
+    (AnchorSpread, "iterations", [1, 20], [0, 21]),
+    (AnchorSpread, "weight_similarity", [0, 1], [-1]),
+    (AnchorSpread, "weight_activation", [0, 1], [-1]),
+    (AnchorSpread, "weight_structural", [0, 1], [-1]),
+    (AnchorSpread, "anchor_top_k_episodes", [1, 100], [0, 101]),
+    (AnchorSpread, "anchor_top_k_facts", [0, 100], [-1, 101]),
+    (AnchorSpread, "fact_kinds", [(), ("Event",)], ["Event", ["Event"]]),
+    (AnchorSpread, "max_edges", [1, 10_000], [0, 10_001]),
+]
+
+
+@pytest.mark.parametrize("module", [lif, spreading], ids=lambda module: module.__name__)
+def test_examples_in_docstrings_are_right(module: Any) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_defaults_are_those_of_the_sources() -> None:
+    fire = LeakyIntegrateAndFire()
+    assert (fire.fire_threshold, fire.leak_rate, fire.min_signal, fire.max_hops) == (
+        *(0.5, 0.85, 0.02, 3),
+    )
+    assert (lif.INITIAL_CHARGE, lif.MAX_WEIGHT) == (1.0, 2.0)
+    assert fire.seeds is not None
+    assert (fire.seeds.max_seeds, fire.seeds.fusion) == (8, "rrf")
+    spread = AnchorSpread()
+    assert (spread.spreading_strength, spread.iterations, spread.max_edges) == (0.85, 3, 500)
+    weights = (spread.weight_similarity, spread.weight_activation, spread.weight_structural)
+    assert weights == (0.5, 0.3, 0.2)
+    assert (spread.seeds.max_seeds, spread.seeds.max_facts) == (10, 10)
+
+
+@pytest.mark.parametrize("kind", [LeakyIntegrateAndFire, AnchorSpread])
+def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
+    named = {field for owner, field, *_ in RANGES if owner is kind}
+    assert named == {field.name for field in dataclasses.fields(kind)}
+    assert all(name in kind.__doc__ for name in named)
+    for owner, field, good, bad in RANGES:
+        if owner is kind:
+            for value in good:
+                assert getattr(kind(**{field: value}), field) == value
+            for value in bad:
+                with pytest.raises(ConfigError, match=f"^{field} "):
+                    kind(**{field: value})
+
+
+def test_settings_name_exactly_the_strategies_there_are() -> None:
+    assert tuple(STRATEGIES) == config.STRATEGY_NAMES
+    for name, strategy in STRATEGIES.items():
+        assert isinstance(strategy, Strategy)
+        assert strategy.name == name
+        assert strategy_of(ExploreConfig(strategy=name)) is strategy
+    own = LeakyIntegrateAndFire(max_hops=1)
+    assert strategy_of(ExploreConfig(strategy=own)) is own
+
+
+def test_what_is_no_strategy_is_refused() -> None:
+    class Half:
+        name = "half"
+
+        def start(self, question: Question) -> None:
+            """Lack everything else."""
+
+    for wrong in (Half(), TransferEnergy):
+        with pytest.raises(ConfigError, match="lacks what a Strategy has"):
+            strategy_of(ExploreConfig(strategy=wrong))
+    wrong_type: Any = 7
+    with pytest.raises(ConfigError, match=r"^strategy must be one of"):
+        ExploreConfig(strategy=wrong_type)
+
+
+def question(*seeds: str) -> Question:
+    return Question(
+        seeds=tuple(Seed(id=seed, score=1.0) for seed in seeds),
+        scope="s",
+        query_tags=(),
+        config=ExploreConfig(),
+    )
+
+
+def row(source: str, target: str, weight: float, relation: str = "") -> list[Any]:
+    return [source, target, relation, "out", weight, [], 2]
+
+
+def answers(*rows: list[Any]) -> dict[str, Any]:
+    return {"found": ["s", "t"], "edges": list(rows)}
+
+
+def ways(paths: list[Path]) -> list[tuple[tuple[str, ...], str]]:
+    return [(path.ids, path.end_reason) for path in paths]
+
+
+def test_order_of_the_answer_makes_no_difference() -> None:
+    rows = [
+        *(row("s", "a", 0.7), row("t", "a", 0.7), row("s", "a", 0.3, "x"), row("t", "b", 0.1)),
+    ]
+    outcomes = []
+    for order in itertools.permutations(rows):
+        run = LeakyIntegrateAndFire(max_hops=1).start(question("s", "t"))
+        paths = run.absorb(answers(*order))
+        outcomes.append((paths, run.outcome("s"), run.outcome("t")))
+    assert all(outcome == outcomes[0] for outcome in outcomes)
+    # Two ways as strong as each other: the first ids win.
+    assert ways(outcomes[0][0]) == [(("s", "a"), "max_depth"), (("t",), "dead_end")]
+
+
+def test_a_stronger_way_of_more_hops_replaces_a_weak_one_of_one() -> None:
+    run = LeakyIntegrateAndFire(min_signal=1e-6, fire_threshold=1e-6).start(question("s"))
+    found = {"found": ["s"]}
+    assert run.absorb({**found, "edges": [row("s", "a", 0.1), row("s", "b", 1.0)]}) == []
+    assert run.absorb({**found, "edges": [row("b", "a", 0.9)]}) == []
+    (way,) = run.absorb({**found, "edges": []})
+    assert way.ids == ("s", "b", "a")
+    activation = next(entry for entry in run.outcome("s").activations if entry.id == "a")
+    assert [entry.step for entry in activation.contributions] == [1, 2]
+    assert way.energy == pytest.approx(0.085 + 0.85 * 0.9 * 0.85)
+
+
+def test_run_that_is_cut_gives_what_it_has_once() -> None:
+    run = LeakyIntegrateAndFire().start(question("s", "t"))
+    assert run.outcome("s").found is None
+    assert run.absorb(answers(row("s", "a", 0.9))) == []
+    assert not run.outcome("s").over
+    assert ways(run.cut()) == [(("s", "a"), "truncated"), (("t",), "truncated")]
+    assert run.cut() == []
+    assert run.ask() is None
+    assert run.outcome("s").over
+    assert [entry.id for entry in run.outcome("s").activations] == ["s", "a"]
+
+
+@pytest.mark.parametrize("strategy", [LeakyIntegrateAndFire(), AnchorSpread()])
+def test_run_that_is_cut_before_its_first_answer_leaves_the_seeds(strategy: Strategy) -> None:
+    run = strategy.start(question("s", "t"))
+    assert ways(run.cut()) == [(("s",), "truncated"), (("t",), "truncated")]
+    assert run.parts() == {}, "seeds whose energy meets can't go on alone"
