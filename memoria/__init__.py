@@ -35,6 +35,7 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.ingest import GraphWriter
+from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store
@@ -45,6 +46,7 @@ from memoria.types import (
     Exploration,
     ExplorationStats,
     Hop,
+    LinkReport,
     Memory,
     MemoryNode,
     OmittedItem,
@@ -63,6 +65,7 @@ __all__ = [
     "BudgetError",
     "CallableEmbedder",
     "ClosedError",
+    "CompositeLinkConfig",
     "ConfigError",
     "ContextBuilder",
     "ContextConfig",
@@ -79,6 +82,8 @@ __all__ = [
     "Hop",
     "IndexNotReadyError",
     "InvalidInputError",
+    "LinkReport",
+    "Linker",
     "LocalServerError",
     "MemoriaError",
     "Memory",
@@ -98,6 +103,7 @@ __all__ = [
     "SeedConfig",
     "Seeds",
     "SentenceTransformerEmbedder",
+    "SimilarityLinkConfig",
     "Store",
     "StoreConfig",
     "Stream",

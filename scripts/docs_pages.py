@@ -24,6 +24,8 @@ CONFIGS = (
     memoria.SeedConfig,
     memoria.ExploreConfig,
     memoria.RelevanceConfig,
+    memoria.CompositeLinkConfig,
+    memoria.SimilarityLinkConfig,
     memoria.ContextConfig,
     memoria.StoreConfig,
 )
@@ -34,7 +36,10 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Retrieval",
         ("connect", "GraphRetriever", "Stream", "ContextBuilder", "pack"),
     ),
-    "writing": ("Writing", ("apply_schema", "GraphWriter", "Memory", "Relation", "Store")),
+    "writing": (
+        "Writing",
+        ("apply_schema", "GraphWriter", "Linker", "LinkReport", "Memory", "Relation", "Store"),
+    ),
     "results": (
         "Results",
         (

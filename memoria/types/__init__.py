@@ -1,5 +1,6 @@
 """Frozen data types, one step of the way each: memories, paths, results."""
 
+from memoria.types.links import LinkReport, MemoryLinker
 from memoria.types.memory import Memory, MemoryNode, Relation
 from memoria.types.paths import (
     Direction,
@@ -31,7 +32,9 @@ __all__ = [
     "Exploration",
     "ExplorationStats",
     "Hop",
+    "LinkReport",
     "Memory",
+    "MemoryLinker",
     "MemoryNode",
     "OmitReason",
     "OmittedItem",
