@@ -21,8 +21,6 @@ from memoria.store import Store
 from memoria.types import LinkReport
 from memoria.validation import check_id, check_number, check_scope
 
-PAGE = 512
-
 
 class Linker:
     """Links the memories of one scope, by their vectors and what else is known of them.
@@ -35,6 +33,8 @@ class Linker:
     ----------
     config
         Which linker: a `CompositeLinkConfig` (the default) or a `SimilarityLinkConfig`.
+    batch_size
+        Memories linked in one transaction, at most; 1 to 10,000.
     clock
         Gives the time, for the scope's clock and new edges; aware.
     """
@@ -45,8 +45,11 @@ class Linker:
         *,
         scope: str,
         config: LinkConfig | None = None,
+        batch_size: int = 512,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        if type(batch_size) is not int or not 1 <= batch_size <= 10_000:
+            raise ConfigError(f"batch_size must be in [1, 10000], got {batch_size!r}")
         self.scope = check_scope(scope)
         self.config = CompositeLinkConfig() if config is None else config
         if not isinstance(self.config, LinkConfig):
@@ -54,6 +57,7 @@ class Linker:
                 "config must be a CompositeLinkConfig or a SimilarityLinkConfig, "
                 f"got a {type(config).__name__}"
             )
+        self._batch_size = batch_size
         self._store = store
         self._clock = clock
         self._facts: ServerFacts | None = None
@@ -68,7 +72,8 @@ class Linker:
         """Link memories with those near them.
 
         May be repeated: the composite linker then changes nothing, unless memories came in
-        meanwhile; the similarity linker strengthens each edge that it finds again, once a call.
+        meanwhile or the index, which is approximate, finds others; the similarity linker
+        strengthens each edge that it finds again, once a call.
         No edge is ever weakened or deleted. A batch is one transaction, sent again without harm.
 
         Parameters
@@ -125,12 +130,12 @@ class Linker:
     async def _pages(self, ids: Sequence[str] | None) -> AsyncIterator[list[str]]:
         """Yield ids, sorted, in pages: those given, else all of the scope."""
         if ids is not None:
-            for start in range(0, len(ids), PAGE):
-                yield list(ids[start : start + PAGE])
+            for start in range(0, len(ids), self._batch_size):
+                yield list(ids[start : start + self._batch_size])
             return
         after = ""
         while True:
-            parameters = {"after": after, "limit": PAGE, "scope": self.scope}
+            parameters = {"after": after, "limit": self._batch_size, "scope": self.scope}
             page: list[str] = (await self._store.run(load("link.page"), parameters))[0]["ids"]
             if not page:
                 return

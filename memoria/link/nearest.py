@@ -95,13 +95,17 @@ async def _ask(
         return rows
 
     size = EXACT_CHUNK if way == "exact" else CHUNK
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(ask(chunk)) for chunk in _chunks(ids, size)]
+    answers = await asyncio.gather(
+        *(ask(chunk) for chunk in _chunks(ids, size)), return_exceptions=True
+    )
     short: list[str] = []
-    for id_, hits, seen in (row for task in tasks for row in task.result()):
-        found[id_] = _best(id_, hits, request.candidates)
-        if seen >= limit and len(hits) <= request.candidates:
-            short.append(id_)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+        for id_, hits, seen in answer:
+            found[id_] = _best(id_, hits, request.candidates)
+            if seen >= limit and len(hits) <= request.candidates:
+                short.append(id_)
     return short
 
 

@@ -15,7 +15,14 @@ import pytest
 
 from memoria.clock import advance_clock, clock_key
 from memoria.doctor import examine
-from memoria.errors import ConfigError, InvalidInputError, ScopeError
+from memoria.errors import (
+    ConfigError,
+    InvalidInputError,
+    MemoriaError,
+    QueryError,
+    ScopeError,
+    UnavailableError,
+)
 from memoria.export import export_lines
 from memoria.ingest import GraphWriter, WriteReport
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
@@ -75,6 +82,21 @@ class CountingStore(Store):
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
     ) -> list[neo4j.Record]:
         self.ran[query.name] += 1
+        return await super().run(query, parameters, until=until)
+
+
+class BrokenStore(CountingStore):
+    """The store, but some queries fail."""
+
+    def __init__(self, driver: neo4j.AsyncDriver, **errors: MemoriaError) -> None:
+        super().__init__(driver)
+        self._errors = {name.replace("__", "."): error for name, error in errors.items()}
+
+    async def run(
+        self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+    ) -> list[neo4j.Record]:
+        if query.name in self._errors:
+            raise self._errors[query.name]
         return await super().run(query, parameters, until=until)
 
 
@@ -280,6 +302,12 @@ def test_a_linker_needs_settings_of_its_own(store: Store) -> None:
         Linker(store, scope="s", config="composite")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("size", [0, 10_001, 1.5, True])
+def test_batch_sizes_of_a_linker_out_of_range_are_refused(store: Store, size: Any) -> None:
+    with pytest.raises(ConfigError, match="batch_size"):
+        Linker(store, scope="s", batch_size=size)
+
+
 def test_writer_and_linker_are_of_the_same_scope(store: Store) -> None:
     with pytest.raises(ConfigError, match="'b', not 'a'"):
         GraphWriter(store, scope="a", linker=Linker(store, scope="b"))
@@ -420,11 +448,10 @@ async def test_linker_strengthens_existing_edge(links: Links) -> None:
 
 
 async def test_a_pair_is_strengthened_once_a_call_however_many_batches_it_spans(
-    links: Links, monkeypatch: pytest.MonkeyPatch
+    links: Links, store: Store
 ) -> None:
-    monkeypatch.setattr("memoria.link.linker.PAGE", 1)
     await links.writer(SIMILARITY).write([memory("a", BASE), memory("b", at_cosine(0.7))])
-    await links.linker(SIMILARITY).link()
+    await Linker(store, scope=links.scope, config=SIMILARITY, batch_size=1).link()
     assert await links.weights() == {("a", "b"): pytest.approx(0.8, abs=TOLERANCE)}
 
 
@@ -639,6 +666,42 @@ async def test_a_small_scope_hidden_in_a_large_index_is_searched_exactly(
     found = await find_nearest(counting, ["a", "b"], request)
     assert found == {"a": [("b", 0.9)], "b": [("a", 0.9)]}
     assert counting.ran == {"link.nearest_procedure": 2, "link.nearest_exact": 1}
+
+
+async def test_where_exact_search_fails_what_the_index_found_is_used(
+    links: Links, driver: neo4j.AsyncDriver
+) -> None:
+    await links.writer(linking=False).write([memory("a", BASE), memory("b", at_cosine(0.9))])
+    crowd = Links(links.store, f"{links.scope}-crowd")
+    await crowd.writer(linking=False).write(
+        [memory(f"m{n:03}", at_cosine(0.1, n + 1)) for n in range(200)]
+    )
+    broken = BrokenStore(driver, link__nearest_exact=QueryError("refused"))
+    request = NearestRequest(scope=links.scope, candidates=2, dialect="procedure")
+    assert await find_nearest(broken, ["a"], request) == {"a": [("b", 0.9)]}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["link__state"],
+        ["link__nearest_search", "link__nearest_procedure"],
+        ["link__facts"],
+        ["link__write"],
+    ],
+    ids=lambda names: names[0],
+)
+async def test_an_error_of_a_query_is_the_error_of_the_call_and_the_next_one_completes_it(
+    links: Links, driver: neo4j.AsyncDriver, names: list[str]
+) -> None:
+    memories = [memory("a", BASE), memory("b", at_cosine(0.9))]
+    broken = BrokenStore(driver, **{name: UnavailableError("gone") for name in names})
+    writer = GraphWriter(broken, scope=links.scope, linker=Linker(broken, scope=links.scope))
+    with pytest.raises(UnavailableError, match="gone"):
+        await writer.write(memories)
+    assert await links.weights() == {}
+    report = await links.writer().write(memories)
+    assert (report.memories_created, report.links_created) == (0, 1)
 
 
 # Several at once.
