@@ -45,7 +45,7 @@ class Linker:
         *,
         scope: str,
         config: LinkConfig | None = None,
-        batch_size: int = 512,
+        batch_size: int = 256,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         if type(batch_size) is not int or not 1 <= batch_size <= 10_000:

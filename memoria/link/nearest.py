@@ -18,7 +18,8 @@ from memoria.store import Store
 
 log = logging.getLogger(__name__)
 
-CHUNK = 64
+# Small enough for a busy server to answer each query in time; a query more costs next to nothing.
+CHUNK = 16
 EXACT_CHUNK = 8
 QUERIES_AT_ONCE = 4
 # How many times the wanted hits the index is asked for, one after the other, where the scope can
@@ -57,7 +58,7 @@ async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest
 
     Notes
     -----
-    One query for 64 memories, four at once; on Neo4j 5 up to two more for those whose scope hides
+    One query for 16 memories, four at once; on Neo4j 5 up to two more for those whose scope hides
     behind others, and one for eight of those that it still hides.
     """
     wanted = request.candidates + 1  # a memory is its own nearest

@@ -260,7 +260,7 @@ async def test_one_batch_reads_all_tags_at_once(driver: neo4j.AsyncDriver, scope
     report = await Linker(store, scope=scope).link()
     assert report.memories == 100
     assert store.ran["link.facts"] == store.ran["link.write"] == store.ran["clock.advance"] == 1
-    assert store.ran["link.nearest_search"] + store.ran["link.nearest_procedure"] == 2
+    assert store.ran["link.nearest_search"] + store.ran["link.nearest_procedure"] == 7
 
 
 async def test_facts_of_several_memories_of_none_and_of_missing_ones(links: Links) -> None:
