@@ -34,7 +34,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import LinkReport, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS
-from tests.reference_links import Item, LinkedScope
+from tests.reference_links import Item, LinkedScope, cosine
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TOLERANCE = 2e-6  # the server counts cosines in single precision
@@ -713,27 +713,41 @@ async def test_an_error_of_a_query_is_the_error_of_the_call_and_the_next_one_com
 # Several at once.
 
 
-async def test_concurrent_ingests_of_one_scope_make_each_edge_once_as_one_ingest_does(
-    links: Links, store: Store
-) -> None:
-    rng = random.Random(11)
+def clustered(count: int, seed: int) -> list[Memory]:
+    rng = random.Random(seed)
     centres = [[rng.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(4)]
-    memories = [
-        memory(f"m{n:03}", [x + rng.gauss(0, 1) for x in rng.choice(centres)]) for n in range(120)
+    return [
+        memory(f"m{n:03}", [x + rng.gauss(0, 0.7) for x in rng.choice(centres)])
+        for n in range(count)
     ]
+
+
+async def test_concurrent_ingests_of_one_scope_make_each_edge_once(links: Links) -> None:
+    memories = clustered(120, seed=11)
     await asyncio.gather(
         *(links.writer(SIMILARITY).write(memories[start::6]) for start in range(6))
     )
-    together = await links.weights()
-    # Whoever came later found the others; whoever came first may have found less near ones.
+    vectors = {m.id: list(m.embedding or ()) for m in memories}
+    weights = await links.weights()
+    # Who finds whom depends on who came first; what a pair weighs does not.
+    assert len(weights) > 120
+    for (one, other), weight in weights.items():
+        assert weight == pytest.approx(cosine(vectors[one], vectors[other]), abs=TOLERANCE)
+
+
+async def test_concurrent_linkers_of_one_scope_do_what_one_does(links: Links, store: Store) -> None:
+    memories = clustered(120, seed=13)
+    ids = [m.id for m in memories]
     alone = Links(store, f"{links.scope}-alone")
-    await alone.writer(SIMILARITY).write(memories)
-    expected = await alone.weights()
-    assert expected.items() <= together.items()
-    await asyncio.gather(*(links.linker(SIMILARITY).link() for _ in range(4)))
-    again = await links.weights()
-    for pair in expected:
-        assert again[pair] == pytest.approx(min(1.0, together[pair] + 0.4), abs=TOLERANCE)
+    for each in (links, alone):
+        await each.writer(linking=False).write(memories)
+    await alone.linker(SIMILARITY).link()
+    await asyncio.gather(*(links.linker(SIMILARITY).link(ids[part::6]) for part in range(6)))
+    first = await links.weights()
+    assert first == pytest.approx(await alone.weights(), abs=TOLERANCE)
+    await asyncio.gather(*(links.linker(SIMILARITY).link() for _ in range(3)))
+    strengthened = {pair: min(1.0, weight + 0.3) for pair, weight in first.items()}
+    assert await links.weights() == pytest.approx(strengthened, abs=TOLERANCE)
 
 
 async def test_concurrent_writers_of_edges_and_linkers_lose_nothing(links: Links) -> None:
