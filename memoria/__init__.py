@@ -35,6 +35,7 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.ingest import GraphWriter
+from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store
@@ -48,6 +49,7 @@ from memoria.types import (
     Exploration,
     ExplorationStats,
     Hop,
+    LinkReport,
     Memory,
     MemoryNode,
     OmittedItem,
@@ -68,6 +70,7 @@ __all__ = [
     "BudgetError",
     "CallableEmbedder",
     "ClosedError",
+    "CompositeLinkConfig",
     "ConfigError",
     "ContextBuilder",
     "ContextConfig",
@@ -86,6 +89,8 @@ __all__ = [
     "IndexNotReadyError",
     "InvalidInputError",
     "LeakyIntegrateAndFire",
+    "LinkReport",
+    "Linker",
     "LocalServerError",
     "MemoriaError",
     "Memory",
@@ -105,6 +110,7 @@ __all__ = [
     "SeedConfig",
     "Seeds",
     "SentenceTransformerEmbedder",
+    "SimilarityLinkConfig",
     "Store",
     "StoreConfig",
     "Stream",

@@ -24,6 +24,8 @@ CONFIGS = (
     memoria.SeedConfig,
     memoria.ExploreConfig,
     memoria.RelevanceConfig,
+    memoria.CompositeLinkConfig,
+    memoria.SimilarityLinkConfig,
     memoria.ContextConfig,
     memoria.StoreConfig,
 )
@@ -38,7 +40,10 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Strategies",
         ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpread"),
     ),
-    "writing": ("Writing", ("apply_schema", "GraphWriter", "Memory", "Relation", "Store")),
+    "writing": (
+        "Writing",
+        ("apply_schema", "GraphWriter", "Linker", "LinkReport", "Memory", "Relation", "Store"),
+    ),
     "results": (
         "Results",
         (

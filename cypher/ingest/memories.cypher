@@ -4,7 +4,7 @@
 // returns: written, created
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
 // rows: id, kind, properties (null removes one), created_at, embedding (null keeps the one stored,
-// unless the text changed). Learning counters stay. kinds: the labels of which a memory has one.
+// unless the text changed). Learning counters stay; a changed text is to be linked anew. kinds: the labels of which a memory has one.
 UNWIND $p.rows AS row
 MERGE (m:Memory {scope: $p.scope, id: row.id})
 WITH m, row,
@@ -17,6 +17,7 @@ SET m:$(row.kind)
 FOREACH (_ IN CASE WHEN changed AND row.embedding IS NULL THEN [1] ELSE [] END |
   REMOVE m.embedding
 )
+FOREACH (_ IN CASE WHEN changed THEN [1] ELSE [] END | REMOVE m.linked_at)
 FOREACH (vector IN CASE WHEN row.embedding IS NULL THEN [] ELSE [row.embedding] END |
   SET m.embedding = vector
 )

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import doctor, evaluate, memories, pack, recall, scopes, server, tune
+from memoria.cli import doctor, evaluate, link, memories, pack, recall, scopes, server, tune
 from memoria.cli.common import FAILED, advice, err, printable
 from memoria.errors import MemoriaError
 
@@ -39,6 +39,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Memories": (
         memories.init,
         memories.ingest,
+        link.link,
         memories.forget,
         scopes.stats,
         scopes.export,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -29,10 +29,11 @@ from memoria.cli.common import (
     say_missing,
     target,
 )
+from memoria.cli.link import linker_named
 from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.hydrate import hydrate
-from memoria.ingest import GraphWriter, IngestReport, ingest_files
+from memoria.ingest import GraphWriter, IngestReport, WriteReport, ingest_files
 from memoria.progress import progress_bars
 from memoria.schema import SchemaReport, apply_schema
 from memoria.store import Store
@@ -103,6 +104,10 @@ def ingest(
         list[str] | None,
         typer.Option(help="One more kind that memories may have; may be repeated."),
     ] = None,
+    link: Annotated[
+        Literal["composite", "similarity", "none"],
+        typer.Option(help="Link new memories with those near them; see memoria link."),
+    ] = "none",
     skip_invalid: Annotated[bool, typer.Option(help="Count wrong lines, write the rest.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -112,13 +117,17 @@ def ingest(
     --------
     memoria ingest memories.jsonl
     memoria ingest notes.jsonl.gz edges.jsonl --scope ada --kind Note
-    cat memories.jsonl | memoria ingest -
+    cat memories.jsonl | memoria ingest - --link composite
     """
     model = embedder_named(embedder)
 
     async def write(store: Store) -> IngestReport:
         writer = GraphWriter(
-            store, scope=scope, embedder=model, kinds=(*DEFAULT_KINDS, *(kind or ()))
+            store,
+            scope=scope,
+            embedder=model,
+            kinds=(*DEFAULT_KINDS, *(kind or ())),
+            linker=linker_named(link, store, scope),
         )
         await writer.ready()  # before a model is downloaded in vain
         await load_model(model)
@@ -129,19 +138,28 @@ def ingest(
     for problem in report.problems:
         err.print(problem, style="yellow", markup=False)
     done = report.written
-    line = (
-        f"{count(done.memories, 'memory', 'memories')} "
-        f"({done.memories_created} new, {done.embedded} embedded), "
-        f"{count(done.relations, 'edge', 'edges')} ({done.relations_created} new), "
-        f"{count(done.skipped, 'line', 'lines')} skipped; scope {one_line(scope)}"
-    )
     if done.duplicates:
         repeated = count(done.duplicates, "memory", "memories")
         err.print(
             f"{repeated} given twice by id: the last one counts", style="yellow", markup=False
         )
     facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
-    print_facts(facts, as_json, line)
+    print_facts(facts, as_json, _ingested(done, scope, linked=link != "none"))
+
+
+def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
+    """Say what an ingest did."""
+    parts = [
+        f"{count(done.memories, 'memory', 'memories')} "
+        f"({done.memories_created} new, {done.embedded} embedded)",
+        f"{count(done.relations, 'edge', 'edges')} ({done.relations_created} new)",
+        f"{count(done.skipped, 'line', 'lines')} skipped",
+    ]
+    if linked:
+        parts.insert(2, f"{count(done.links, 'link', 'links')} ({done.links_created} new)")
+    if done.unlinked:
+        parts.insert(3, f"{done.unlinked} not linked for want of a vector")
+    return f"{', '.join(parts)}; scope {one_line(scope)}"
 
 
 def forget(

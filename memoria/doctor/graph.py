@@ -33,7 +33,7 @@ async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
             severity="warning" if share > MOST_ISOLATED else "note",
             message="memories without edges, which no exploration reaches: "
             f"{counted(subject, isolated, examined)} ({share:.1%})",
-            remedy="write edges to them",
+            remedy="write edges to them, or have memoria link find some",
             command=subject.command("ingest", "FILE", scope=_scope_of(rows[0]["examples"])),
             count=isolated,
             examples=tuple(show_memory(subject, example) for example in rows[0]["examples"]),

@@ -39,7 +39,11 @@ _NEVER_SCAN: Mapping[str, Severity] = {
     "relevance": "error",
     "seeds": "error",
     "ingest": "warning",
+    "link": "warning",
+    "clock": "warning",
 }
+#: Queries that only a server can plan whose vector index filters by scope.
+_NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
 
 
 async def check_plans(subject: Subject) -> list[Finding]:
@@ -48,7 +52,7 @@ async def check_plans(subject: Subject) -> list[Finding]:
     refused: list[str] = []
     others = 0
     for query in shipped():
-        if query.name == "seeds.vector_search" and subject.facts.vector_dialect != "search":
+        if query.name in _NEEDS_SEARCH and subject.facts.vector_dialect != "search":
             continue  # never run on this server
         severity = _NEVER_SCAN.get(query.name.partition(".")[0])
         if severity is not None:

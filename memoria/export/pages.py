@@ -31,8 +31,8 @@ MEMORY_PAGE = 500
 PAGE_CHARS = 2_000_000
 SOURCE_PAGE = 5_000
 EDGE_PAGE = 10_000
-# Properties that are no loss: those of a line, and those that ingest makes by itself.
-_OF_MEMORIES = (*MEMORY_FIELDS, "scope", "scope_key")
+# Properties that are no loss: those of a line, and those that ingest or linking makes by itself.
+_OF_MEMORIES = (*MEMORY_FIELDS, "scope", "scope_key", "linked_at")
 _OF_EDGES = (*EDGE_FIELDS, "origin", "created_at", "uses")
 
 

@@ -33,6 +33,12 @@ class WriteReport:
         Memories whose id came again later in the same call; the last one counts.
     skipped
         Memories and relations left out because they were not valid.
+    linked
+        Memories that the writer's linker linked.
+    unlinked
+        Memories that it could not, for want of a vector.
+    links, links_created
+        Edges that it made or found again; of those, the ones that were not there before.
     """
 
     memories: int = 0
@@ -42,6 +48,10 @@ class WriteReport:
     embedded: int = 0
     duplicates: int = 0
     skipped: int = 0
+    linked: int = 0
+    unlinked: int = 0
+    links: int = 0
+    links_created: int = 0
 
     def plus(self, other: WriteReport) -> WriteReport:
         """Return the sums of both."""

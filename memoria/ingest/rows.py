@@ -20,14 +20,6 @@ MAX_BATCH_BYTES = 8_000_000
 T = TypeVar("T")
 
 
-class Rows(list[T]):
-    """A list that is cheap to print: the driver prints all parameters of each query."""
-
-    def __repr__(self) -> str:
-        """Return its length only; nobody's memories end up in a log."""
-        return f"<{len(self)} rows>"
-
-
 def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, Any]:
     """Return the row of a memory; an empty ``when`` or ``metadata`` is not stored."""
     return {

@@ -20,11 +20,11 @@ from memoria.ingest.checks import (
     missing_error,
     passes,
 )
-from memoria.ingest.rows import Rows, batches, json_text, memory_row, relation_row, utc
+from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
 from memoria.queries import load
 from memoria.schema import UNIQUE, VECTOR, ServerFacts, check_embedder, probe, require_online
-from memoria.store import Store
-from memoria.types import Memory, Relation
+from memoria.store import Rows, Store
+from memoria.types import Memory, MemoryLinker, Relation
 from memoria.validation import DEFAULT_KINDS, check_id, check_scope, scope_key
 
 ORIGIN = "ingest"
@@ -43,6 +43,9 @@ class GraphWriter:
         The kind labels that memories may have, and all of which are the writer's to change.
     batch_size
         Memories or relations in one transaction, at most; 1 to 10,000.
+    linker
+        Links each batch of memories once it is written, those that are new or whose text changed;
+        a `Linker` of the same scope. None links nothing.
     clock
         Gives the time of what has none of its own; aware.
     """
@@ -55,12 +58,16 @@ class GraphWriter:
         embedder: Embedder | None = None,
         kinds: Sequence[str] = DEFAULT_KINDS,
         batch_size: int = 1_000,
+        linker: MemoryLinker | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         if type(batch_size) is not int or not 1 <= batch_size <= 10_000:
             raise ConfigError(f"batch_size must be in [1, 10000], got {batch_size!r}")
         self.scope = check_scope(scope)
         self.kinds = check_kinds(kinds)
+        if linker is not None and linker.scope != self.scope:
+            raise ConfigError(f"the linker is for scope {linker.scope!r}, not {self.scope!r}")
+        self.linker = linker
         self.embedder = embedder
         self.batch_size = batch_size
         # Smaller where each memory takes milliseconds: less is done again after an interruption.
@@ -207,7 +214,7 @@ class GraphWriter:
                 )
 
     async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
-        """Write checked memories in one transaction; of equal ids the last one counts."""
+        """Write checked memories in one transaction, of equal ids the last; then link them."""
         unique = {memory.id: memory for memory in memories}
         if not unique:
             return WriteReport()
@@ -224,8 +231,19 @@ class GraphWriter:
             "now": self._clock(),
         }
         row = (await self._store.run(load("ingest.memories"), parameters))[0]
-        return WriteReport(
+        done = WriteReport(
             memories=row["written"], memories_created=row["created"], embedded=len(vectors)
+        )
+        if self.linker is None:
+            return done
+        links = await self.linker.link(sorted(unique), only_new=True)
+        return done.plus(
+            WriteReport(
+                linked=links.memories,
+                unlinked=links.without_embedding,
+                links=links.edges,
+                links_created=links.edges_created,
+            )
         )
 
     async def write_relation_batch(

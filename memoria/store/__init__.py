@@ -7,6 +7,7 @@ The only place that knows the driver's exceptions.
 from memoria.store.driver import Auth, Target, open_driver
 from memoria.store.faults import translate
 from memoria.store.pool import Store
+from memoria.store.rows import Rows
 from memoria.store.session import Session, Transactions
 
-__all__ = ["Auth", "Session", "Store", "Target", "Transactions", "open_driver", "translate"]
+__all__ = ["Auth", "Rows", "Session", "Store", "Target", "Transactions", "open_driver", "translate"]

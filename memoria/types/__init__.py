@@ -1,6 +1,7 @@
 """Frozen data types, one step of the way each: memories, paths, results."""
 
 from memoria.types.activation import Activation, Contribution, Direction
+from memoria.types.links import LinkReport, MemoryLinker
 from memoria.types.memory import Memory, MemoryNode, Relation
 from memoria.types.paths import (
     EndReason,
@@ -33,7 +34,9 @@ __all__ = [
     "Exploration",
     "ExplorationStats",
     "Hop",
+    "LinkReport",
     "Memory",
+    "MemoryLinker",
     "MemoryNode",
     "OmitReason",
     "OmittedItem",

@@ -22,8 +22,12 @@ INTERPRETER = Path(__file__).parent / "interpreter.py"
 CYPHER_SHELL = Path(__file__).parent / "cypher_shell.py"
 SHOWN_URI = "bolt://localhost:7687"
 PAGES = [
-    *("README.md", "docs/tutorial.md", "docs/algorithm.md", "docs/strategies.md"),
+    "README.md",
+    "docs/tutorial.md",
+    "docs/algorithm.md",
+    "docs/strategies.md",
     "docs/command-line.md",
+    "docs/linking.md",
 ]
 # Commands of a page run beside these, as in a clone.
 SHOWN_TO_COMMANDS = ["cypher", "memoria", "scripts", "docker-compose.yml"]

@@ -21,9 +21,10 @@ RANKS = [
     {"types"},
     {"config", "queries", "model"},
     {"store", "jars", "maven", "jsonl", "stream", "plain"},
-    {"schema", "embed", "hydrate", "sample"},
+    {"clock", "schema", "embed", "hydrate", "sample"},
     {"strategies"},
-    {"seeds", "explore", "rank", "relevance", "context", "ingest", "export", "stats", "local"},
+    {"seeds", "explore", "rank", "relevance", "context"}
+    | {"ingest", "link", "export", "stats", "local"},
     {"recall", "doctor"},
     {"retriever"},
     {"evaluation"},

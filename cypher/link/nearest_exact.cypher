@@ -1,0 +1,20 @@
+// name: link.nearest_exact
+// mode: read
+// params: ids, limit, scope
+// returns: rows
+// Nearest memories of a scope for each of several by comparing all of them; exact, and linear in the
+// scope's size. rows as of link.nearest_procedure.
+UNWIND $p.ids AS id
+MATCH (m:Memory {scope: $p.scope, id: id})
+CALL (m) {
+  MATCH (n:Memory)
+  WHERE n.scope = $p.scope AND n.id IS NOT NULL
+    AND n.embedding IS :: LIST<INTEGER NOT NULL | FLOAT NOT NULL> NOT NULL
+    AND size(n.embedding) = size(m.embedding)
+  WITH n.id AS other, vector.similarity.cosine(n.embedding, m.embedding) AS score
+  WHERE score IS NOT NULL
+  ORDER BY score DESC, other
+  LIMIT toInteger($p.limit)
+  RETURN collect([other, 2 * score - 1]) AS hits, count(*) AS seen
+}
+RETURN collect([id, hits, seen]) AS rows

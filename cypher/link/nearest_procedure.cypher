@@ -1,0 +1,17 @@
+// name: link.nearest_procedure
+// mode: read
+// params: ids, limit, scope
+// returns: rows
+// Nearest memories of all scopes for each of several, filtered by scope afterwards: a small scope in
+// a large index may get fewer than it has, so the caller asks for more, then searches exactly.
+// rows: [id, hits, seen]; hits: [id, cosine], itself included; seen: how many the index returned;
+// fewer than limit: it has no more.
+UNWIND $p.ids AS id
+MATCH (m:Memory {scope: $p.scope, id: id})
+CALL (m) {
+  CALL db.index.vector.queryNodes('memory_embedding', toInteger($p.limit), m.embedding)
+  YIELD node AS n, score
+  RETURN collect(CASE WHEN n.scope = $p.scope THEN [n.id, 2 * score - 1] END) AS hits,
+         count(*) AS seen
+}
+RETURN collect([id, hits, seen]) AS rows

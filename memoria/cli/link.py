@@ -1,0 +1,90 @@
+"""Edges that make themselves: ``link``, and ``--link`` of ``ingest``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+
+from memoria.cli.common import (
+    Database,
+    Json,
+    PasswordFile,
+    Scope,
+    Uri,
+    User,
+    on_store,
+    one_line,
+    print_facts,
+    run,
+    target,
+)
+from memoria.cli.render import count
+from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
+from memoria.progress import progress_bars
+from memoria.store import Store
+from memoria.types import LinkReport
+
+CONFIGS: Mapping[str, LinkConfig] = {
+    "composite": CompositeLinkConfig(),
+    "similarity": SimilarityLinkConfig(),
+}
+
+
+def linker_named(name: str, store: Store, scope: str) -> Linker | None:
+    """Return the linker of ``--link``; None for ``none``."""
+    return Linker(store, scope=scope, config=CONFIGS[name]) if name in CONFIGS else None
+
+
+def link(
+    scope: Scope = "default",
+    linker: Annotated[
+        Literal["composite", "similarity"],
+        typer.Option(help="By cosine, tags, category and time; or to the nearest by cosine."),
+    ] = "composite",
+    new: Annotated[
+        bool, typer.Option("--new", help="Only memories that were not linked before.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help=f"Then delete its edges of weight under {PRUNE_BELOW}.")
+    ] = False,
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Link the memories of a scope with those near them; a pair has one edge.
+
+    Run again, the composite linker changes nothing; the similarity linker strengthens what it
+    finds again.
+
+    Examples
+    --------
+    memoria link --scope alice
+    memoria link --scope alice --linker similarity --new
+    memoria link --scope alice --prune --json
+    """
+
+    async def work(store: Store) -> tuple[LinkReport, int]:
+        worker = Linker(store, scope=scope, config=CONFIGS[linker])
+        with progress_bars() as progress:
+            report = await worker.link(only_new=new, progress=progress)
+        return report, await worker.prune() if prune else 0
+
+    report, pruned = run(on_store(target(uri, user, password_file, database), work))
+    parts = [
+        f"{count(report.memories, 'memory', 'memories')} linked: "
+        f"{count(report.edges, 'edge', 'edges')} ({report.edges_created} new)"
+    ]
+    if report.already_linked:
+        parts.append(f"{report.already_linked} linked before")
+    if report.without_embedding:
+        parts.append(f"{report.without_embedding} left out for want of a vector")
+    if prune:
+        parts.append(f"{count(pruned, 'edge', 'edges')} pruned")
+    facts = {**asdict(report), "pruned": pruned}
+    del facts["missing"]  # nobody named ids
+    print_facts(facts, as_json, f"{', '.join(parts)}; scope {one_line(scope)}")

@@ -1,0 +1,145 @@
+"""One call of `Linker.link`: look for the neighbours of memories, choose, write; page by page.
+
+In: pages of ids. Out: a `LinkReport` for each. Reads a few queries a page, and writes one.
+Queries: ``link.state``, ``link.facts``, ``link.write``, those of `find_nearest`, ``clock.advance``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from memoria.clock import advance_clock, clock_key
+from memoria.link.choose import Facts, Link, choose_links, facts_of
+from memoria.link.config import LinkConfig, SimilarityLinkConfig
+from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
+from memoria.queries import load
+from memoria.schema import ServerFacts
+from memoria.store import Rows, Store
+from memoria.types import LinkReport
+
+RELATION = "similar"
+ORIGIN = "similarity"
+FACTS_AT_ONCE = 10_000
+
+
+class LinkCall:
+    """One call of `Linker.link`: its pages share the scope's hour, and link each pair once."""
+
+    def __init__(
+        self,
+        store: Store,
+        scope: str,
+        config: LinkConfig,
+        server: ServerFacts,
+        wanted: Iterable[str] | None,
+    ) -> None:
+        self._store = store
+        self._scope = scope
+        self._config = config
+        self._increment = config.increment if isinstance(config, SimilarityLinkConfig) else None
+        self._server = server
+        self._wanted = None if wanted is None else frozenset(wanted)
+        self._hours: float | None = None
+        self._done: set[tuple[str, str]] = set()
+
+    async def link_page(self, page: list[str], now: datetime, *, only_new: bool) -> LinkReport:
+        """Link some memories in one transaction."""
+        parameters = {"dimensions": self._server.dimensions, "ids": page, "scope": self._scope}
+        state = (await self._store.run(load("link.state"), parameters))[0]["rows"]
+        linked = {id_: was_linked for id_, was_linked, _ in state}
+        passed_over = {id_ for id_ in linked if only_new and linked[id_]}
+        todo = [id_ for id_, _, usable in state if usable and id_ not in passed_over]
+        edges = created = 0
+        if todo:
+            if self._hours is None:  # a scope without memories gets no clock
+                self._hours = await advance_clock(self._store, scope=self._scope, now=now)
+            neighbours = await self._neighbours(todo)
+            others = {other for hits in neighbours.values() for other, _ in hits}
+            facts = await self._facts(others.union(todo))
+            links = self._once(choose_links(neighbours, facts, self._config))
+            edges, created = await self._write(links, {id_: linked[id_] for id_ in todo}, now)
+        return LinkReport(
+            memories=len(todo),
+            already_linked=len(passed_over),
+            without_embedding=len(linked) - len(passed_over) - len(todo),
+            missing=len(page) - len(linked),
+            edges=edges,
+            edges_created=created,
+        )
+
+    async def _neighbours(self, ids: Sequence[str]) -> Neighbours:
+        """Return the nearest of each memory, without those too far for any edge."""
+        request = NearestRequest(
+            scope=self._scope,
+            candidates=self._config.candidates,
+            dialect=self._server.vector_dialect,
+        )
+        found = await find_nearest(self._store, ids, request)
+        if isinstance(self._config, SimilarityLinkConfig):  # what is shared may make up for it
+            return found
+        least = self._config.min_cosine
+        return {id_: [hit for hit in hits if hit[1] >= least] for id_, hits in found.items()}
+
+    async def _facts(self, ids: Iterable[str]) -> dict[str, Facts]:
+        ordered = sorted(ids)
+        facts: dict[str, Facts] = {}
+        for start in range(0, len(ordered), FACTS_AT_ONCE):
+            chunk = Rows(ordered[start : start + FACTS_AT_ONCE])
+            parameters = {"ids": chunk, "scope": self._scope}
+            for row in (await self._store.run(load("link.facts"), parameters))[0]["rows"]:
+                facts[row[0]] = facts_of(row, self._hours_of(row))
+        return facts
+
+    def _hours_of(self, row: Sequence[Any]) -> float:
+        """When a memory was learned: now, for those that this call links for the first time."""
+        id_, *_, stored, linked = row
+        if not linked and (self._wanted is None or id_ in self._wanted):
+            return self._hours or 0.0
+        known = isinstance(stored, int | float) and math.isfinite(stored)
+        return float(stored) if known else 0.0
+
+    def _once(self, links: list[Link]) -> list[Link]:
+        """Leave out pairs that an earlier page has linked from their other end.
+
+        Without an increment there is no harm in linking them again.
+        """
+        if self._increment is None:
+            return links
+        new = [link for link in links if (link.source, link.target) not in self._done]
+        self._done.update((link.source, link.target) for link in new)
+        return new
+
+    async def _write(
+        self, links: Sequence[Link], linked: dict[str, bool], now: datetime
+    ) -> tuple[int, int]:
+        """Write edges, and that memories are linked; return how many edges, and how many new."""
+        strengthens = self._increment is not None
+        rows = Rows(
+            [
+                link.source,
+                link.target,
+                link.weight,
+                list(link.tags),
+                strengthens and any(linked[id_] for id_ in link.finders),
+            ]
+            for link in links
+        )
+        touched = {*linked, *(end for link in links for end in (link.source, link.target))}
+        parameters = {
+            "event": uuid4().hex,
+            "ids": Rows(sorted(touched)),
+            "increment": self._increment or 0.0,
+            "key": clock_key(self._scope),
+            "linked": Rows([id_, None if linked[id_] else self._hours] for id_ in sorted(linked)),
+            "now": now.astimezone(UTC),
+            "origin": ORIGIN,
+            "relation": RELATION,
+            "rows": rows,
+            "scope": self._scope,
+        }
+        row = (await self._store.run(load("link.write"), parameters))[0]
+        return row["edges"], row["created"]

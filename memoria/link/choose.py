@@ -1,0 +1,162 @@
+"""Choose the edges of memories among their nearest.
+
+In: neighbours, and what is known of both ends. Out: `Link`s, one for a pair. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memoria.link.config import CompositeLinkConfig, LinkConfig, SimilarityLinkConfig
+from memoria.model.edge_score import category_match, composite_score, jaccard
+from memoria.model.recency import temporal_proximity
+
+#: Weight under which an edge is not worth its place (source: 002, section 16).
+PRUNE_BELOW = 0.10
+
+Neighbours = Mapping[str, Iterable[tuple[str, float]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the score of an edge needs to know of one of its ends.
+
+    Attributes
+    ----------
+    hours
+        When it was learned, on the scope's clock; hours of use.
+    """
+
+    tags: frozenset[str] = frozenset()
+    category: str = ""
+    topics: frozenset[str] = frozenset()
+    entities: frozenset[str] = frozenset()
+    hours: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An edge between two memories, ``source`` < ``target``.
+
+    Attributes
+    ----------
+    weight
+        0 to 1.
+    tags
+        Those that both ends have; sorted.
+    finders
+        The ends from which it was found.
+    """
+
+    source: str
+    target: str
+    weight: float
+    tags: tuple[str, ...]
+    finders: frozenset[str] = field(compare=False)
+
+
+def choose_links(
+    neighbours: Neighbours, facts: Mapping[str, Facts], config: LinkConfig
+) -> list[Link]:
+    """Choose the edges of each memory, and merge those found from both ends; by source and target.
+
+    Parameters
+    ----------
+    neighbours
+        Memory -> (id, cosine) of those near it.
+    facts
+        Of all of them; one without is left out, as it was deleted meanwhile.
+    """
+    chosen: dict[tuple[str, str], Link] = {}
+    for id_ in sorted(neighbours):
+        if id_ not in facts:
+            continue
+        hits = [(other, cosine) for other, cosine in neighbours[id_] if other in facts]
+        for other, weight in _choose(id_, hits, facts, config):
+            pair = (id_, other) if id_ < other else (other, id_)
+            tags = tuple(sorted(facts[id_].tags & facts[other].tags))
+            link = Link(
+                source=pair[0], target=pair[1], weight=weight, tags=tags, finders=frozenset([id_])
+            )
+            chosen[pair] = _merged(chosen[pair], link) if pair in chosen else link
+    return [chosen[pair] for pair in sorted(chosen)]
+
+
+def _merged(one: Link, other: Link) -> Link:
+    return replace(one, weight=max(one.weight, other.weight), finders=one.finders | other.finders)
+
+
+def _choose(
+    id_: str,
+    hits: list[tuple[str, float]],
+    facts: Mapping[str, Facts],
+    config: LinkConfig,
+) -> Iterable[tuple[str, float]]:
+    if isinstance(config, CompositeLinkConfig):
+        scored = (
+            (other, _composite(cosine, facts[id_], facts[other], config)) for other, cosine in hits
+        )
+        return _best(((o, s) for o, s in scored if s >= config.min_score), config.max_links)
+    return _similar(facts[id_], hits, facts, config)
+
+
+def _composite(cosine: float, one: Facts, other: Facts, config: CompositeLinkConfig) -> float:
+    return composite_score(
+        cosine,
+        tags=jaccard(one.tags, other.tags),
+        category=category_match(one.category, other.category),
+        temporal=temporal_proximity(one.hours, other.hours, sigma=config.sigma_hours),
+        min_cosine=config.min_cosine,
+    )
+
+
+def _similar(
+    one: Facts,
+    hits: list[tuple[str, float]],
+    facts: Mapping[str, Facts],
+    config: SimilarityLinkConfig,
+) -> Iterator[tuple[str, float]]:
+    """Yield the nearest by cosine, then those that share topics or entities."""
+    nearest = [
+        (other, cosine)
+        for other, cosine in _best(hits, config.max_links)
+        if cosine >= config.min_cosine
+    ]
+    yield from nearest
+    taken = {other for other, _ in nearest}
+    shared = (
+        (other, max(cosine, share))
+        for other, cosine in hits
+        if other not in taken and (share := _shared(one, facts[other])) > 0
+    )
+    yield from _best(((o, w) for o, w in shared if w >= PRUNE_BELOW), config.max_shared_links)
+
+
+def _shared(one: Facts, other: Facts) -> float:
+    """Jaccard of topics and entities together; a topic is never the same as an entity."""
+    common = len(one.topics & other.topics) + len(one.entities & other.entities)
+    every = len(one.topics | other.topics) + len(one.entities | other.entities)
+    return common / every if common else 0.0
+
+
+def _best(scored: Iterable[tuple[str, float]], count: int) -> list[tuple[str, float]]:
+    return sorted(scored, key=lambda item: (-item[1], item[0]))[:count]
+
+
+def facts_of(row: Any, hours: float) -> Facts:
+    """Read a row of ``link.facts``; a foreign graph may hold anything in it."""
+    _, tags, category, topics, entities, *_ = row
+    return Facts(
+        tags=_strings(tags),
+        category=category if isinstance(category, str) else "",
+        topics=_strings(topics),
+        entities=_strings(entities),
+        hours=hours,
+    )
+
+
+def _strings(value: object) -> frozenset[str]:
+    values = value if isinstance(value, list) else ()
+    return frozenset(item for item in values if isinstance(item, str))

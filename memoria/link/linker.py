@@ -1,0 +1,149 @@
+"""Link memories of one scope with those that belong to them.
+
+In: ids, or a whole scope. Out: a `LinkReport`.
+Writes ``similar`` edges, when each memory was linked and learned, and the scope's clock.
+Queries: ``link.*``, ``clock.advance``; most through `LinkCall`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.link.call import ORIGIN, LinkCall
+from memoria.link.choose import PRUNE_BELOW
+from memoria.link.config import CompositeLinkConfig, LinkConfig
+from memoria.progress import ProgressCallback, silent
+from memoria.queries import load
+from memoria.schema import UNIQUE, VECTOR, ServerFacts, probe, require_online
+from memoria.store import Store
+from memoria.types import LinkReport
+from memoria.validation import check_id, check_number, check_scope
+
+
+class Linker:
+    """Links the memories of one scope, by their vectors and what else is known of them.
+
+    Give it to a `GraphWriter` to have each batch linked as it is written, or call `link`.
+    Candidates come from the vector index. A pair has one edge, whichever of the two came first:
+    relation ``similar``, origin ``similarity``, the tags that both have.
+
+    Parameters
+    ----------
+    config
+        Which linker: a `CompositeLinkConfig` (the default) or a `SimilarityLinkConfig`.
+    batch_size
+        Memories linked in one transaction, at most; 1 to 10,000.
+    clock
+        Gives the time, for the scope's clock and new edges; aware.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        scope: str,
+        config: LinkConfig | None = None,
+        batch_size: int = 256,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        if type(batch_size) is not int or not 1 <= batch_size <= 10_000:
+            raise ConfigError(f"batch_size must be in [1, 10000], got {batch_size!r}")
+        self.scope = check_scope(scope)
+        self.config = CompositeLinkConfig() if config is None else config
+        if not isinstance(self.config, LinkConfig):
+            raise ConfigError(
+                "config must be a CompositeLinkConfig or a SimilarityLinkConfig, "
+                f"got a {type(config).__name__}"
+            )
+        self._batch_size = batch_size
+        self._store = store
+        self._clock = clock
+        self._facts: ServerFacts | None = None
+
+    async def link(
+        self,
+        ids: Iterable[str] | None = None,
+        *,
+        only_new: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> LinkReport:
+        """Link memories with those near them.
+
+        May be repeated: the composite linker then changes nothing, unless memories came in
+        meanwhile or the index, which is approximate, finds others; the similarity linker
+        strengthens each edge that it finds again, once a call.
+        No edge is ever weakened or deleted. A batch is one transaction, sent again without harm.
+
+        Parameters
+        ----------
+        ids
+            Memories to link; None: all of the scope.
+        only_new
+            Pass over those that have been linked since their text last changed.
+        progress
+            Called with ``links``, how many memories are done, and None.
+
+        Raises
+        ------
+        InvalidInputError
+            ``ids`` are no identifiers.
+        IndexNotReadyError
+            The schema was not applied.
+        """
+        facts = await self._ready()
+        wanted = None if ids is None else _checked(ids)
+        call = LinkCall(self._store, self.scope, self.config, facts, wanted)
+        report = LinkReport()
+        done = 0
+        async for page in self._pages(wanted):
+            report = report.plus(await call.link_page(page, self._clock(), only_new=only_new))
+            done += len(page)
+            (progress or silent)("links", done, None)
+        return report
+
+    async def prune(self, *, below: float = PRUNE_BELOW) -> int:
+        """Delete edges that linking made and whose weight is under ``below``, 0 to 1.
+
+        Returns
+        -------
+        int
+            Edges deleted.
+        """
+        check_number(below, "below", low=0, high=1)
+        deleted = 0
+        async for page in self._pages(None):
+            parameters = {"below": below, "ids": page, "origin": ORIGIN, "scope": self.scope}
+            deleted += (await self._store.run(load("link.prune"), parameters))[0]["deleted"]
+        return deleted
+
+    async def _ready(self) -> ServerFacts:
+        """Check once that the indexes are there."""
+        if self._facts is None:
+            facts = await probe(self._store)
+            for name in (UNIQUE, VECTOR):
+                require_online(name, facts)
+            self._facts = facts
+        return self._facts
+
+    async def _pages(self, ids: Sequence[str] | None) -> AsyncIterator[list[str]]:
+        """Yield ids, sorted, in pages: those given, else all of the scope."""
+        if ids is not None:
+            for start in range(0, len(ids), self._batch_size):
+                yield list(ids[start : start + self._batch_size])
+            return
+        after = ""
+        while True:
+            parameters = {"after": after, "limit": self._batch_size, "scope": self.scope}
+            page: list[str] = (await self._store.run(load("link.page"), parameters))[0]["ids"]
+            if not page:
+                return
+            yield page
+            after = page[-1]
+
+
+def _checked(ids: Iterable[str]) -> list[str]:
+    if isinstance(ids, str | bytes):
+        raise InvalidInputError("ids must be a list of ids, got one string", field="ids")
+    return sorted({check_id(value) for value in ids})

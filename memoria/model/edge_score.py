@@ -1,0 +1,84 @@
+"""How strongly two memories belong together: several signals in one number.
+
+In: the cosine of two embeddings, and what else is known of the two. Out: a score in [0, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+MIN_COSINE = 0.30
+CROSS_CATEGORY = 0.30
+
+# Shares of the composite score; together 1.
+COSINE_SHARE = 0.55
+TAG_SHARE = 0.20
+CATEGORY_SHARE = 0.15
+TEMPORAL_SHARE = 0.10
+
+
+def jaccard(one: Collection[str], other: Collection[str]) -> float:
+    """Share of common entries among all entries of both, as sets; 0 where either has none.
+
+    Source: 002, section 5.
+
+    >>> jaccard(["a", "b"], ["b", "c"])
+    0.3333333333333333
+    >>> jaccard([], [])
+    0.0
+    """
+    first, second = frozenset(one), frozenset(other)
+    if not first or not second:
+        return 0.0
+    return len(first & second) / len(first | second)
+
+
+def category_match(one: str | None, other: str | None) -> float:
+    """1 for equal categories, else 0.30; a missing category equals an empty one.
+
+    Source: 002, sections 5 and 10.
+
+    >>> category_match("fact", "fact"), category_match("fact", "plan"), category_match(None, "")
+    (1.0, 0.3, 1.0)
+    """
+    return 1.0 if (one or "") == (other or "") else CROSS_CATEGORY
+
+
+def composite_score(
+    cosine: float, *, tags: float, category: float, temporal: float, min_cosine: float = MIN_COSINE
+) -> float:
+    """Sum up cosine, tags, category and time; 0 where the cosine alone is too low for any relation.
+
+    Without that guard, two memories of one session and one category would stand at 0.25 before
+    their texts are looked at.
+
+    Parameters
+    ----------
+    cosine
+        Of the two embeddings, -1 to 1; counts as 0 below 0.
+    tags
+        Their `jaccard`, 0 to 1.
+    category
+        Their `category_match`, 0 to 1.
+    temporal
+        Their proximity in time, 0 to 1.
+
+    Notes
+    -----
+    Source: 002, section 6.
+
+    >>> round(composite_score(0.78, tags=1.0, category=1.0, temporal=1.0), 9)
+    0.879
+    >>> composite_score(0.28, tags=1.0, category=1.0, temporal=1.0)
+    0.0
+    """
+    clamped = min(max(cosine, 0.0), 1.0)
+    if clamped < min_cosine:
+        return 0.0
+    total = (
+        COSINE_SHARE * clamped
+        + TAG_SHARE * tags
+        + CATEGORY_SHARE * category
+        + TEMPORAL_SHARE * temporal
+    )
+    return min(total, 1.0)

@@ -1,0 +1,18 @@
+"""Lists of rows among the parameters of a query.
+
+In: rows. Out: a list that the driver sends like any other.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Rows(list[T]):
+    """A list that is cheap to print: the driver prints all parameters of each query."""
+
+    def __repr__(self) -> str:
+        """Return its length only; nobody's memories end up in a log."""
+        return f"<{len(self)} rows>"
