@@ -20,12 +20,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmark.plan import Plan, full, quick
-from benchmark.plots import draw
-from benchmark.report import markdown
-from benchmark.scenario import measure
 from memoria.local import NEO4J_VERSION
 from memoria.progress import progress_bars
+from scripts.benchmark.plan import Plan, full, quick
+from scripts.benchmark.plots import draw
+from scripts.benchmark.report import markdown
+from scripts.benchmark.scenario import measure
 
 OUT = Path("docs/benchmarks")
 

@@ -13,18 +13,22 @@ from typing import Any
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from benchmark.cases import Case
-from benchmark.contender import Contender, Outcome, TooSlowError, reaches_as_much, same_paths
-from benchmark.explorers import Run
-from benchmark.queries import text_of
-from benchmark.serve import DATABASE, Served
 from memoria.config import ExploreConfig
 from memoria.strategies.transfer import Child, LevelRow, TransferEnergy
 from memoria.types import Path, Seed
+from scripts.benchmark.cases import Case
+from scripts.benchmark.contender import (
+    Contender,
+    Outcome,
+    TooSlowError,
+    reaches_as_much,
+    same_paths,
+)
+from scripts.benchmark.explorers import Run
+from scripts.benchmark.names import LOOP, PRINTED, VARIABLE
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.serve import DATABASE, Served
 
-PRINTED = "the query as source 001 prints it"
-LOOP = "a query for each frontier node"
-VARIABLE = "one pattern of 1 to {} hops"
 DEPTHS = (2, 3)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmark.graphs import CHUNK, Floats, Graph
 from memoria.types import Seed
+from scripts.benchmark.graphs import CHUNK, Floats, Graph
 
 SEEDS = 5
 TAGS = 3

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmark.cases import Case
+from scripts.benchmark.cases import Case
 
 # Seed -> (ids of a path from the seed on -> energy at its end).
 Found = Mapping[str, Mapping[tuple[str, ...], float]]

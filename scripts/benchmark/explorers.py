@@ -9,25 +9,20 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
-from benchmark.cases import Case
-from benchmark.contender import Contender, Outcome, same_paths
-from benchmark.load import SCOPE
-from benchmark.queries import text_of
-from benchmark.serve import DATABASE, Served
 from memoria.config import ExploreConfig
 from memoria.queries import load
 from memoria.retriever import GraphRetriever
 from memoria.strategies.transfer import TransferEnergy, level_parameters, level_rows
 from memoria.types import Exploration, Path
+from scripts.benchmark.cases import Case
+from scripts.benchmark.contender import Contender, Outcome, same_paths
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.serve import DATABASE, Served
 
 Run = Callable[[Case], Awaitable[Outcome]]
 
-ROUND_TRIP = "RETURN 1"
-BARE = "memoria's queries alone"
-MEMORIA = "memoria, one session"
-EACH = "memoria, a session for each seed"
-STREAMED = "memoria, one session, paths streamed"
-MANAGED = ", managed transactions"
 TOGETHER = 100  # seeds in one session: all
 
 

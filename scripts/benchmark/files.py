@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.graphs import DIMENSIONS, Graph
+from scripts.benchmark.graphs import DIMENSIONS, Graph
 
 
 def read_graph(folder: Path) -> Graph:

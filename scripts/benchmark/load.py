@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmark.graphs import CHUNK, Graph
 from memoria.ingest import GraphWriter
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.ingest.tables import LIST_DELIMITER, Tables
@@ -17,6 +16,7 @@ from memoria.local import ImportFiles
 from memoria.progress import ProgressCallback
 from memoria.store import Store
 from memoria.types import Memory, Relation
+from scripts.benchmark.graphs import CHUNK, Graph
 
 SCOPE = "benchmark"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 import igraph
 import numpy as np
 
-from benchmark.cases import Case
-from benchmark.contender import Contender, Outcome
-from benchmark.meter import memory_mb
-from benchmark.queries import text_of
-from benchmark.serve import DATABASE, Served
 from memoria.progress import ProgressCallback
+from scripts.benchmark.cases import Case
+from scripts.benchmark.contender import Contender, Outcome
+from scripts.benchmark.meter import memory_mb
+from scripts.benchmark.names import PAGERANK
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.serve import DATABASE, Served
 
-PAGERANK = "PageRank in memory, graph loaded before"
-WITH_LOAD = "PageRank in memory, graph loaded for it"
 DAMPING = 0.5
 TOP = 100
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmark.files import read_graph
-from benchmark.graphs import MEAN_DEGREE, Graph, power_law, sparse
-from benchmark.race import Limits
-from benchmark.serve import Memory
+from scripts.benchmark.files import read_graph
+from scripts.benchmark.graphs import MEAN_DEGREE, Graph, power_law, sparse
+from scripts.benchmark.race import Limits
+from scripts.benchmark.serve import Memory
 
 HUBS = (25_000, 39_000, 100_000)
 LARGEST_HUB = 1_000_000

@@ -13,12 +13,9 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmark.alternatives import LOOP, PRINTED
-from benchmark.explorers import MEMORIA, ROUND_TRIP
-from benchmark.figures import percentile
-from benchmark.pagerank import PAGERANK
-from benchmark.recalls import RECALL
-from benchmark.report import stage_shares
+from scripts.benchmark.figures import percentile
+from scripts.benchmark.names import LOOP, MEMORIA, PAGERANK, PRINTED, RECALL, ROUND_TRIP
+from scripts.benchmark.report import stage_shares
 
 Plot = dict[str, str]
 GROWING = (MEMORIA, PRINTED, LOOP, PAGERANK, ROUND_TRIP)

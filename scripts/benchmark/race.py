@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmark.contender import Contender, Outcome, TooSlowError, check
-from benchmark.meter import Cost, Meter, forget_peak, memory_mb, peak_mb, wiretap
 from memoria.progress import ProgressCallback
+from scripts.benchmark.contender import Contender, Outcome, TooSlowError, check
+from scripts.benchmark.meter import Cost, Meter, forget_peak, memory_mb, peak_mb, wiretap
 
 WIRE_CASES = 10
 SLOW_CASES = 3  # answers of one who runs into the time limit

@@ -12,20 +12,17 @@ from contextlib import asynccontextmanager
 import neo4j
 from neo4j_graphrag.retrievers import HybridCypherRetriever
 
-from benchmark.cases import Question
-from benchmark.contender import Contender, Outcome
-from benchmark.graphs import DIMENSIONS
-from benchmark.load import SCOPE
-from benchmark.queries import text_of
-from benchmark.serve import DATABASE, EMBEDDER, Served
 from memoria.embed import CallableEmbedder
 from memoria.retriever import GraphRetriever
 from memoria.schema import TEXT, VECTOR
+from scripts.benchmark.cases import Question
+from scripts.benchmark.contender import Contender, Outcome
+from scripts.benchmark.graphs import DIMENSIONS
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.names import ONE_HOP, RECALL, RECALL_STREAMED, TWO_HOPS
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.serve import DATABASE, EMBEDDER, Served
 
-RECALL = "memoria, whole recall"
-RECALL_STREAMED = "memoria, whole recall, paths streamed"
-ONE_HOP = "HybridCypherRetriever, one hop"
-TWO_HOPS = "HybridCypherRetriever, two hops"
 TOP_K = 5
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmark.race import Result, Sample
+from scripts.benchmark.race import Result, Sample
 
 
 def recorded(result: Result) -> dict[str, Any]:

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.explorers import MEMORIA, ROUND_TRIP
-from benchmark.figures import common, percentile, ratio
-from benchmark.pagerank import PAGERANK, WITH_LOAD
-from benchmark.recalls import RECALL
-from benchmark.targets import targets
+from scripts.benchmark.figures import common, percentile, ratio
+from scripts.benchmark.names import MEMORIA, PAGERANK, RECALL, ROUND_TRIP, WITH_LOAD
+from scripts.benchmark.targets import targets
 
 COLUMNS = (
     "contender",

@@ -8,20 +8,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmark import special
-from benchmark.alternatives import alternatives
-from benchmark.cases import make_cases, make_questions
-from benchmark.contender import Contender
-from benchmark.explorers import memoria_contenders, round_trip
-from benchmark.meter import Meter, peak_mb
-from benchmark.pagerank import load_pagerank
-from benchmark.plan import Part, Plan
-from benchmark.race import race
-from benchmark.recalls import graphrag_recalls, make_retriever, memoria_recalls
-from benchmark.record import recorded
-from benchmark.serve import Served, serve
 from memoria.config import ExploreConfig
 from memoria.progress import ProgressCallback
+from scripts.benchmark import special
+from scripts.benchmark.alternatives import alternatives
+from scripts.benchmark.cases import make_cases, make_questions
+from scripts.benchmark.contender import Contender
+from scripts.benchmark.explorers import memoria_contenders, round_trip
+from scripts.benchmark.meter import Meter, peak_mb
+from scripts.benchmark.pagerank import load_pagerank
+from scripts.benchmark.plan import Part, Plan
+from scripts.benchmark.race import race
+from scripts.benchmark.recalls import graphrag_recalls, make_retriever, memoria_recalls
+from scripts.benchmark.record import recorded
+from scripts.benchmark.serve import Served, serve
 
 MEASURED = "cases"
 

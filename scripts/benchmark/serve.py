@@ -15,9 +15,6 @@ from typing import Any
 
 import neo4j
 
-from benchmark.graphs import DIMENSIONS, Graph
-from benchmark.load import write, write_tables
-from benchmark.queries import text_of
 from memoria.config import StoreConfig
 from memoria.home import default_home
 from memoria.jars import resolve_jars
@@ -26,6 +23,9 @@ from memoria.local.settings import COORDINATE
 from memoria.progress import ProgressCallback
 from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
+from scripts.benchmark.graphs import DIMENSIONS, Graph
+from scripts.benchmark.load import write, write_tables
+from scripts.benchmark.queries import text_of
 
 EMBEDDER = "benchmark"
 DATABASE = "neo4j"

@@ -12,20 +12,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.alternatives import alternatives
-from benchmark.cases import Case, Question
-from benchmark.explorers import MEMORIA, memoria_contenders
-from benchmark.load import SCOPE
-from benchmark.meter import Meter, wiretap
-from benchmark.queries import text_of
-from benchmark.race import Limits, race
-from benchmark.record import recorded
-from benchmark.serve import DATABASE, Served
 from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
 from memoria.errors import MemoriaError
 from memoria.progress import ProgressCallback
 from memoria.retriever import GraphRetriever
 from memoria.types import Seed
+from scripts.benchmark.alternatives import alternatives
+from scripts.benchmark.cases import Case, Question
+from scripts.benchmark.explorers import memoria_contenders
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.meter import Meter, wiretap
+from scripts.benchmark.names import MEMORIA
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.race import Limits, race
+from scripts.benchmark.record import recorded
+from scripts.benchmark.serve import DATABASE, Served
 
 LOWER = 0.0005
 CONCURRENCIES = (1, 2, 4, 8, 16, 32, 64, 100)

@@ -11,10 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.alternatives import PRINTED
-from benchmark.explorers import BARE, MEMORIA, ROUND_TRIP, STREAMED
-from benchmark.figures import Ratio, common, percentile, ratio, share_of
-from benchmark.recalls import ONE_HOP, RECALL, TWO_HOPS
+from scripts.benchmark.figures import Ratio, common, percentile, ratio, share_of
+from scripts.benchmark.names import (
+    BARE,
+    MEMORIA,
+    ONE_HOP,
+    PRINTED,
+    RECALL,
+    ROUND_TRIP,
+    STREAMED,
+    TWO_HOPS,
+)
 
 Record = Mapping[str, Any]
 SMALL_EDGES = 100_000
