@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import doctor, evaluate, memories, pack, recall, scopes, server
+from memoria.cli import doctor, evaluate, memories, offline, pack, recall, scopes, server
 from memoria.cli.common import FAILED, advice, err, printable
 from memoria.errors import MemoriaError
 
@@ -39,6 +39,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Memories": (
         memories.init,
         memories.ingest,
+        offline.import_,
         memories.forget,
         scopes.stats,
         scopes.export,
@@ -57,7 +58,8 @@ def _help(command: Callable[..., Any]) -> tuple[str, str]:
 for panel, commands in PANELS.items():
     for command in commands:
         text, examples = _help(command)
-        app.command(rich_help_panel=panel, help=text, epilog=examples)(command)
+        name = command.__name__.rstrip("_")  # import_: a word of Python's own
+        app.command(name, rich_help_panel=panel, help=text, epilog=examples)(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from memoria.errors import InvalidInputError
-from memoria.validation import scope_key
+from memoria.validation import check_scope, scope_key
 
 ORIGIN = "ingest"
 LIST_DELIMITER = "\x1f"  # the unit separator
@@ -57,7 +57,7 @@ class Tables:
         self.memories = folder / "memories.csv"
         self.relations = folder / "relations.csv"
         self.multiline = False
-        self._scope = f"{_text(scope)},{scope_key(scope)}"
+        self._scope = f"{_text(check_scope(scope))},{scope_key(scope)}"
         self._now = _time(now)
 
     def __enter__(self) -> Self:

@@ -45,6 +45,26 @@ class ImportFiles:
     multiline: bool
 
 
+def check_import(layout: Layout, *, overwrite: bool) -> None:
+    """Refuse what can't be, or would delete somebody's memories.
+
+    Raises
+    ------
+    LocalServerError
+        The server runs, or has a database that is not to be replaced.
+    """
+    if process.find(layout) is not None:
+        raise LocalServerError(
+            "the local server runs, and an offline import needs it stopped: memoria down"
+        )
+    if not overwrite and (layout.data / "databases" / DATABASE).exists():
+        raise LocalServerError(
+            f"the local server has a database already, in {layout.data}: an offline import makes a "
+            "new one. Add to it with memoria ingest, name another folder by MEMORIA_HOME, or let "
+            "it be replaced (--overwrite)"
+        )
+
+
 async def import_files(
     layout: Layout,
     jars: list[Path],
@@ -53,7 +73,7 @@ async def import_files(
     overwrite: bool = False,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Fill the database of a server that does not run; the caller holds its lock.
+    """Fill the database of a server that passed `check_import`; the caller holds its lock.
 
     Parameters
     ----------
@@ -65,14 +85,8 @@ async def import_files(
     Raises
     ------
     LocalServerError
-        The database exists already, there is too little memory or disk, or Neo4j refuses a row.
+        Neo4j refuses the files, or there is too little memory or disk; no database is left.
     """
-    if not overwrite and has_database(layout):
-        raise LocalServerError(
-            f"the local server has a database already, in {layout.data}: an offline import makes a "
-            "new one. Add to it with memoria ingest, name another folder by MEMORIA_HOME, or let "
-            "it be replaced (--overwrite)"
-        )
     with process.using(layout.root):
         layout.conf.mkdir(parents=True, exist_ok=True)
         (layout.conf / "neo4j.conf").touch()
@@ -96,11 +110,6 @@ async def import_files(
         if not complete:  # half a database would not start
             for part in ("databases", "transactions"):
                 shutil.rmtree(layout.data / part / DATABASE, ignore_errors=True)
-
-
-def has_database(layout: Layout) -> bool:
-    """Whether there is a database, empty or not."""
-    return (layout.data / "databases" / DATABASE).exists()
 
 
 class _Progress:

@@ -179,11 +179,13 @@ class LocalNeo4j:
         layout = self._layout
         jars = await asyncio.to_thread(resolve_jars, COORDINATE, home=self.home, progress=progress)
         async with locked(layout):
-            if process.find(layout) is not None:
-                raise LocalServerError(
-                    "the local server runs, and an offline import needs it stopped: memoria down"
-                )
+            bulk.check_import(layout, overwrite=overwrite)
             await bulk.import_files(layout, jars, files, overwrite=overwrite, progress=progress)
+
+    async def check_import(self, *, overwrite: bool = False) -> None:
+        """Raise what `import_files` would, without its files: the server runs, has a database."""
+        async with locked(self._layout):
+            bulk.check_import(self._layout, overwrite=overwrite)
 
     @property
     def _layout(self) -> Layout:
