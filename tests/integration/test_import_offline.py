@@ -198,6 +198,10 @@ def command(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def leftovers(home: Path) -> list[Path]:
+    return list(home.glob("import-*"))
+
+
 async def test_the_command_leaves_a_running_server_with_the_schema(
     local: LocalNeo4j, tmp_path: Path
 ) -> None:
@@ -213,4 +217,4 @@ async def test_the_command_leaves_a_running_server_with_the_schema(
     assert again.returncode == 1
     assert "memoria down" in again.stderr
     assert "usage" in command(tmp_path, "import", str(graph)).stderr.lower()
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("import-")]
+    assert not leftovers(tmp_path)
