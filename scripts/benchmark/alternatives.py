@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import neo4j
@@ -41,7 +42,7 @@ def alternatives(served: Served, config: ExploreConfig, limit_s: float) -> list[
         *(
             Contender(
                 name=VARIABLE.format(depth),
-                run=asking.variable_length(depth),
+                run=asking.run(_variable_length(depth)),
                 agrees=reaches_as_much(depth),
             )
             for depth in DEPTHS
@@ -49,7 +50,9 @@ def alternatives(served: Served, config: ExploreConfig, limit_s: float) -> list[
     ]
 
 
-_Explored = tuple[TransferEnergy, list[Path]]
+# The seed's id, every path with its energy, and the levels it took.
+_Explored = tuple[str, dict[tuple[str, ...], float], int]
+Explore = Callable[["_Asking", Seed, Case], Coroutine[Any, Any, _Explored]]
 
 
 class _Asking:
@@ -60,48 +63,22 @@ class _Asking:
         self.config = config
         self.limit_s = limit_s
 
-    def run(self, explore: Callable[[_Asking, Seed, Case], Coroutine[Any, Any, _Explored]]) -> Run:
+    def run(self, explore: Explore) -> Run:
         """Explore from all seeds at once; the first path is there with the first exploration."""
 
         async def run(case: Case) -> Outcome:
             started = time.perf_counter()
             first_s = None
             found: dict[str, dict[tuple[str, ...], float]] = {}
-            levels = 0
-            async with self.in_time():
-                tasks = [asyncio.create_task(explore(self, seed, case)) for seed in case.seeds]
-                try:
-                    for ended in asyncio.as_completed(tasks):
-                        spread, paths = await ended
-                        first_s = first_s or time.perf_counter() - started
-                        found[spread.seed.id] = {path.ids: path.energy for path in paths}
-                        levels = max(levels, spread.levels)
-                finally:
-                    await _end(tasks)
-            return Outcome(found=found, first_s=first_s, levels=levels)
-
-        return run
-
-    def variable_length(self, depth: int) -> Run:
-        """Ask for all paths of up to ``depth`` hops in one query for each seed."""
-
-        async def explore(seed: Seed, case: Case) -> tuple[str, dict[tuple[str, ...], float]]:
-            async with self.driver.session(database=DATABASE) as session:
-                rows = await self.ask(
-                    session,
-                    f"variable_length_{depth}",
-                    {"node_id": seed.id, "activation": seed.score, **self.shared(case)},
-                )
-            return seed.id, {(seed.id, row["neighbor_id"]): row["transfer_energy"] for row in rows}
-
-        async def run(case: Case) -> Outcome:
-            async with self.in_time():
-                tasks = [asyncio.create_task(explore(seed, case)) for seed in case.seeds]
-                try:
-                    found = await asyncio.gather(*tasks)
-                finally:
-                    await _end(tasks)
-            return Outcome(found=dict(found), levels=depth)
+            deepest = 0
+            async with _in_time(self.limit_s), asyncio.TaskGroup() as group:
+                tasks = [group.create_task(explore(self, seed, case)) for seed in case.seeds]
+                for ended in asyncio.as_completed(tasks):
+                    seed_id, paths, levels = await ended
+                    first_s = first_s or time.perf_counter() - started
+                    found[seed_id] = paths
+                    deepest = max(deepest, levels)
+            return Outcome(found=found, first_s=first_s, levels=deepest)
 
         return run
 
@@ -125,34 +102,41 @@ class _Asking:
 
         return await session.execute_read(work)
 
-    def in_time(self) -> _InTime:
-        """End what takes too long, and say so."""
-        return _InTime(self.limit_s)
+
+@asynccontextmanager
+async def _in_time(limit_s: float) -> AsyncIterator[None]:
+    """Limit the time on this side, and say so where the server has ended a query at its limit."""
+    try:
+        async with asyncio.timeout(limit_s + 1):
+            yield
+    except TimeoutError as exc:
+        raise TooSlowError from exc
+    except BaseExceptionGroup as group:
+        if group.subgroup(_is_time_limit) is None:
+            raise
+        raise TooSlowError from group
 
 
-async def _end(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Cancel what still runs, and see every exception: the first one has been raised."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+def _is_time_limit(error: BaseException) -> bool:
+    return isinstance(error, driver_errors.Neo4jError) and "TimedOut" in (error.code or "")
 
 
-class _InTime:
-    """``async with``: a time limit on both sides."""
+def _variable_length(depth: int) -> Explore:
+    """Ask for all paths of up to ``depth`` hops in one query."""
 
-    def __init__(self, limit_s: float) -> None:
-        self._limit = asyncio.timeout(limit_s + 1)
+    async def explore(asking: _Asking, seed: Seed, case: Case) -> _Explored:
+        async with asking.driver.session(database=DATABASE) as session:
+            rows = await asking.ask(
+                session,
+                f"variable_length_{depth}",
+                {"node_id": seed.id, "activation": seed.score, **asking.shared(case)},
+            )
+        paths: dict[tuple[str, ...], float] = {
+            (seed.id, row["neighbor_id"]): row["transfer_energy"] for row in rows
+        }
+        return seed.id, paths, depth
 
-    async def __aenter__(self) -> None:
-        await self._limit.__aenter__()
-
-    async def __aexit__(self, kind: Any, value: Any, trace: Any) -> None:
-        try:
-            await self._limit.__aexit__(kind, value, trace)
-        except TimeoutError as exc:
-            raise TooSlowError from exc
-        if isinstance(value, driver_errors.Neo4jError) and "TimedOut" in (value.code or ""):
-            raise TooSlowError from value
+    return explore
 
 
 async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
@@ -217,7 +201,7 @@ async def _spread(
             for parent, found in children.items()
         }
         paths += spread.absorb(rows)
-    return spread, paths
+    return spread.seed.id, {path.ids: path.energy for path in paths}, spread.levels
 
 
 def _child(neighbour: str, energy: float) -> Child:

@@ -69,7 +69,6 @@ class Result:
     messages: float | None = None
     peak_mb: float | None = None
     compared: bool = False
-    notes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def used_s(self) -> float:
