@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 import os
 import platform
 import signal
@@ -105,8 +104,6 @@ def main() -> None:
     """Run, write, and say where."""
     arguments = sys.argv[1:]
     options = parsed(arguments)
-    # The server notes in every answer which properties no memory has yet.
-    logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
     plan = quick() if options.quick else full(options.edges, tuple(options.data))
     facts, started = environment(), time.perf_counter()
     graphs = asyncio.run(run(plan, options.work, options.only))

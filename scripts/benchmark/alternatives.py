@@ -28,14 +28,14 @@ from scripts.benchmark.contender import (
 from scripts.benchmark.explorers import Run
 from scripts.benchmark.names import LOOP, PRINTED, VARIABLE
 from scripts.benchmark.queries import text_of
-from scripts.benchmark.serve import DATABASE, Served
+from scripts.benchmark.serve import Served
 
 DEPTHS = (2, 3)
 
 
 def alternatives(served: Served, config: ExploreConfig, limit_s: float) -> list[Contender]:
     """Explore as others do; a run that takes longer than ``limit_s`` is ended."""
-    asking = _Asking(served.driver, config, limit_s)
+    asking = _Asking(served, config, limit_s)
     return [
         Contender(name=PRINTED, run=asking.run(_printed), agrees=same_paths),
         Contender(name=LOOP, run=asking.run(_looped), agrees=same_paths),
@@ -58,8 +58,8 @@ Explore = Callable[["_Asking", Seed, Case], Coroutine[Any, Any, _Explored]]
 class _Asking:
     """Runs other people's queries, each exploration in a session and a task of its own."""
 
-    def __init__(self, driver: neo4j.AsyncDriver, config: ExploreConfig, limit_s: float) -> None:
-        self.driver = driver
+    def __init__(self, served: Served, config: ExploreConfig, limit_s: float) -> None:
+        self.served = served
         self.config = config
         self.limit_s = limit_s
 
@@ -125,7 +125,7 @@ def _variable_length(depth: int) -> Explore:
     """Ask for all paths of up to ``depth`` hops in one query."""
 
     async def explore(asking: _Asking, seed: Seed, case: Case) -> _Explored:
-        async with asking.driver.session(database=DATABASE) as session:
+        async with asking.served.session() as session:
             rows = await asking.ask(
                 session,
                 f"variable_length_{depth}",
@@ -141,7 +141,7 @@ def _variable_length(depth: int) -> Explore:
 
 async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
     """Do as source 001 says: fetch the seed, then send one query for each level."""
-    async with asking.driver.session(database=DATABASE) as session:
+    async with asking.served.session() as session:
         await asking.ask(session, "printed_seed", {"node_id": seed.id})
 
         async def expand(spread: TransferEnergy) -> Iterable[tuple[str, str, float]]:
@@ -165,7 +165,7 @@ async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
 
 async def _looped(asking: _Asking, seed: Seed, case: Case) -> _Explored:
     """Do what comes to mind first: send one query for each node of the frontier."""
-    async with asking.driver.session(database=DATABASE) as session:
+    async with asking.served.session() as session:
 
         async def expand(spread: TransferEnergy) -> Iterable[tuple[str, str, float]]:
             found = []

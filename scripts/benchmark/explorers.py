@@ -51,7 +51,7 @@ def round_trip(served: Served) -> Contender:
     """Make the smallest query there is: what everything is stated in."""
 
     async def run(_case: Case) -> Outcome:
-        async with served.driver.session(database=DATABASE, default_access_mode="READ") as session:
+        async with served.session() as session:
             result = await session.run(text_of("return_1"))
             _ = [record async for record in result]
         return Outcome()
@@ -121,7 +121,7 @@ def _bare(served: Served, config: ExploreConfig) -> Run:
         spreads = [TransferEnergy(seed, config) for seed in case.seeds]
         paths: dict[str, list[Path]] = {seed.id: [] for seed in case.seeds}
         took_s: list[float] = []
-        async with served.driver.session(database=DATABASE, default_access_mode="READ") as session:
+        async with served.session() as session:
 
             async def ask(text: str, parameters: dict[str, object]) -> object:
                 started = time.perf_counter()

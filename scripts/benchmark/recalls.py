@@ -63,7 +63,9 @@ def memoria_recalls(retriever: GraphRetriever) -> list[Contender]:
 async def graphrag_recalls(served: Served) -> AsyncIterator[list[Contender]]:
     """neo4j-graphrag's hybrid search with a tail of one hop, and of two."""
     target = served.target
-    with neo4j.GraphDatabase.driver(target.uri, auth=target.auth) as driver:
+    with neo4j.GraphDatabase.driver(
+        target.uri, auth=target.auth, notifications_min_severity="OFF"
+    ) as driver:
         yield [
             _hybrid(driver, ONE_HOP, "one_hop"),
             _hybrid(driver, TWO_HOPS, "two_hops"),

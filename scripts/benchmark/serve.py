@@ -63,6 +63,12 @@ class Served:
     pid: int
     load: dict[str, Any]
 
+    def session(self) -> neo4j.AsyncSession:
+        """Open a session for reading; without the server's advice on each query, as memoria's."""
+        return self.driver.session(
+            database=DATABASE, default_access_mode="READ", notifications_min_severity="OFF"
+        )
+
 
 @asynccontextmanager
 async def serve(
