@@ -29,7 +29,7 @@ from scripts.benchmark.queries import text_of
 
 EMBEDDER = "benchmark"
 DATABASE = "neo4j"
-OFFLINE_FROM_EDGES = 400_000
+OFFLINE_FROM_EDGES = 50_000
 SCHEMA_TIMEOUT_S = 3_600.0
 
 
