@@ -68,7 +68,7 @@ def is_command(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool
 
 def main() -> int:
     """Print what was found; 1 when a hard limit is passed."""
-    paths = [*ROOT.glob("memoria/**/*.py"), *ROOT.glob("scripts/*.py")]
+    paths = [*ROOT.glob("memoria/**/*.py"), *ROOT.glob("scripts/**/*.py")]
     findings = [finding for path in sorted(paths) for finding in check_module(path)]
     for is_error, text in findings:
         print(("error: " if is_error else "note: ") + text)

@@ -18,7 +18,18 @@ from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import doctor, evaluate, link, memories, pack, recall, scopes, server, tune
+from memoria.cli import (
+    doctor,
+    evaluate,
+    link,
+    memories,
+    offline,
+    pack,
+    recall,
+    scopes,
+    server,
+    tune,
+)
 from memoria.cli.common import FAILED, advice, err, printable
 from memoria.errors import MemoriaError
 
@@ -40,6 +51,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
         memories.init,
         memories.ingest,
         link.link,
+        offline.import_,
         memories.forget,
         scopes.stats,
         scopes.export,
@@ -58,7 +70,8 @@ def _help(command: Callable[..., Any]) -> tuple[str, str]:
 for panel, commands in PANELS.items():
     for command in commands:
         text, examples = _help(command)
-        app.command(rich_help_panel=panel, help=text, epilog=examples)(command)
+        name = command.__name__.rstrip("_")  # import_: a word of Python's own
+        app.command(name, rich_help_panel=panel, help=text, epilog=examples)(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,6 +2,17 @@
 
 from memoria.ingest.checks import WriteReport
 from memoria.ingest.files import IngestReport, ingest_files
+from memoria.ingest.offline import OfflineReport, write_tables
+from memoria.ingest.tables import LIST_DELIMITER, Tables
 from memoria.ingest.writer import GraphWriter
 
-__all__ = ["GraphWriter", "IngestReport", "WriteReport", "ingest_files"]
+__all__ = [
+    "LIST_DELIMITER",
+    "GraphWriter",
+    "IngestReport",
+    "OfflineReport",
+    "Tables",
+    "WriteReport",
+    "ingest_files",
+    "write_tables",
+]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from memoria.errors import LocalServerError
 
 try:
+    from memoria.local.bulk import ImportFiles
     from memoria.local.ephemeral import EphemeralNeo4j
     from memoria.local.server import LocalNeo4j
     from memoria.local.settings import NEO4J_VERSION
@@ -19,4 +20,4 @@ except ImportError as exc:
         "pip install 'memoria-graph[local]'"
     ) from exc
 
-__all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "LocalNeo4j", "ServerInfo"]
+__all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "ImportFiles", "LocalNeo4j", "ServerInfo"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,15 @@ def using(folder: Path) -> Iterator[None]:
         yield
     except OSError as exc:
         raise explain_os_error(exc, folder) from exc
+
+
+def write_private(path: Path, text: str) -> None:
+    """Create ``path``, which must not exist, with mode 0600 from its first moment."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_configuration(

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from memoria.errors import LocalServerError
 from memoria.local import process
-from memoria.local.password import write_private
 from memoria.local.settings import HOST, NEO4J_VERSION, USER, Layout
 
 LOCK_TIMEOUT_S = 180.0
@@ -80,7 +79,7 @@ def write_state(layout: Layout, pid: int, port: int) -> ServerInfo:
     state = {"pid": pid, "created": created, "port": port, "version": NEO4J_VERSION}
     partial = layout.state.with_name(f".state.{uuid4().hex}")
     with process.using(layout.root):
-        write_private(partial, json.dumps(state))
+        process.write_private(partial, json.dumps(state))
         partial.replace(layout.state)
     return _info(layout, pid, port, NEO4J_VERSION)
 

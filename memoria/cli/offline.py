@@ -1,0 +1,139 @@
+"""A first load: ``import --offline``."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memoria.cli.common import (
+    EmbedderName,
+    Json,
+    Scope,
+    embedder_named,
+    load_model,
+    one_line,
+    print_facts,
+    run,
+)
+from memoria.cli.render import count
+from memoria.config import StoreConfig
+from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
+from memoria.errors import DimensionError
+from memoria.ingest import LIST_DELIMITER, GraphWriter, OfflineReport, Tables, write_tables
+from memoria.ingest.daemon import in_daemon_thread
+from memoria.progress import progress_bars
+from memoria.schema import apply_schema
+from memoria.store import Store, Target, open_driver
+from memoria.validation import DEFAULT_KINDS
+
+NO_EMBEDDER_DIMENSIONS = 384
+SCHEMA_TIMEOUT_S = 3_600.0
+
+
+def import_(
+    files: Annotated[list[str], typer.Argument(help="JSON Lines, also .gz; - is stdin.")],
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Needed: says that the server is stopped for it.")
+    ] = False,
+    scope: Scope = "default",
+    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="One more kind that memories may have; may be repeated."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option(help="Replace the local database, whatever it holds.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make the local database from files, by Neo4j's offline import: first loads of millions.
+
+    The local server must be stopped, and have no database unless --overwrite; afterwards it runs,
+    with the schema. One wrong line ends it before anything is changed. Memories without a vector
+    are embedded at the end, by the running server's side; interrupted, `memoria ingest` of the
+    same files goes on with that.
+
+    Examples
+    --------
+    memoria down
+    memoria import --offline memories.jsonl.gz edges.jsonl.gz --scope ada
+    memoria import --offline graph.jsonl --embedder none --overwrite
+    """
+    if not offline:
+        raise typer.BadParameter(
+            "an import is an offline one: say so, or use memoria ingest", param_hint="--offline"
+        )
+    model = embedder_named(embedder)
+    kinds = (*DEFAULT_KINDS, *(kind or ()))
+    report, embedded = run(_import(files, scope, kinds, model, overwrite=overwrite))
+    line = (
+        f"imported {count(report.memories, 'memory', 'memories')} ({embedded} embedded), "
+        f"{count(report.relations, 'edge', 'edges')}; scope {one_line(scope)}"
+    )
+    facts = {"memories": report.memories, "relations": report.relations, "embedded": embedded}
+    print_facts(facts, as_json, line)
+
+
+async def _import(
+    files: list[str], scope: str, kinds: tuple[str, ...], model: Embedder | None, *, overwrite: bool
+) -> tuple[OfflineReport, int]:
+    from memoria.local import ImportFiles, LocalNeo4j
+
+    local = LocalNeo4j()
+    await local.check_import(overwrite=overwrite)  # before the files are read in vain
+    await load_model(model)
+    with (
+        tempfile.TemporaryDirectory(prefix="import-", dir=local.home) as folder,
+        progress_bars() as progress,
+    ):
+        with Tables(Path(folder), scope=scope, now=datetime.now(UTC)) as tables:
+            read = partial(write_tables, files, tables, kinds=kinds, progress=progress)
+            report = await in_daemon_thread(read)
+        _check_dimensions(report, model)
+        rows = ImportFiles(
+            memories=tables.memories,
+            relations=tables.relations,
+            list_delimiter=LIST_DELIMITER,
+            multiline=tables.multiline,
+        )
+        await local.import_files(rows, overwrite=overwrite, progress=progress)
+        info = await local.start(progress=progress)
+        target = Target(uri=info.uri, auth=local.auth)
+        return report, await _finish(target, scope, kinds, model, report)
+
+
+def _check_dimensions(report: OfflineReport, model: Embedder | None) -> None:
+    if model and report.dimensions not in (None, model.dimensions):
+        raise DimensionError(
+            f"the files' vectors have {report.dimensions} dimensions, those of {model.name} "
+            f"{model.dimensions}",
+            field="embedder",
+        )
+
+
+async def _finish(
+    target: Target,
+    scope: str,
+    kinds: tuple[str, ...],
+    model: Embedder | None,
+    report: OfflineReport,
+) -> int:
+    """Make constraints and indexes, and the vectors that are missing; how many those were."""
+    async with open_driver(target, StoreConfig()) as driver:
+        store = Store(driver, database=target.database)
+        await apply_schema(
+            store,
+            dimensions=model.dimensions if model else report.dimensions or NO_EMBEDDER_DIMENSIONS,
+            embedder=model.name if model else None,
+            timeout_s=SCHEMA_TIMEOUT_S,
+        )
+        if model is None:
+            return 0
+        return await GraphWriter(
+            store, scope=scope, embedder=model, kinds=kinds
+        ).backfill_embeddings()

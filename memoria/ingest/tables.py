@@ -1,0 +1,148 @@
+"""Write memories and relations as the tables that Neo4j's offline import reads.
+
+In: rows as `memory_row` and `relation_row` make them. Out: two CSV files with a header each.
+What is imported from them reads as what a `GraphWriter` would have written; only that an empty
+list is not stored, since the import can't tell it from none. Writes files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from memoria.errors import InvalidInputError
+from memoria.validation import check_scope, scope_key
+
+ORIGIN = "ingest"
+LIST_DELIMITER = "\x1f"  # the unit separator
+_STRINGS = ("tags", "topics", "entities")
+_MEMORY_HEADER = (
+    "id:ID(Memory),scope:string,scope_key:string,text:string,tags:string[],topics:string[],"
+    "entities:string[],category:string,priority:double,when:string,metadata:string,"
+    "created_at:datetime,embedding:double[],:LABEL\n"
+)
+_RELATION_HEADER = (
+    ":START_ID(Memory),:END_ID(Memory),relation:string,weight:double,tags:string[],"
+    "origin:string,created_at:datetime,uses:long\n"
+)
+
+
+class Tables:
+    """The two files of one offline import, open for writing inside ``with``.
+
+    Nothing is checked but that a value can stand in a table: ids must be distinct, and the ends
+    of a relation, two different memories of the same tables.
+
+    Parameters
+    ----------
+    folder
+        Where the files go; made if need be.
+    scope
+        Scope of all memories.
+    now
+        Time of what has none of its own; aware.
+
+    Attributes
+    ----------
+    memories, relations
+        The files.
+    multiline
+        Whether any value written so far holds a line break.
+    """
+
+    def __init__(self, folder: Path, *, scope: str, now: datetime) -> None:
+        self.memories = folder / "memories.csv"
+        self.relations = folder / "relations.csv"
+        self.multiline = False
+        self._scope = f"{_text(check_scope(scope))},{scope_key(scope)}"
+        self._now = _time(now)
+
+    def __enter__(self) -> Self:
+        self.memories.parent.mkdir(parents=True, exist_ok=True)
+        self._memories = self.memories.open("w", encoding="utf-8", newline="")
+        self._relations = self.relations.open("w", encoding="utf-8", newline="")
+        self._memories.write(_MEMORY_HEADER)
+        self._relations.write(_RELATION_HEADER)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._memories.close()
+        self._relations.close()
+
+    def add_memory(self, row: Mapping[str, Any]) -> None:
+        """Write one memory.
+
+        Raises
+        ------
+        InvalidInputError
+            A tag, topic or entity can not stand in a table; the message says why.
+        """
+        properties = row["properties"]
+        text, created_at, vector = properties["text"], row["created_at"], row["embedding"]
+        strings = [_strings(properties[name], name) for name in _STRINGS]
+        priority = properties["priority"]
+        cells = (
+            _text(row["id"]),
+            self._scope,
+            _text(text),
+            *strings,
+            _text(properties["category"]),
+            "" if priority is None else repr(float(priority)),
+            _text(properties["when"]),
+            _text(properties["metadata"]),
+            self._now if created_at is None else _time(created_at),
+            "" if vector is None else LIST_DELIMITER.join(repr(float(x)) for x in vector),
+            f"Memory{LIST_DELIMITER}{row['kind']}",
+        )
+        self._write(self._memories, cells)
+
+    def add_relation(self, row: Mapping[str, Any]) -> None:
+        """Write one relation; raises as `add_memory` does."""
+        cells = (
+            _text(row["source"]),
+            _text(row["target"]),
+            _text(row["relation"]),
+            repr(float(row["weight"])),
+            _strings(row["tags"], "tags"),
+            ORIGIN,
+            self._now,
+            "0",
+        )
+        self._write(self._relations, cells)
+
+    def _write(self, file: Any, cells: Iterable[str]) -> None:
+        line = ",".join(cells)
+        if not self.multiline and ("\n" in line or "\r" in line):
+            self.multiline = True
+        file.write(line + "\n")
+
+
+def _text(value: str | None) -> str:
+    """Quote a string; None is no value, an empty one stays one."""
+    return "" if value is None else '"' + value.replace('"', '""') + '"'
+
+
+def _strings(values: Iterable[str], field: str) -> str:
+    listed = list(values)
+    if not listed:
+        return ""
+    joined = LIST_DELIMITER.join(listed)
+    if not joined or joined.count(LIST_DELIMITER) >= len(listed):
+        raise InvalidInputError(
+            f"{field} hold the character U+001F, or nothing but an empty string, which an offline "
+            "import can't carry: leave it out, or use memoria ingest",
+            field=field,
+        )
+    return _text(joined)
+
+
+def _time(value: datetime) -> str:
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")

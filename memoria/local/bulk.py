@@ -1,0 +1,136 @@
+"""Load an empty server from files, by Neo4j's own offline import.
+
+In: a stopped server's folder, its jars, two files of rows. Out: a store that holds them.
+Touches: a Java process, the server's database and its report of bad rows.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from memoria.errors import LocalServerError
+from memoria.local import process
+from memoria.local.admin import administer
+from memoria.local.settings import Layout
+from memoria.progress import ProgressCallback, silent
+
+DATABASE = "neo4j"
+HEAP_MB = 1_024
+STEPS = 4
+_PROGRESS = re.compile(r"\((\d)/4\) |(\d+)% ∆")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportFiles:
+    """Rows for Neo4j's offline import, with a header line each.
+
+    Attributes
+    ----------
+    memories
+        Rows of nodes.
+    relations
+        Rows of ``RELATES`` relationships.
+    list_delimiter
+        The character that joins the values of a list.
+    multiline
+        Whether any value holds a line break.
+    """
+
+    memories: Path
+    relations: Path
+    list_delimiter: str
+    multiline: bool
+
+
+def check_import(layout: Layout, *, overwrite: bool) -> None:
+    """Refuse what can't be, or would delete somebody's memories.
+
+    Raises
+    ------
+    LocalServerError
+        The server runs, or has a database that is not to be replaced.
+    """
+    if process.find(layout) is not None:
+        raise LocalServerError(
+            "the local server runs, and an offline import needs it stopped: memoria down"
+        )
+    if not overwrite and (layout.data / "databases" / DATABASE).exists():
+        raise LocalServerError(
+            f"the local server has a database already, in {layout.data}: an offline import makes a "
+            "new one. Add to it with memoria ingest, name another folder by MEMORIA_HOME, or let "
+            "it be replaced (--overwrite)"
+        )
+
+
+async def import_files(
+    layout: Layout,
+    jars: list[Path],
+    files: ImportFiles,
+    *,
+    overwrite: bool = False,
+    progress: ProgressCallback | None = None,
+) -> None:
+    """Fill the database of a server that passed `check_import`; the caller holds its lock.
+
+    Parameters
+    ----------
+    overwrite
+        Whether a database that is there is replaced, whatever it holds.
+    progress
+        Called with ``import``, how much is done, and of how much.
+
+    Raises
+    ------
+    LocalServerError
+        Neo4j refuses the files, or there is too little memory or disk; no database is left.
+    """
+    with process.using(layout.root):
+        layout.conf.mkdir(parents=True, exist_ok=True)
+        (layout.conf / "neo4j.conf").touch()
+    report = layout.root / "import-report.txt"
+    command = ["database", "import", "full", DATABASE]
+    command += [f"--nodes={files.memories}", f"--relationships=RELATES={files.relations}"]
+    command += [f"--array-delimiter=U+{ord(files.list_delimiter):04X}", f"--report-file={report}"]
+    command += [f"--multiline-fields={str(files.multiline).lower()}"]
+    command += ["--overwrite-destination"] if overwrite else []
+    # Without this opening the import fails half-way, and its database does not start.
+    options = (f"-Xmx{HEAP_MB}m", "--add-opens=java.base/java.nio=ALL-UNNAMED")
+    complete = False
+    try:
+        outcome = await administer(
+            layout, jars, command, java_options=options, on_text=_Progress(progress or silent)
+        )
+        if outcome.status != 0:
+            raise LocalServerError(f"Neo4j refuses to import the files: {_reason(outcome.said)}")
+        complete = True
+    finally:
+        if not complete:  # half a database would not start
+            for part in ("databases", "transactions"):
+                shutil.rmtree(layout.data / part / DATABASE, ignore_errors=True)
+
+
+class _Progress:
+    """Adds up what the tool prints of its four steps."""
+
+    def __init__(self, report: ProgressCallback) -> None:
+        self._report = report
+        self._step = 0
+        self._rest = ""
+
+    def __call__(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for match in (match for line in lines for match in _PROGRESS.finditer(line)):
+            if match[1]:
+                self._step = int(match[1])
+            done = 100 * (self._step - 1) + int(match[2] or 0)
+            self._report("import", done, 100 * STEPS)
+
+
+def _reason(said: str) -> str:
+    """Find in what the tool printed why it failed; without its bars of dots."""
+    lines = [line.strip() for line in said.splitlines() if line.strip(" -.")]
+    start = lines.index("Command Failed") + 1 if "Command Failed" in lines else -5
+    return " ".join(lines[start:])[:1_000]

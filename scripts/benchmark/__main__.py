@@ -1,0 +1,121 @@
+"""Run the benchmark: ``scripts/bench --help``.
+
+In: the command line. Out: ``results.json``, ``results.md`` and plots. Starts servers of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from memoria.local import NEO4J_VERSION
+from memoria.progress import progress_bars
+from scripts.benchmark.plan import Plan, full, quick
+from scripts.benchmark.plots import draw
+from scripts.benchmark.report import markdown
+from scripts.benchmark.scenario import measure
+
+OUT = Path("docs/benchmarks")
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small graphs; under three minutes")
+    parser.add_argument(
+        "--edges",
+        type=int,
+        default=10_000_000,
+        help="largest generated graph (default %(default)s)",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a real graph, nodes.jsonl.gz and edges.jsonl.gz; may be repeated",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=("power law", "sparse", "recall", "real"),
+        help="graphs of this family only; may be repeated",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=OUT, help="where to write (default %(default)s)"
+    )
+    parser.add_argument(
+        "--work", type=Path, help="where servers keep their data meanwhile; default: temporary"
+    )
+    return parser.parse_args(arguments)
+
+
+async def run(
+    plan: Plan, work: Path | None, families: Sequence[str] | None
+) -> list[dict[str, Any]]:
+    """Measure graph after graph, each on a server of its own; ended, stop that server."""
+    if task := asyncio.current_task():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    found = []
+    parts = [part for part in plan.parts if not families or part.family in families]
+    for number, part in enumerate(parts, 1):
+        with (
+            tempfile.TemporaryDirectory(prefix="memoria-bench-", dir=work) as folder,
+            progress_bars() as progress,
+        ):
+            progress(f"graph {number} of {len(parts)}", 0, None)
+            found.append(await measure(part, plan, Path(folder) / "server", progress))
+        print(f"{found[-1]['name']}: measured", file=sys.stderr)
+    return found
+
+
+def environment() -> dict[str, Any]:
+    """Where it ran."""
+    return {
+        "neo4j": NEO4J_VERSION,
+        "driver": version("neo4j"),
+        "memoria": version("memoria-graph"),
+        "neo4j_graphrag": version("neo4j-graphrag"),
+        "igraph": version("igraph"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "load_start": _load(),
+    }
+
+
+def _load() -> str:
+    return ", ".join(f"{value:.1f}" for value in os.getloadavg())
+
+
+def main() -> None:
+    """Run, write, and say where."""
+    arguments = sys.argv[1:]
+    options = parsed(arguments)
+    plan = quick() if options.quick else full(options.edges, tuple(options.data))
+    facts, started = environment(), time.perf_counter()
+    graphs = asyncio.run(run(plan, options.work, options.only))
+    facts["load_end"] = _load()
+    settings = {"arguments": " ".join(arguments), "took_s": round(time.perf_counter() - started, 1)}
+    record = {"environment": facts, "settings": settings, "graphs": graphs}
+    options.out.mkdir(parents=True, exist_ok=True)
+    draw(record, options.out)
+    (options.out / "results.json").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    (options.out / "results.md").write_text(markdown(record), encoding="utf-8")
+    print(options.out / "results.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+CALL db.clearQueryCaches() YIELD value RETURN value

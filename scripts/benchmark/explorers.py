@@ -1,0 +1,150 @@
+"""memoria as a contender, in each of its settings, and the floor below it: its bare queries.
+
+In: a server. Out: `Contender`s. Reads only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+
+from memoria.config import ExploreConfig
+from memoria.queries import load
+from memoria.retriever import GraphRetriever
+from memoria.strategies.transfer import TransferEnergy, level_parameters, level_rows
+from memoria.types import Exploration, Path
+from scripts.benchmark.cases import Case
+from scripts.benchmark.contender import Contender, Outcome, same_paths
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.serve import DATABASE, Served
+
+Run = Callable[[Case], Awaitable[Outcome]]
+
+TOGETHER = 100  # seeds in one session: all
+
+
+def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]:
+    """Memoria in every setting of sessions and transactions; the first one is the reference."""
+    retriever = GraphRetriever(served.driver, scope=SCOPE, database=DATABASE)
+    together = replace(config, seeds_per_session=TOGETHER)
+    apart = replace(config, seeds_per_session=1)
+    settings = {
+        MEMORIA: together,
+        EACH: apart,
+        MEMORIA + MANAGED: replace(together, transactions="managed"),
+        EACH + MANAGED: replace(apart, transactions="managed"),
+    }
+    return [
+        *(
+            Contender(name=name, run=_whole(retriever, setting), agrees=same_paths)
+            for name, setting in settings.items()
+        ),
+        Contender(name=STREAMED, run=_streamed(retriever, together), agrees=same_paths),
+        Contender(name=BARE, run=_bare(served, together), agrees=same_paths),
+    ]
+
+
+def round_trip(served: Served) -> Contender:
+    """Make the smallest query there is: what everything is stated in."""
+
+    async def run(_case: Case) -> Outcome:
+        async with served.session() as session:
+            result = await session.run(text_of("return_1"))
+            _ = [record async for record in result]
+        return Outcome()
+
+    return Contender(name=ROUND_TRIP, run=run)
+
+
+def outcome_of(explorations: Iterable[Exploration], first_s: float | None) -> Outcome:
+    """Put explorations into the form in which contenders are compared."""
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    steps: dict[str, dict[tuple[str, int], float]] = {}
+    reasons: dict[str, int] = {}
+    levels = 0
+    for exploration in explorations:
+        seed = exploration.seed.id
+        found[seed] = {path.ids: path.energy for path in exploration.paths}
+        steps[seed] = {
+            (hop.target, place): hop.energy_out
+            for path in exploration.paths
+            for place, hop in enumerate(path.hops, 1)
+        }
+        for path in exploration.paths:
+            reasons[path.end_reason] = reasons.get(path.end_reason, 0) + 1
+        levels = max(levels, exploration.stats.levels)
+    nodes = sum(len(reached) for reached in steps.values())
+    notes = {"steps": steps, "reasons": reasons, "nodes": nodes}
+    return Outcome(found=found, first_s=first_s, levels=levels, notes=notes)
+
+
+def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
+    async def run(case: Case) -> Outcome:
+        started = time.perf_counter()
+        first_s = None
+        done: list[Exploration] = []
+        stream = retriever.explore_seeds(
+            case.seeds, query_tags=case.tags, config=config, deadline_s=60
+        )
+        async for exploration in stream:
+            first_s = first_s or time.perf_counter() - started
+            done.append(exploration)
+        return outcome_of(done, first_s)
+
+    return run
+
+
+def _streamed(retriever: GraphRetriever, config: ExploreConfig) -> Run:
+    async def run(case: Case) -> Outcome:
+        started = time.perf_counter()
+        first: tuple[float, Path] | None = None
+        stream = retriever.stream_paths(
+            case.seeds, query_tags=case.tags, config=config, deadline_s=60
+        )
+        async for path in stream:
+            first = first or (time.perf_counter() - started, path)
+        outcome = outcome_of(stream.result, first[0] if first else None)
+        outcome.notes["first_hops"] = len(first[1].hops) if first else None
+        return outcome
+
+    return run
+
+
+def _bare(served: Served, config: ExploreConfig) -> Run:
+    """Send the same queries with nothing around them, and note how long each one takes."""
+    level, texts = load("explore.level").text, load("explore.hydrate").text
+
+    async def run(case: Case) -> Outcome:
+        spreads = [TransferEnergy(seed, config) for seed in case.seeds]
+        paths: dict[str, list[Path]] = {seed.id: [] for seed in case.seeds}
+        took_s: list[float] = []
+        async with served.session() as session:
+
+            async def ask(text: str, parameters: dict[str, object]) -> object:
+                started = time.perf_counter()
+                result = await session.run(text, p=parameters)
+                records = [record async for record in result]
+                took_s.append(time.perf_counter() - started)
+                return records[0][0]
+
+            while active := [spread for spread in spreads if spread.frontier]:
+                parameters = level_parameters(
+                    active, scope=SCOPE, query_tags=case.tags, config=config
+                )
+                rows = level_rows(await ask(level, parameters), len(active))  # type: ignore[arg-type]
+                for spread, found in zip(active, rows, strict=True):
+                    paths[spread.seed.id] += spread.absorb(found)
+            ids = sorted({node for ended in paths.values() for path in ended for node in path.ids})
+            await ask(texts, {"ids": ids, "scope": SCOPE})
+        return Outcome(
+            found={
+                seed: {path.ids: path.energy for path in ended} for seed, ended in paths.items()
+            },
+            levels=max(spread.levels for spread in spreads),
+            notes={"took_s": took_s},
+        )
+
+    return run

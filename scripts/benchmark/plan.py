@@ -1,0 +1,118 @@
+"""What a run consists of: which graphs, how many cases, how long.
+
+In: options of the command line. Out: a `Plan`. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from scripts.benchmark.files import read_graph
+from scripts.benchmark.graphs import MEAN_DEGREE, Graph, power_law, sparse
+from scripts.benchmark.race import Limits
+from scripts.benchmark.serve import Memory
+
+HUBS = (25_000, 39_000, 100_000)
+LARGEST_HUB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One graph to measure on; ``make`` generates or reads it."""
+
+    family: str
+    make: Callable[[], Graph]
+    hub_score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that a run is about to do.
+
+    Attributes
+    ----------
+    race, hubs
+        Limits of each race, and of each race from a hub alone.
+    query_s
+        Limit of one run of an alternative; seconds.
+    trips
+        Cases whose messages are counted.
+    recalls, at_once_s
+        Recalls for each number of recalls at once, and its time; seconds.
+    varied, varied_s
+        Recalls before the plans are counted, and the time for them; seconds.
+    pagerank_edges
+        Largest graph that PageRank loads into memory.
+    """
+
+    parts: tuple[Part, ...]
+    memory: Memory
+    race: Limits
+    hubs: Limits
+    query_s: float
+    trips: int
+    recalls: int
+    at_once_s: float
+    varied: int
+    varied_s: float
+    pagerank_edges: int = 20_000_000
+
+
+def quick() -> Plan:
+    """Everything once, small: does it work, and roughly where does it stand."""
+    return Plan(
+        parts=(
+            Part(family="power law", make=partial(power_law, 10_000)),
+            Part(
+                family="power law",
+                make=partial(power_law, 100_000, hubs=(2_500, 3_900, 10_000)),
+                hub_score=0.316,  # the bound lies at 3,994 edges, not 40,000
+            ),
+            Part(family="sparse", make=partial(sparse, 9_000)),
+            Part(family="recall", make=partial(recall_graph, 10_000)),
+        ),
+        memory=Memory(heap_mb=1_024, page_cache_mb=256),
+        race=Limits(cases=20, contender_s=2, warm_up=3),
+        hubs=Limits(cases=5, contender_s=1, warm_up=1),
+        query_s=5,
+        trips=5,
+        recalls=60,
+        at_once_s=2,
+        varied=100,
+        varied_s=5,
+    )
+
+
+def full(edges: int, data: tuple[Path, ...]) -> Plan:
+    """All sizes up to ``edges``, and the real graphs of ``data``."""
+    sizes = [size for size in (10_000, 100_000, 1_000_000, 10_000_000) if size <= edges]
+    hubs = {1_000_000: HUBS, 10_000_000: (*HUBS, LARGEST_HUB)}
+    return Plan(
+        parts=(
+            *(
+                Part(family="power law", make=partial(power_law, size, hubs=hubs.get(size, ())))
+                for size in sizes
+            ),
+            Part(family="sparse", make=partial(sparse, 60_000)),
+            Part(family="recall", make=partial(recall_graph, min(500_000, edges))),
+            *(Part(family="real", make=partial(read_graph, folder)) for folder in data),
+        ),
+        memory=Memory(),
+        race=Limits(cases=300, contender_s=60, warm_up=20),
+        hubs=Limits(cases=30, contender_s=15, warm_up=3),
+        query_s=30,
+        trips=20,
+        recalls=400,
+        at_once_s=30,
+        varied=10_000,
+        varied_s=600,
+    )
+
+
+def recall_graph(edges: int) -> Graph:
+    """Memories with words and vectors, for whole recalls: 100,000 with 500,000 edges."""
+    nodes = 2 * edges // MEAN_DEGREE
+    return power_law(edges, embedded=nodes, name=f"whole recalls, {nodes:,} memories")

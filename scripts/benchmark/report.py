@@ -1,0 +1,176 @@
+"""A run as a page: what was measured, contender by contender, and each measure with its target.
+
+In: a record. Out: Markdown. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scripts.benchmark.figures import common, percentile, ratio
+from scripts.benchmark.names import MEMORIA, PAGERANK, RECALL, ROUND_TRIP, WITH_LOAD
+from scripts.benchmark.targets import targets
+
+COLUMNS = (
+    "contender",
+    "runs",
+    "p50 ms",
+    "p95",
+    "p99",
+    "round trips, p50",
+    "x memoria, p50",
+    "first path ms",
+    "queries",
+    "records",
+    "client CPU ms",
+    "server CPU ms",
+    "peak MB",
+)
+STAGES = ("embed", "seeds", "explore", "hydrate", "rank", "pack")
+
+
+def markdown(run: Mapping[str, Any]) -> str:
+    """Write the page."""
+    parts = ["# Benchmark", "", _environment(run), ""]
+    parts += ["## Measures and targets", "", *_targets(run), ""]
+    for graph in run["graphs"]:
+        parts += [f"## {graph['name'].capitalize()}", "", _loaded(graph), ""]
+        parts += [*_contenders(graph), ""]
+        if shares := stage_shares(graph["contenders"].get(RECALL, {})):
+            parts += [*_stages(shares), ""]
+        if graph.get("at_once"):
+            parts += [*_at_once(graph["at_once"]), ""]
+        parts += [f"![{plot['text']}]({plot['file']})\n" for plot in graph.get("plots", ())]
+    parts += [f"![{plot['text']}]({plot['file']})\n" for plot in run.get("plots", ())]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _environment(run: Mapping[str, Any]) -> str:
+    facts, settings = run["environment"], run["settings"]
+    return (
+        f"Made by `scripts/bench {settings['arguments']}` in {settings['took_s']:.0f} s; "
+        f"Neo4j {facts['neo4j']}, driver {facts['driver']}, Python {facts['python']}, "
+        f"{facts['cores']} cores. Load of the machine at the start {facts['load_start']}, at the "
+        f"end {facts['load_end']}. Intervals hold 95 % of a bootstrap over the cases."
+    )
+
+
+def _targets(run: Mapping[str, Any]) -> Iterator[str]:
+    yield from _table(
+        ("measure", "target", "measured", "met"),
+        [
+            (row.measure, row.target, row.value, {None: "", True: "yes", False: "no"}[row.met])
+            for row in targets(run)
+        ],
+    )
+
+
+def _loaded(graph: Mapping[str, Any]) -> str:
+    load = graph["load"]
+    steps = ", ".join(
+        f"{name.removesuffix('_s')} {load[name]:.1f} s" for name in load if name.endswith("_s")
+    )
+    peak = f"; server memory {graph['server_mb']:.0f} MB" if graph.get("server_mb") else ""
+    return (
+        f"{load['nodes']:,} memories ({load['embedded']:,} embedded), {load['edges']:,} edges, "
+        f"largest degree {load['largest_degree']:,}. Loaded by {load['way']}: {steps}{peak}."
+    )
+
+
+def _contenders(graph: Mapping[str, Any]) -> Iterator[str]:
+    contenders = graph["contenders"]
+    base = contenders.get(MEMORIA) or contenders[RECALL]
+    trip_ms = percentile(contenders[ROUND_TRIP]["wall_ms"], 50)
+    rows = [_row(name, one, base, trip_ms) for name, one in contenders.items() if one["wall_ms"]]
+    if PAGERANK in contenders and graph.get("pagerank"):
+        load_ms = 1_000 * graph["pagerank"]["load_s"]
+        walls = [wall + load_ms for wall in contenders[PAGERANK]["wall_ms"]]
+        one = {**contenders[PAGERANK], "wall_ms": walls, "client_cpu_ms": [], "server_cpu_ms": []}
+        one["peak_mb"] = graph["pagerank"]["memory_mb"]
+        rows.append(_row(WITH_LOAD, one, base, trip_ms))
+    yield from _table(COLUMNS, rows)
+
+
+def _row(
+    name: str, one: Mapping[str, Any], base: Mapping[str, Any], trip_ms: float
+) -> tuple[str, ...]:
+    walls = one["wall_ms"]
+    mine, theirs = common(base, one)
+    first = [value for value in one["first_ms"] if value is not None]
+    slow = f" ({len(one['too_slow'])} ended at the limit)" if one["too_slow"] else ""
+    p50, p95, p99 = (percentile(walls, share) for share in (50, 95, 99))
+    return (
+        name + (", results compared" if one["compared"] else ""),
+        f"{len(walls)}{slow}",
+        f"{p50:.2f}",
+        f"{p95:.2f}",
+        f"{p99:.2f}",
+        f"{p50 / trip_ms:.1f}",
+        str(ratio(theirs, mine)) if mine else "",
+        f"{percentile(first, 50):.2f}" if first else "",
+        _number(one["queries"]),
+        _number(one["records"]),
+        _mean(one["client_cpu_ms"]),
+        _mean(one["server_cpu_ms"]),
+        _number(one["peak_mb"]),
+    )
+
+
+def _at_once(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from _table(
+        ("recalls at once", "recalls", "per second", "p50 ms", "p99 ms", "failed or degraded"),
+        [
+            (
+                str(step["concurrency"]),
+                str(step["recalls"]),
+                f"{step['recalls'] / step['wall_s']:.1f}",
+                f"{percentile(step['took_ms'], 50):.1f}",
+                f"{percentile(step['took_ms'], 99):.1f}",
+                str(len(step["failed"])),
+            )
+            for step in steps
+        ],
+    )
+
+
+def _stages(shares: Mapping[str, float]) -> Iterator[str]:
+    whole = sum(shares.values())
+    yield from _table(
+        ("stage of a recall", *shares),
+        [
+            ("p50 ms", *(f"{value:.2f}" for value in shares.values())),
+            ("share", *(f"{100 * value / whole:.0f} %" for value in shares.values())),
+        ],
+    )
+
+
+def stage_shares(contender: Mapping[str, Any]) -> dict[str, float]:
+    """Median of each stage of whole recalls; milliseconds."""
+    rows = [dict(row) for row in contender.get("stages", ())]
+    for row in rows:
+        row["explore"] = max(
+            0.0, row["explore"] - row["hydrate"]
+        )  # the texts come after all levels
+    return {
+        stage: 1_000 * float(np.median([row.get(stage, 0.0) for row in rows]))
+        for stage in STAGES
+        if rows
+    }
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.2f}" if values else ""

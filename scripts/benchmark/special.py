@@ -1,0 +1,194 @@
+"""Measures beside the race: hubs, round trips, many recalls at once, plans.
+
+In: a server. Out: plain values for the record. Reads only; clears the server's plan cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
+from memoria.errors import MemoriaError
+from memoria.progress import ProgressCallback
+from memoria.retriever import GraphRetriever
+from memoria.types import Seed
+from scripts.benchmark.alternatives import alternatives
+from scripts.benchmark.cases import Case, Question
+from scripts.benchmark.explorers import memoria_contenders
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.meter import Meter, wiretap
+from scripts.benchmark.names import MEMORIA
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.race import Limits, race
+from scripts.benchmark.record import recorded
+from scripts.benchmark.serve import DATABASE, Served
+
+LOWER = 0.0005
+CONCURRENCIES = (1, 2, 4, 8, 16, 32, 64, 100)
+PLAN_RECALLS_AT_ONCE = 4
+
+
+async def hubs(
+    served: Served, seed_score: float, limits: Limits, progress: ProgressCallback
+) -> list[dict[str, Any]]:
+    """Explore from each planned hub alone, with the usual threshold and a tenth of it."""
+    found = []
+    for hub in served.graph.hubs:
+        for threshold in (ExploreConfig().min_activation, LOWER):
+            config = ExploreConfig(min_activation=threshold)
+            printed = alternatives(served, config, limits.contender_s)[0]
+            seed = Seed(id=served.graph.ids[hub.node], score=seed_score)
+            results = await race(
+                [memoria_contenders(served, config)[0], printed],
+                [Case(seeds=(seed,))] * limits.cases,
+                limits=limits,
+                meter=Meter(served.pid),
+                progress=progress,
+                label=f"hub of {hub.degree:,}",
+            )
+            outcome = next(s.outcome for s in results[MEMORIA].samples if s.outcome)
+            found.append(
+                {
+                    "degree": hub.degree,
+                    "score": seed_score,
+                    "min_activation": threshold,
+                    "below_bound": seed_score / hub.degree**0.5 > threshold,
+                    "nodes": outcome.notes["nodes"],
+                    "reasons": outcome.notes["reasons"],
+                    "contenders": {name: recorded(r) for name, r in results.items()},
+                }
+            )
+    return found
+
+
+async def trips(served: Served, cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """Count, for each case, what goes over the wire for each level, and before the first path."""
+    retriever = GraphRetriever(served.driver, scope=SCOPE, database=DATABASE)
+    config = replace(ExploreConfig(), seeds_per_session=100)
+    found = []
+    for case in cases:
+        stream = retriever.stream_paths(case.seeds, query_tags=case.tags, config=config)
+        first_hops = None
+        with wiretap() as wire:
+            async for path in stream:
+                if first_hops is None:
+                    first_hops = len(path.hops)
+        texts = wire.sent.index("RUN explore.hydrate")
+        found.append(
+            {
+                "levels": max(exploration.stats.levels for exploration in stream.result),
+                "level_queries": wire.sent.count("RUN explore.level"),
+                "records": wire.records,
+                "queries": wire.queries,
+                "messages": len(wire.sent),
+                "first_hops": first_hops,
+                # Levels answered before its texts were asked for, and the answer to that.
+                "first_trips": wire.records_before[texts] + 1,
+            }
+        )
+    return found
+
+
+async def at_once(
+    retriever: GraphRetriever,
+    questions: Sequence[Question],
+    *,
+    limit_s: float,
+    progress: ProgressCallback,
+) -> list[dict[str, Any]]:
+    """Recall with more and more calls at once; each step is bounded in count and time."""
+    found = []
+    for number, concurrency in enumerate(CONCURRENCIES):
+        waiting = list(questions)
+        took_s: list[float] = []
+        failed: list[str] = []
+        until = time.perf_counter() + limit_s
+
+        async def worker(
+            waiting: list[Question] = waiting,
+            took_s: list[float] = took_s,
+            failed: list[str] = failed,
+            until: float = until,
+        ) -> None:
+            while waiting and time.perf_counter() < until:
+                question = waiting.pop()
+                started = time.perf_counter()
+                try:
+                    recall = await retriever.recall(question.text, query_tags=question.tags)
+                except MemoriaError as exc:
+                    failed.append(type(exc).__name__)
+                else:
+                    failed += recall.trace.degraded
+                took_s.append(time.perf_counter() - started)
+
+        started = time.perf_counter()
+        await asyncio.gather(*(worker() for _ in range(concurrency)))
+        found.append(
+            {
+                "concurrency": concurrency,
+                "recalls": len(took_s),
+                "wall_s": time.perf_counter() - started,
+                "took_ms": [round(1_000 * seconds, 3) for seconds in took_s],
+                "failed": failed,
+            }
+        )
+        progress("recalls at once", number + 1, len(CONCURRENCIES))
+    return found
+
+
+async def plans(
+    served: Served,
+    retriever: GraphRetriever,
+    questions: Sequence[Question],
+    *,
+    limit_s: float,
+    progress: ProgressCallback,
+) -> dict[str, Any]:
+    """Count the plans in the server's cache after varied recalls, and the query texts sent."""
+    with wiretap() as wire:
+        for question in questions[:5]:
+            await retriever.recall(question.text, query_tags=question.tags)
+    texts = sorted({message for message in wire.sent if message.startswith("RUN ")})
+    await _clear_caches(served)
+    until = time.perf_counter() + limit_s
+    waiting, done = list(questions), 0
+
+    async def worker() -> None:
+        nonlocal done
+        while waiting and time.perf_counter() < until:
+            number = len(waiting)
+            question = waiting.pop()
+            await retriever.recall(
+                question.text,
+                query_tags=question.tags[: number % 4],
+                kinds=served.graph.kinds[: 1 + number % 6] if number % 3 == 0 else None,
+                config=_varied(number),
+            )
+            done += 1
+            progress("varied recalls", done, len(questions))
+
+    await asyncio.gather(*(worker() for _ in range(PLAN_RECALLS_AT_ONCE)))
+    return {"recalls": done, "texts": texts, "plans": await _clear_caches(served)}
+
+
+def _varied(number: int) -> RetrieverConfig:
+    """Make settings that differ from one recall to the next."""
+    return RetrieverConfig(
+        seeds=SeedConfig(max_seeds=1 + number % 7, candidates=10 + number % 90),
+        explore=ExploreConfig(max_depth=1 + number % 5, max_branches=1 + number % 6),
+        budget_tokens=100 + number % 4_000,
+    )
+
+
+async def _clear_caches(served: Served) -> int:
+    """Empty the cache of plans; how many there were."""
+    records, _, _ = await served.driver.execute_query(
+        text_of("clear_query_caches"), database_=DATABASE
+    )
+    numbers = re.findall(r"\d+", str(records[0][0]))
+    return int(numbers[0]) if numbers else 0
