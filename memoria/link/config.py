@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from memoria.errors import ConfigError
 from memoria.model.edge_score import MIN_COSINE
 from memoria.model.recency import SIGMA_HOURS
+from memoria.ranges import check_positive, check_whole, check_within
 
 MAX_CANDIDATES = 1_000
 
@@ -38,12 +37,12 @@ class CompositeLinkConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _fraction("min_cosine", self.min_cosine)
-        _fraction("min_score", self.min_score, above_zero=True)
-        _whole("max_links", self.max_links, 1, 100)
-        _whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
-        if not _is_number(self.sigma_hours) or self.sigma_hours <= 0:
-            raise ConfigError(f"sigma_hours must be above 0, got {self.sigma_hours!r}")
+        check_within("min_cosine", self.min_cosine, 0.0, 1.0)
+        check_positive("min_score", self.min_score)
+        check_within("min_score", self.min_score, 0.0, 1.0)
+        check_whole("max_links", self.max_links, 1, 100)
+        check_whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
+        check_positive("sigma_hours", self.sigma_hours)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,25 +71,11 @@ class SimilarityLinkConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        _fraction("min_cosine", self.min_cosine)
-        _fraction("increment", self.increment)
-        _whole("max_links", self.max_links, 1, 100)
-        _whole("max_shared_links", self.max_shared_links, 0, 100)
-        _whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
+        check_within("min_cosine", self.min_cosine, 0.0, 1.0)
+        check_within("increment", self.increment, 0.0, 1.0)
+        check_whole("max_links", self.max_links, 1, 100)
+        check_whole("max_shared_links", self.max_shared_links, 0, 100)
+        check_whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
 
 
 LinkConfig = CompositeLinkConfig | SimilarityLinkConfig
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _fraction(name: str, value: float, *, above_zero: bool = False) -> None:
-    if not _is_number(value) or not 0 <= value <= 1 or (above_zero and value == 0):
-        raise ConfigError(f"{name} must be in {'(' if above_zero else '['}0, 1], got {value!r}")
-
-
-def _whole(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigError(f"{name} must be a whole number from {low} to {high}, got {value!r}")

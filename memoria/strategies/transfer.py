@@ -29,14 +29,14 @@ class TransferEnergy:
 
     def start(self, question: Question) -> TransferSpread:
         """Begin one exploration for each seed."""
-        explorations = [_Exploration(seed, question.config) for seed in question.seeds]
+        explorations = [TransferExploration(seed, question.config) for seed in question.seeds]
         return TransferSpread(question, explorations)
 
 
 class TransferSpread:
     """Explorations that share their level queries."""
 
-    def __init__(self, question: Question, explorations: Sequence[_Exploration]) -> None:
+    def __init__(self, question: Question, explorations: Sequence[TransferExploration]) -> None:
         self._question = question
         self._explorations = {one.seed.id: one for one in explorations}
 
@@ -78,7 +78,7 @@ class TransferSpread:
             nodes=len(one.visited) if one.found else 0,
         )
 
-    def _active(self) -> list[_Exploration]:
+    def _active(self) -> list[TransferExploration]:
         return [one for one in self._explorations.values() if one.frontier]
 
 
@@ -91,7 +91,7 @@ class Branch:
     hops: tuple[Hop, ...]
 
 
-class _Exploration:
+class TransferExploration:
     """The state of one exploration between two levels.
 
     Attributes
@@ -209,7 +209,7 @@ class LevelRow:
 
 
 def level_parameters(
-    explorations: Sequence[_Exploration],
+    explorations: Sequence[TransferExploration],
     *,
     scope: str,
     query_tags: Sequence[str],

@@ -15,7 +15,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from memoria.config import ExploreConfig
-from memoria.strategies.transfer import Child, LevelRow, TransferEnergy
+from memoria.strategies.transfer import Child, LevelRow, TransferExploration
 from memoria.types import Path, Seed
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import (
@@ -144,7 +144,7 @@ async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
     async with asking.served.session() as session:
         await asking.ask(session, "printed_seed", {"node_id": seed.id})
 
-        async def expand(spread: TransferEnergy) -> Iterable[tuple[str, str, float]]:
+        async def expand(spread: TransferExploration) -> Iterable[tuple[str, str, float]]:
             rows = await asking.ask(
                 session,
                 "printed_level",
@@ -160,14 +160,14 @@ async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
             )
             return [(row["parent_id"], row["neighbor_id"], row["transfer_energy"]) for row in rows]
 
-        return await _spread(TransferEnergy(seed, asking.config), expand)
+        return await _spread(TransferExploration(seed, asking.config), expand)
 
 
 async def _looped(asking: _Asking, seed: Seed, case: Case) -> _Explored:
     """Do what comes to mind first: send one query for each node of the frontier."""
     async with asking.served.session() as session:
 
-        async def expand(spread: TransferEnergy) -> Iterable[tuple[str, str, float]]:
+        async def expand(spread: TransferExploration) -> Iterable[tuple[str, str, float]]:
             found = []
             for branch in spread.frontier:
                 rows = await asking.ask(
@@ -183,12 +183,12 @@ async def _looped(asking: _Asking, seed: Seed, case: Case) -> _Explored:
                 found += [(branch.id, row["neighbor_id"], row["transfer_energy"]) for row in rows]
             return found
 
-        return await _spread(TransferEnergy(seed, asking.config), expand)
+        return await _spread(TransferExploration(seed, asking.config), expand)
 
 
 async def _spread(
-    spread: TransferEnergy,
-    expand: Callable[[TransferEnergy], Awaitable[Iterable[tuple[str, str, float]]]],
+    spread: TransferExploration,
+    expand: Callable[[TransferExploration], Awaitable[Iterable[tuple[str, str, float]]]],
 ) -> _Explored:
     """Select as memoria does, from candidates (parent, neighbour, energy) of another query."""
     paths: list[Path] = []

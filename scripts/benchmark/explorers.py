@@ -12,7 +12,7 @@ from dataclasses import replace
 from memoria.config import ExploreConfig
 from memoria.queries import load
 from memoria.retriever import GraphRetriever
-from memoria.strategies.transfer import TransferEnergy, level_parameters, level_rows
+from memoria.strategies.transfer import TransferExploration, level_parameters, level_rows
 from memoria.types import Exploration, Path
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import Contender, Outcome, same_paths
@@ -118,7 +118,7 @@ def _bare(served: Served, config: ExploreConfig) -> Run:
     level, texts = load("explore.level").text, load("explore.hydrate").text
 
     async def run(case: Case) -> Outcome:
-        spreads = [TransferEnergy(seed, config) for seed in case.seeds]
+        spreads = [TransferExploration(seed, config) for seed in case.seeds]
         paths: dict[str, list[Path]] = {seed.id: [] for seed in case.seeds}
         took_s: list[float] = []
         async with served.session() as session:
