@@ -126,17 +126,29 @@ def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Arr
 def _mentions(texts: Sequence[str], match: Array) -> Array:
     """Root of the best match among the texts that hold a text's heading, over the best."""
     headings = [_heading(text) for text in texts]
-    best = np.zeros(len(texts))
-    for row, heading in enumerate(headings):
-        if len(heading) < _MIN_HEADING_CHARS:
-            continue
-        whole = re.compile(rf"(?<!\w){re.escape(heading)}(?!\w)")
-        for other, text in enumerate(texts):
-            may = match[other] > best[row] and headings[other] != heading
-            # Looking for the string first spares nearly all of the matching.
-            if may and heading in text and whole.search(text):
-                best[row] = match[other]
-    return np.sqrt(_over_best(best))
+    by_match = [
+        (texts[row], headings[row], float(match[row]))
+        for row in np.argsort(-match, kind="stable")
+        if match[row] > 0
+    ]
+    best = {
+        heading: next(
+            (
+                worth
+                for text, own, worth in by_match
+                if heading in text and own != heading and _holds(text, heading)
+            ),
+            0.0,
+        )
+        for heading in set(headings)
+        if len(heading) >= _MIN_HEADING_CHARS
+    }
+    return np.sqrt(_over_best(np.array([best.get(heading, 0.0) for heading in headings])))
+
+
+def _holds(text: str, words: str) -> bool:
+    """Whether a text holds these words, and not only as parts of longer ones."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def _recency(candidates: Sequence[Candidate]) -> Array:
