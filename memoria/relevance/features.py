@@ -40,7 +40,8 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
 
     Notes
     -----
-    O(N (words + T S) + E) for N candidates, T words of the query, S seeds and E edges.
+    O(N (words + T S) + E) for N candidates, T words of the query, S seeds and E edges; and for each
+    heading a search of the texts, from the best match to the first that holds it.
     """
     terms = query_terms(query)
     pool = Pool(terms, [candidate.memory.text for candidate in candidates])
