@@ -7,7 +7,6 @@ In: numbers, or a file of them. Out: `RelevanceConfig`. Touches the file named, 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from os import PathLike
@@ -16,6 +15,8 @@ from typing import Self
 
 from memoria.errors import ConfigError
 
+#: Beyond, scores would be no numbers any more.
+MAX_WEIGHT = 1_000_000
 _PROFILES = Path(__file__).parent / "profiles"
 
 
@@ -85,8 +86,8 @@ class RelevanceConfig:
         """Check every weight."""
         for name, weight in asdict(self).items():
             number = isinstance(weight, int | float) and not isinstance(weight, bool)
-            if not number or not math.isfinite(weight):
-                raise ConfigError(f"{name} must be a finite number, got {weight!r}")
+            if not number or not abs(weight) <= MAX_WEIGHT:
+                raise ConfigError(f"{name} must be a number from -{MAX_WEIGHT} to {MAX_WEIGHT}")
         if not any(asdict(self).values()):
             raise ConfigError(
                 "every weight is 0, which ranks nothing: give one to a feature, take a profile "

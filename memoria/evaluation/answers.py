@@ -21,7 +21,7 @@ from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
 from memoria.progress import ProgressCallback, silent
 from memoria.rank import rank_by_energy
-from memoria.relevance import behind_seeds, gather, seed_rows
+from memoria.relevance import behind_seeds, gather, seed_rows, weighted_sum
 from memoria.store import Store
 from memoria.types import Recall
 from memoria.weights import RelevanceConfig
@@ -56,7 +56,8 @@ class Answer:
     def ranked(self, weights: Array) -> tuple[str, ...]:
         """Return the ids as a recall with these weights ranks them, best first."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
-        sums = behind_seeds(self.features @ weights, values, self.seeds)
+        sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
+        sums = behind_seeds(sums, values, self.seeds)
         order = np.lexsort((np.array(self.ids), -sums))
         return tuple(self.ids[place] for place in order)
 

@@ -70,7 +70,8 @@ class Loss:
         if not used:
             asked = sum(map(len, sets))
             raise InvalidInputError(
-                f"none of {asked} questions has evidence among what was found: nothing to fit"
+                f"none of {asked} questions has evidence among what was found: nothing to fit. "
+                "Ask more questions, or make fewer folds"
             )
         sizes = [len(example.gold) for example, _ in used]
         self._features = np.concatenate([example.features for example, _ in used])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -44,7 +45,7 @@ class LinkCall:
         self._server = server
         self._wanted = None if wanted is None else frozenset(wanted)
         self._hours: float | None = None
-        self._done: set[tuple[str, str]] = set()
+        self._done: dict[tuple[str, str], float] = {}
 
     async def link_page(self, page: list[str], now: datetime, *, only_new: bool) -> LinkReport:
         """Link some memories in one transaction."""
@@ -103,14 +104,17 @@ class LinkCall:
         return float(stored) if known else 0.0
 
     def _once(self, links: list[Link]) -> list[Link]:
-        """Leave out pairs that an earlier page has linked from their other end.
+        """Leave out pairs that an earlier page has linked from their other end, as strongly.
 
-        Without an increment there is no harm in linking them again.
+        One found more strongly from this end only has its weight raised: it was strengthened then.
         """
-        if self._increment is None:
-            return links
-        new = [link for link in links if (link.source, link.target) not in self._done]
-        self._done.update((link.source, link.target) for link in new)
+        new = []
+        for link in links:
+            pair = (link.source, link.target)
+            before = self._done.get(pair)
+            if before is None or link.weight > before:
+                self._done[pair] = link.weight
+                new.append(link if before is None else replace(link, finders=frozenset()))
         return new
 
     async def _write(

@@ -24,7 +24,8 @@ class CompositeLinkConfig:
     max_links
         Edges that linking one memory makes, at most, the best; 1 to 100.
     sigma_hours
-        How far apart in time the proximity is 0.61; hours of the scope's clock, > 0.
+        How far apart in time the proximity is 0.61; hours of the scope's clock, 0.001 to
+        1,000,000.
     candidates
         Nearest memories that are scored for each; ``max_links`` to 1,000.
     """
@@ -42,7 +43,7 @@ class CompositeLinkConfig:
         check_within("min_score", self.min_score, 0.0, 1.0)
         check_whole("max_links", self.max_links, 1, 100)
         check_whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
-        check_positive("sigma_hours", self.sigma_hours)
+        check_within("sigma_hours", self.sigma_hours, 0.001, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

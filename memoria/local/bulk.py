@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,22 +72,20 @@ async def import_files(
     jars: list[Path],
     files: ImportFiles,
     *,
-    overwrite: bool = False,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Fill the database of a server that passed `check_import`; the caller holds its lock.
+    """Make the database of a server that passed `check_import` anew; the caller holds its lock.
 
     Parameters
     ----------
-    overwrite
-        Whether a database that is there is replaced, whatever it holds.
     progress
         Called with ``import``, how much is done, and of how much.
 
     Raises
     ------
     LocalServerError
-        Neo4j refuses the files, or there is too little memory or disk; no database is left.
+        Neo4j refuses the files, or there is too little memory or disk; what was there before, a
+        database or none, is there again.
     """
     with process.using(layout.root):
         layout.conf.mkdir(parents=True, exist_ok=True)
@@ -95,21 +95,36 @@ async def import_files(
     command += [f"--nodes={files.memories}", f"--relationships=RELATES={files.relations}"]
     command += [f"--array-delimiter=U+{ord(files.list_delimiter):04X}", f"--report-file={report}"]
     command += [f"--multiline-fields={str(files.multiline).lower()}"]
-    command += ["--overwrite-destination"] if overwrite else []
     # Without this opening the import fails half-way, and its database does not start.
     options = (f"-Xmx{HEAP_MB}m", "--add-opens=java.base/java.nio=ALL-UNNAMED")
-    complete = False
-    try:
+    with _set_aside(layout):
         outcome = await administer(
             layout, jars, command, java_options=options, on_text=_Progress(progress or silent)
         )
         if outcome.status != 0:
             raise LocalServerError(f"Neo4j refuses to import the files: {_reason(outcome.said)}")
-        complete = True
-    finally:
-        if not complete:  # half a database would not start
-            for part in ("databases", "transactions"):
-                shutil.rmtree(layout.data / part / DATABASE, ignore_errors=True)
+    report.unlink(missing_ok=True)
+
+
+@contextmanager
+def _set_aside(layout: Layout) -> Iterator[None]:
+    """Keep the database that is there until the new one is whole; if that fails, put it back."""
+    places = [layout.data / part / DATABASE for part in ("databases", "transactions")]
+    kept = [place.with_name(f"{DATABASE}-replaced") for place in places]
+    for place, old in zip(places, kept, strict=True):
+        shutil.rmtree(old, ignore_errors=True)
+        if place.exists():
+            place.rename(old)
+    try:
+        yield
+    except BaseException:
+        for place, old in zip(places, kept, strict=True):
+            shutil.rmtree(place, ignore_errors=True)  # half a database would not start
+            if old.exists():
+                old.rename(place)
+        raise
+    for old in kept:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 class _Progress:

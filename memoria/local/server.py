@@ -180,7 +180,7 @@ class LocalNeo4j:
         jars = await asyncio.to_thread(resolve_jars, COORDINATE, home=self.home, progress=progress)
         async with locked(layout):
             bulk.check_import(layout, overwrite=overwrite)
-            await bulk.import_files(layout, jars, files, overwrite=overwrite, progress=progress)
+            await bulk.import_files(layout, jars, files, progress=progress)
 
     async def check_import(self, *, overwrite: bool = False) -> None:
         """Raise what `import_files` would, without its files: the server runs, has a database."""

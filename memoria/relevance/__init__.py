@@ -1,7 +1,7 @@
 """Rank what the energy reached, with the query in hand."""
 
 from memoria.relevance.candidates import NOTHING_KNOWN, Candidate, Facts, ask_facts, gather
-from memoria.relevance.rank import behind_seeds, rank_by_relevance, seed_rows
+from memoria.relevance.rank import behind_seeds, rank_by_relevance, seed_rows, weighted_sum
 
 __all__ = [
     "NOTHING_KNOWN",
@@ -12,4 +12,5 @@ __all__ = [
     "gather",
     "rank_by_relevance",
     "seed_rows",
+    "weighted_sum",
 ]

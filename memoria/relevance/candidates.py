@@ -5,6 +5,7 @@ In: explorations and hits. Out: `Candidates`. Reads only. Query: ``relevance.can
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -68,14 +69,15 @@ def gather(
     Memories whose texts could not be read are left out. By id.
     """
     found: dict[str, Candidate] = {}
-    for path in (*(path for each in explorations for path in each.paths), *hits):
+    of_seeds = ((path, each.seed.score) for each in explorations for path in each.paths)
+    for path, score in (*of_seeds, *((hit, hit.energy) for hit in hits)):
         energies = (None, *(hop.energy_out for hop in path.hops))
         for memory, energy in zip(path.memories, energies, strict=False):
             if kinds is not None and memory.kind not in kinds:
                 continue
             known = found.setdefault(memory.id, Candidate(memory=memory, path=path))
             if energy is None:
-                known.hybrid = max(known.hybrid, path.start)
+                known.hybrid = max(known.hybrid, score)
             elif energy > known.energy.get(path.seed_id, 0.0):
                 if energy > max(known.energy.values(), default=0.0):
                     known.path = path
@@ -107,7 +109,11 @@ async def ask_facts(
     }
     rows = (await store.run(load("relevance.candidates"), parameters, until=until))[0]["candidates"]
     return Facts(
-        cosines={id_: cosine for id_, cosine, _, _ in rows if cosine is not None},
+        cosines={
+            id_: cosine
+            for id_, cosine, _, _ in rows
+            if cosine is not None and math.isfinite(cosine)
+        },
         degrees={id_: degree for id_, _, degree, _ in rows},
         neighbours={
             id_: [(other, weight) for other, weight in neighbours] for id_, _, _, neighbours in rows

@@ -21,12 +21,17 @@ from memoria.relevance.words import Pool, content_words, query_terms, stem
 
 Array = NDArray[np.float64]
 
-_PARENTHESIS = re.compile(r"\(.*?\)")
+_PARENTHESIS = re.compile(r"\([^()]*\)")
 # How a neighbour's own match counts as support: a cosine tells little unless it is high.
 _COSINE_POWER = 3
 _BM25_POWER = 2
-# Shorter headings stand in texts by chance.
+# Shorter headings stand in texts by chance; a longer first line is no heading.
 _MIN_HEADING_CHARS = 3
+_MAX_HEADING_CHARS = 200
+# Mentions are looked for in so many texts, the best matches, and so far into each: beyond, the
+# search would take longer than the recall.
+_MENTIONING_TEXTS = 400
+_MENTIONING_CHARS = 10_000
 _HALF_LIFE = timedelta(days=30)
 
 
@@ -128,17 +133,13 @@ def _mentions(texts: Sequence[str], match: Array) -> Array:
     """Root of the best match among the texts that hold a text's heading, over the best."""
     headings = [_heading(text) for text in texts]
     by_match = [
-        (texts[row], headings[row], float(match[row]))
-        for row in np.argsort(-match, kind="stable")
+        (texts[row][:_MENTIONING_CHARS], headings[row], float(match[row]))
+        for row in np.argsort(-match, kind="stable")[:_MENTIONING_TEXTS]
         if match[row] > 0
     ]
     best = {
         heading: next(
-            (
-                worth
-                for text, own, worth in by_match
-                if heading in text and own != heading and _holds(text, heading)
-            ),
+            (worth for text, own, worth in by_match if own != heading and _holds(text, heading)),
             0.0,
         )
         for heading in set(headings)
@@ -148,8 +149,22 @@ def _mentions(texts: Sequence[str], match: Array) -> Array:
 
 
 def _holds(text: str, words: str) -> bool:
-    """Whether a text holds these words, and not only as parts of longer ones."""
-    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
+    """Whether a text holds these words, and not only as parts of longer ones.
+
+    >>> _holds("Lundgren lives in Lund.", "Lund"), _holds("Lundgren", "Lund")
+    (True, False)
+    """
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        if not (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
+            return True
+        start = text.find(words, end)
+    return False
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _recency(candidates: Sequence[Candidate]) -> Array:
@@ -165,8 +180,10 @@ def _recency(candidates: Sequence[Candidate]) -> Array:
 
 def _heading(text: str) -> str:
     """Return the first line of a text of several, without what stands in parentheses."""
-    heading, _, rest = text.strip().partition("\n")
-    return _PARENTHESIS.sub("", heading).strip() if rest else ""
+    line, _, rest = text.strip().partition("\n")
+    if not rest or len(line) > _MAX_HEADING_CHARS:
+        return ""
+    return _PARENTHESIS.sub("", line).strip()
 
 
 def _is_named(text: str, terms: Sequence[str]) -> bool:

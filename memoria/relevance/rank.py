@@ -24,23 +24,23 @@ _STEP = 1e-3
 def rank_by_relevance(
     query: str, candidates: Sequence[Candidate], facts: Facts, config: RelevanceConfig
 ) -> tuple[RankedMemory, ...]:
-    """Rank candidates by the weighted sum of their features, no neighbour before its seed.
+    """Rank candidates by the weighted sum of their features, some of them behind their seeds.
 
     The score of a memory is its relevance relative to the best, in (0, 1]: e to the power of the
     difference of their sums, which is the ratio of their odds in the model that the weights were
-    fitted for. Ties by id. See `behind_seeds` for the neighbours.
+    fitted for. Ties by id. Who stands behind a seed: `behind_seeds`.
     """
     if not candidates:
         return ()
     values = features(query, candidates, facts)
     weights = asdict(config)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
-    linear = np.sum(list(shares.values()), axis=0)
+    linear = weighted_sum(values, weights)
     total = behind_seeds(linear, values, seed_rows(candidates))
     shares[BEHIND_SEED] = total - linear
     scores = np.exp(total - total.max())
-    ranked = [
-        RankedMemory(
+    ranked = {
+        (-total[row], candidate.memory.id): RankedMemory(
             memory=candidate.memory,
             score=float(scores[row]),
             path=candidate.path,
@@ -48,8 +48,16 @@ def rank_by_relevance(
             shares={name: float(column[row]) for name, column in shares.items()},
         )
         for row, candidate in enumerate(candidates)
-    ]
-    return tuple(sorted(ranked, key=lambda entry: (-entry.score, entry.memory.id)))
+    }
+    return tuple(ranked[place] for place in sorted(ranked))
+
+
+def weighted_sum(values: Mapping[str, Array], weights: Mapping[str, float]) -> Array:
+    """Add up features, each times its weight, one after the other: equal rows have equal sums."""
+    total = np.zeros(len(next(iter(values.values()))))
+    for name, column in values.items():
+        total += weights[name] * column
+    return total
 
 
 def seed_rows(candidates: Sequence[Candidate]) -> list[list[int]]:

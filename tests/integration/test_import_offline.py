@@ -141,6 +141,20 @@ async def test_rows_that_neo4j_refuses_leave_no_database(local: LocalNeo4j, tmp_
     await local.check_import()
 
 
+async def test_an_import_that_fails_leaves_the_database_that_was_there(
+    local: LocalNeo4j, tmp_path: Path
+) -> None:
+    await local.import_files(tables_of(tmp_path / "tables"))
+    files = tables_of(tmp_path / "others")
+    with files.relations.open("a", encoding="utf-8") as table:
+        table.write('"a","nobody","r",0.5,,ingest,,0\n')
+    with pytest.raises(LocalServerError, match="refuses to import the files"):
+        await local.import_files(files, overwrite=True)
+    info = await local.start()
+    async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
+        assert {row[0] for row in await contents(driver)} >= {memory.id for memory in MEMORIES}
+
+
 def lines_of(folder: Path, *rows: dict[str, Any]) -> Path:
     path = folder / "graph.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import time
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path as File
@@ -66,7 +67,7 @@ def path(*steps: tuple[str, float], texts: dict[str, str] | None = None) -> Path
 
 def exploration(*paths: Path) -> Exploration:
     stats = ExplorationStats(levels=1, nodes=1, elapsed_s=0.0, hydrate_s=0.0)
-    seed = Seed(id=paths[0].seed_id, score=1.0)
+    seed = Seed(id=paths[0].seed_id, score=paths[0].start)
     return Exploration(seed=seed, status="complete", paths=paths, error=None, stats=stats)
 
 
@@ -124,6 +125,14 @@ def test_each_memory_is_a_candidate_once_with_its_energies_by_seed() -> None:
     assert found["b"].energy == {"s": 0.1, "t": 0.2}
     assert found["b"].path.seed_id == "t"
     assert found["s"].energy == {"t": 0.4}
+
+
+def test_hybrid_is_the_score_of_the_search_whatever_charge_a_strategy_starts_with() -> None:
+    explored = replace(
+        exploration(path(("s", 1.0), ("a", 0.3))), seed=Seed(id="s", score=0.4, vector_rank=1)
+    )
+    found = {each.memory.id: each.hybrid for each in gather([explored], [], None)}
+    assert found == {"a": 0.0, "s": 0.4}
 
 
 def test_candidates_are_of_the_kinds_asked_for() -> None:
@@ -215,6 +224,16 @@ def test_a_text_does_not_mention_itself_nor_one_of_the_same_heading() -> None:
     facts = Facts(cosines={"a": 1.0, "b": 0.9}, degrees={}, neighbours={})
     all_ = [candidate("a", "Lund\nLund is a town."), candidate("b", "Lund\nMore on Lund.")]
     assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0]
+
+
+def test_what_is_no_heading_costs_nothing() -> None:
+    # Each of these took seconds, or hours: it holds up the process, whatever the deadline.
+    brackets = candidate("a", "(" * 100_000 + "\nx")
+    endless = candidate("b", "ab" * 100_000 + "\nx")
+    started = time.process_time()
+    assert feature("mention", "q", brackets, endless) == [0.0, 0.0]
+    assert feature("heading", "q", brackets, endless) == [0.0, 0.0]
+    assert time.process_time() - started < 1
 
 
 def test_a_question_is_a_text_that_ends_with_its_mark() -> None:
@@ -329,6 +348,15 @@ def test_weights_survive_a_file(tmp_path: File) -> None:
 def test_weights_that_a_file_does_not_name_are_zero(tmp_path: File) -> None:
     (tmp_path / "w.json").write_text('{"bm25": 1}')
     assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(bm25=1)
+
+
+def test_large_weights_keep_the_order_and_larger_ones_are_refused() -> None:
+    hits = [candidate("a", "", hybrid=0.1), candidate("b", "", hybrid=0.2)]
+    ranked = rank_by_relevance("q", hits, NOTHING_KNOWN, RelevanceConfig(hybrid=1e6))
+    assert [entry.memory.id for entry in ranked] == ["b", "a"]
+    for weight in (10**400, 1e7, math.inf, math.nan):
+        with pytest.raises(ConfigError, match="bm25 must be a number from -1000000 to 1000000"):
+            RelevanceConfig(bm25=weight)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"charm": 1}', '{"bm25": "1"}', '{"bm25": NaN}'])
