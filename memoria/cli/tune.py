@@ -92,7 +92,8 @@ def tune(
 
     Asks the questions as evaluate does, and prints recall@k before, by the weights of
     --relevance, and after: each question is ranked by weights fitted without its fold. Several
-    datasets count the same. The file is for --relevance, or RelevanceConfig.load.
+    datasets count the same. The file is for evaluate
+    --relevance, and for RelevanceConfig.load in Python.
 
     A throw-away server is started for each dataset. With --uri or NEO4J_URI that database is
     used; the scopes stay there, for the next run.
@@ -127,7 +128,7 @@ def tune(
         print_facts({"out": out_file, **tuning.plain()}, True, "")
     else:
         _print(tuning, config.retriever.relevance)
-        wrote = f"wrote {out_file}: --relevance {out_file}, or RelevanceConfig.load"
+        wrote = f"wrote {out_file}, for memoria evaluate --relevance and RelevanceConfig.load"
         out.print(one_line(wrote), markup=False)
 
 
