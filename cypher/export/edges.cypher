@@ -1,14 +1,16 @@
 // name: export.edges
 // mode: read
-// params: after, ids, known, limit, scope
+// params: after, id_key, ids, known, limit, scope
 // returns: rows
 // Next edges that leave these memories. key: source, target and relation, then what tells apart
 // edges that are equal in those; in this order, and each a string whatever is stored.
+// The server orders strings as stored by code point, but those of a parameter by UTF-16, and an id
+// that was looked up is the parameter's: read by a name that is only known later, it is the stored.
 // inside: whether the target is a memory of this scope. others: properties beside the known ones.
 UNWIND $p.ids AS id
 MATCH (source:Memory {scope: $p.scope, id: id})-[r:RELATES]->(target)
 WITH r, target, [
-  id, coalesce(toStringOrNull(target.id), ''), coalesce(toStringOrNull(r.relation), 'related'),
+  source[$p.id_key], coalesce(toStringOrNull(target.id), ''), coalesce(toStringOrNull(r.relation), 'related'),
   elementId(r)
 ] AS key
 WHERE key > $p.after

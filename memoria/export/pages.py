@@ -133,7 +133,7 @@ class _Export:
     async def _edges(self) -> AsyncIterator[dict[str, Any]]:
         """Rows of all edges in order; a memory with more than a page of them gets several."""
         async for ids in self._sources():
-            page = {"after": [], "ids": ids, "known": _OF_EDGES, "limit": EDGE_PAGE}
+            page = {"after": [], "id_key": "id", "ids": ids, "known": _OF_EDGES, "limit": EDGE_PAGE}
             while rows := await self._ask("export.edges", page):
                 for row in rows:
                     yield row

@@ -39,7 +39,14 @@ from tests.conftest import DIMENSIONS
 from tests.strategies import IDS, TAGS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "export.edges": {"after": [], "ids": ["a"], "known": ["tags"], "limit": 5, "scope": "s"},
+    "export.edges": {
+        "after": [],
+        "id_key": "id",
+        "ids": ["a"],
+        "known": ["tags"],
+        "limit": 5,
+        "scope": "s",
+    },
     "export.memories": {
         "after": "",
         "embeddings": True,
@@ -207,6 +214,21 @@ async def test_any_corpus_comes_back_byte_for_byte(
         assert value.embedding == expected.embedding
     edges = {(edge.source, edge.target, edge.relation): edge for edge in relations}
     assert values[len(found) :] == [edges[key] for key in sorted(edges)]
+
+
+async def test_edges_are_in_the_order_of_code_points(store: Store, scope: str) -> None:
+    # UTF-16 has them the other way round.
+    ids = ["\ue000", "\U00010000"]
+    memories = [Memory(id=id_, kind="Event", text="x") for id_ in ("n", *ids)]
+    edges = [Relation(source=id_, target="n") for id_ in ids] + [
+        Relation(source="n", target=id_) for id_ in ids
+    ]
+    await GraphWriter(store, scope=scope).write(memories, edges)
+    values = [parse_line(line.encode()) for line in await export_whole(store, scope)]
+    found = [value for value in values if isinstance(value, Relation)]
+    assert [(edge.source, edge.target) for edge in found] == sorted(
+        (edge.source, edge.target) for edge in edges
+    )
 
 
 async def test_pages_join_without_a_gap(
