@@ -7,6 +7,7 @@ strongest chain of edges that leads to it. Touches nothing.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ class _Route:
         return (-self.energy, len(self.edges), self.ids)
 
 
-class TogetherSpread:
+class TogetherSpread(ABC):
     """State of a run from all seeds. A strategy adds `ask` and `absorb`, and calls the rest.
 
     Parameters
@@ -72,13 +73,13 @@ class TogetherSpread:
         self._passed: set[str] = set()
         self._activations: dict[str, list[Activation]] = {}
 
+    @abstractmethod
     def ask(self) -> Step | None:
         """Say what to ask next; None when the run is over."""
-        raise NotImplementedError
 
+    @abstractmethod
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Take the answer to the last step; return the paths, with the last."""
-        raise NotImplementedError
 
     def cut(self) -> list[Path]:
         """End with what was gathered so far."""
