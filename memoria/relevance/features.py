@@ -159,7 +159,7 @@ def _holds(text: str, words: str) -> bool:
         end = start + len(words)
         if not (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
             return True
-        start = text.find(words, end)
+        start = text.find(words, start + 1)
     return False
 
 

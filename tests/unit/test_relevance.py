@@ -226,6 +226,14 @@ def test_a_text_does_not_mention_itself_nor_one_of_the_same_heading() -> None:
     assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0]
 
 
+def test_a_mention_is_found_where_it_overlaps_with_a_part_of_a_word() -> None:
+    facts = Facts(cosines={"a": 1.0}, degrees={}, neighbours={})
+    all_ = [candidate("a", "Songs\nBana Ana Ana was sung."), candidate("b", "ana Ana\nA song.")]
+    assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0]
+    all_ = [candidate("a", "Songs\nbAna Ana Ana was sung."), candidate("b", "Ana Ana\nA song.")]
+    assert feature("mention", "q", *all_, facts=facts) == [0.0, 1.0]
+
+
 def test_what_is_no_heading_costs_nothing() -> None:
     # Each of these took seconds, or hours: it holds up the process, whatever the deadline.
     brackets = candidate("a", "(" * 100_000 + "\nx")
