@@ -92,8 +92,7 @@ def tune(
 
     Asks the questions as evaluate does, and prints recall@k before, by the weights of
     --relevance, and after: each question is ranked by weights fitted without its fold. Several
-    datasets count the same. The file is for evaluate
-    --relevance, and for RelevanceConfig.load in Python.
+    datasets count the same. The file is for evaluate --relevance, and for RelevanceConfig.load.
 
     A throw-away server is started for each dataset. With --uri or NEO4J_URI that database is
     used; the scopes stay there, for the next run.

@@ -22,6 +22,7 @@ from memoria.ingest.checks import (
 )
 from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
 from memoria.queries import load
+from memoria.ranges import check_whole
 from memoria.schema import UNIQUE, VECTOR, ServerFacts, check_embedder, probe, require_online
 from memoria.store import Rows, Store
 from memoria.types import Memory, MemoryLinker, Relation
@@ -61,8 +62,7 @@ class GraphWriter:
         linker: MemoryLinker | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        if type(batch_size) is not int or not 1 <= batch_size <= 10_000:
-            raise ConfigError(f"batch_size must be in [1, 10000], got {batch_size!r}")
+        check_whole("batch_size", batch_size, 1, 10_000)
         self.scope = check_scope(scope)
         self.kinds = check_kinds(kinds)
         if linker is not None and linker.scope != self.scope:

@@ -16,8 +16,6 @@ from memoria.model.recency import temporal_proximity
 #: Weight under which an edge is not worth its place (source: 002, section 16).
 PRUNE_BELOW = 0.10
 
-Neighbours = Mapping[str, Iterable[tuple[str, float]]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -58,7 +56,9 @@ class Link:
 
 
 def choose_links(
-    neighbours: Neighbours, facts: Mapping[str, Facts], config: LinkConfig
+    neighbours: Mapping[str, Iterable[tuple[str, float]]],
+    facts: Mapping[str, Facts],
+    config: LinkConfig,
 ) -> list[Link]:
     """Choose the edges of each memory, and merge those found from both ends; by source and target.
 

@@ -16,6 +16,7 @@ from memoria.link.choose import PRUNE_BELOW
 from memoria.link.config import CompositeLinkConfig, LinkConfig
 from memoria.progress import ProgressCallback, silent
 from memoria.queries import load
+from memoria.ranges import check_whole
 from memoria.schema import UNIQUE, VECTOR, ServerFacts, probe, require_online
 from memoria.store import Store
 from memoria.types import LinkReport
@@ -48,8 +49,7 @@ class Linker:
         batch_size: int = 256,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        if type(batch_size) is not int or not 1 <= batch_size <= 10_000:
-            raise ConfigError(f"batch_size must be in [1, 10000], got {batch_size!r}")
+        check_whole("batch_size", batch_size, 1, 10_000)
         self.scope = check_scope(scope)
         self.config = CompositeLinkConfig() if config is None else config
         if not isinstance(self.config, LinkConfig):

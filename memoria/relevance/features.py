@@ -49,7 +49,9 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     heading a search of the texts, from the best match to the first that holds it.
     """
     terms = query_terms(query)
-    pool = Pool(terms, [candidate.memory.text for candidate in candidates])
+    texts = [candidate.memory.text for candidate in candidates]
+    headings = [_heading(text) for text in texts]
+    pool = Pool(terms, texts)
     ids = [candidate.memory.id for candidate in candidates]
     cosine = _over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
     mass = pool.masses.sum(axis=1)
@@ -64,11 +66,9 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "cosine": cosine,
         "bm25": bm25,
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
-        "heading": np.array([_is_named(each.memory.text, terms) for each in candidates], float),
-        "mention": _mentions([each.memory.text for each in candidates], match),
-        "question": np.array(
-            [each.memory.text.rstrip().endswith("?") for each in candidates], float
-        ),
+        "heading": np.array([_is_named(heading, terms) for heading in headings], float),
+        "mention": _mentions(texts, headings, match),
+        "question": np.array([text.rstrip().endswith("?") for text in texts], float),
         "recency": _recency(candidates),
         "energy": reached,
         "energy_bm25": reached * bm25,
@@ -129,9 +129,8 @@ def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Arr
     return np.sqrt(_over_best(strongest)), np.sqrt(_over_best(total))
 
 
-def _mentions(texts: Sequence[str], match: Array) -> Array:
+def _mentions(texts: Sequence[str], headings: Sequence[str], match: Array) -> Array:
     """Root of the best match among the texts that hold a text's heading, over the best."""
-    headings = [_heading(text) for text in texts]
     by_match = [
         (texts[row][:_MENTIONING_CHARS], headings[row], float(match[row]))
         for row in np.argsort(-match, kind="stable")[:_MENTIONING_TEXTS]
@@ -186,7 +185,7 @@ def _heading(text: str) -> str:
     return _PARENTHESIS.sub("", line).strip()
 
 
-def _is_named(text: str, terms: Sequence[str]) -> bool:
-    """Tell whether the query holds all words of a text's heading."""
-    words = content_words(_heading(text))
+def _is_named(heading: str, terms: Sequence[str]) -> bool:
+    """Tell whether the query holds all words of a heading."""
+    words = content_words(heading)
     return bool(words) and {stem(word) for word in words} <= set(terms)
