@@ -87,11 +87,15 @@ async def look(
 
 
 async def mend(store: Store, found: Examination) -> list[str]:
-    """Run the remedies that are statements, each once; return the checks that had one."""
+    """Run the statements that mend the data, each once; return the checks that had one.
+
+    The server may, by its own statistics, also advise to plan anew: that changes no data.
+    """
     mended: list[str] = []
     done: set[str] = set()
     for finding in found.findings:
-        if finding.command.endswith(";"):
+        data = finding.check.startswith(("memories.", "edges."))
+        if data and finding.command.endswith(";"):
             assert "$" not in finding.command.replace("m:$(others)", ""), finding.command
             assert "\n" not in finding.command
             mended.append(finding.check)
