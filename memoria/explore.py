@@ -1,7 +1,7 @@
 """Run explorations: many seeds at once, each result handed over as soon as it is there.
 
 In: seeds. Out: `Exploration`s of hydrated `Path`s, through callbacks. Reads only.
-Queries: those of the strategy (`memoria.strategies`), ``explore.hydrate``.
+Queries: those of the strategy (`memoria.strategies`); the caller says how texts are read.
 
 Explorations that share a session share its queries. Texts are read in sessions of their
 own, beside the next level; a group never waits for them while it holds its session, so a small
@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.hydrate import hydrate
 from memoria.store import Store
 from memoria.strategies import Outcome, Question, Spread, Strategy, strategy_of
 from memoria.types import (
@@ -35,6 +34,9 @@ log = logging.getLogger(__name__)
 
 # When texts are read: as soon as a branch has ended, an exploration has, or all of a group have.
 HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
+
+# Reads memories by id; those that exist.
+Read = Callable[[Collection[str]], Awaitable[dict[str, MemoryNode]]]
 
 # Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
 _RESERVE_SHARE = 0.2
@@ -63,6 +65,8 @@ class ExploreRequest:
         Time of the loop's clock at which everything must be delivered; seconds.
     hydrate_at
         When texts are read.
+    read
+        Reads them.
     vector
         Embedding of the query, for strategies that compare with it; None where there is none.
     """
@@ -74,6 +78,7 @@ class ExploreRequest:
     started: float
     until: float
     hydrate_at: HydrateAt
+    read: Read
     vector: tuple[float, ...] | None = None
 
 
@@ -271,9 +276,7 @@ class _Group:
         clock = asyncio.get_running_loop().time
         start = clock()
         try:
-            self._known |= await hydrate(
-                self._store, list(wanted), scope=request.scope, until=request.until
-            )
+            self._known |= await request.read(wanted)
         except MemoriaError as exc:
             late = clock() >= request.until - _TIMER_SLACK_S
             for run in {run for run, path in batch if not self._known.keys() >= {*path.ids}}:

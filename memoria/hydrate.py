@@ -7,11 +7,9 @@ Query: ``explore.hydrate``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
-
-from neo4j.time import DateTime
 
 from memoria.queries import load
 from memoria.store import Store
@@ -19,7 +17,7 @@ from memoria.types import MemoryNode
 
 
 async def hydrate(
-    store: Store, ids: Sequence[str], *, scope: str, until: float | None
+    store: Store, ids: Collection[str], *, scope: str, until: float | None
 ) -> dict[str, MemoryNode]:
     """Read memories by id.
 
@@ -34,23 +32,24 @@ async def hydrate(
     """
     parameters = {"ids": list(ids), "scope": scope}
     records = await store.run(load("explore.hydrate"), parameters, until=until)
-    return {row["id"]: memory_node(row) for row in records[0]["memories"]}
+    return {row[0]: memory_node(row) for row in records[0]["memories"]}
 
 
-def memory_node(row: Mapping[str, Any]) -> MemoryNode:
-    """Build a memory from the properties of its node; what does not fit reads as empty."""
+def memory_node(row: Sequence[Any]) -> MemoryNode:
+    """Build a memory from a row of ``explore.hydrate``; what does not fit reads as empty."""
+    id_, labels, text, tags, topics, entities, category, priority, when, created_at, metadata = row
     return MemoryNode(
-        id=row["id"],
-        kind=next((label for label in sorted(row["labels"]) if label != "Memory"), "Memory"),
-        text=_string(row["text"]) or "",
-        tags=_strings(row["tags"]),
-        topics=_strings(row["topics"]),
-        entities=_strings(row["entities"]),
-        category=_string(row["category"]),
-        priority=_number(row["priority"]),
-        when=_json_map(row["when"]),
-        created_at=_datetime(row["created_at"]),
-        metadata=_json_map(row["metadata"]),
+        id=id_,
+        kind=min((label for label in labels if label != "Memory"), default="Memory"),
+        text=_string(text) or "",
+        tags=_strings(tags),
+        topics=_strings(topics),
+        entities=_strings(entities),
+        category=_string(category),
+        priority=_number(priority),
+        when=_json_map(when),
+        created_at=_datetime(created_at),
+        metadata=_json_map(metadata),
     )
 
 
@@ -79,7 +78,11 @@ def _json_map(value: object) -> dict[str, Any]:
 
 
 def _datetime(value: object) -> datetime | None:
-    if not isinstance(value, DateTime):
+    """Read a time as Cypher prints it: to the nanosecond, with a zone's name after its offset."""
+    if not isinstance(value, str):
         return None
-    native = value.to_native()
-    return native if native.tzinfo else native.replace(tzinfo=UTC)
+    try:
+        moment = datetime.fromisoformat(value.partition("[")[0])
+    except ValueError:  # a year that Python does not know
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

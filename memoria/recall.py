@@ -17,9 +17,9 @@ from memoria.context import ContextBuilder, CountTokens, near_pairs
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.hydrate import hydrate
+from memoria.found import Found
 from memoria.rank import rank_by_energy
-from memoria.relevance import NOTHING_KNOWN, Facts, ask_facts, gather, rank_by_relevance
+from memoria.relevance import gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
@@ -126,23 +126,30 @@ class Recaller:
         started_at = datetime.now(UTC)
         seeds = await self.find_seeds()
         notes: list[str] = []
-        with self._timed("explore"):
-            reading = asyncio.create_task(self._read_hits(seeds, notes))  # beside the levels
-            try:
-                explorations = await self._explore(seeds, hydrate_at, on_path)
-                hits = await reading
-            finally:
-                reading.cancel()
-                await asyncio.wait([reading])
-        self._timings_s["hydrate"] = max(
-            (found.stats.hydrate_s for found in explorations), default=0.0
+        config = self._call.config
+        found = Found(
+            self._engine.store,
+            scope=self._engine.scope,
+            hits=[hit.id for hit in seeds.runners_up],
+            kinds=tuple(self._call.kinds or ()),
+            vector=self._vector,
+            max_weight=config.explore.max_weight,
+            until=self._until,
         )
+        with self._timed("explore"):
+            explorations = await self._explore(seeds, hydrate_at, on_path, found)
+        self._timings_s["hydrate"] = max(
+            (exploration.stats.hydrate_s for exploration in explorations), default=0.0
+        )
+        reached = {id_ for each in explorations for path in each.paths for id_ in path.ids}
         with self._timed("rank"):
-            ranked = await self._rank(explorations, hits, notes)
+            await found.complete(reached, notes, facts=config.relevance is not None)
+            hits = _paths_of_hits(seeds, found)
+            ranked = await self._rank(explorations, hits, found)
         with self._timed("pack"):  # a large result takes a while: not on the event loop
             near = await self._near(ranked, hits, notes)
             context = await asyncio.to_thread(self._pack, explorations, hits, ranked, near)
-        failed = [found for found in explorations if found.error is not None]
+        failed = [each for each in explorations if each.error is not None]
         trace = Trace(
             query=self._call.query,
             query_tags=tuple(self._call.query_tags),
@@ -152,7 +159,7 @@ class Recaller:
             degraded=(
                 *seeds.degraded,
                 *notes,
-                *(f"exploration from {found.seed.id} failed: {found.error}" for found in failed),
+                *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
             ),
         )
         return Recall(
@@ -181,52 +188,15 @@ class Recaller:
         return builder.build(near=near, worth=worth if config.relevance else None)
 
     async def _rank(
-        self, explorations: tuple[Exploration, ...], hits: tuple[Path, ...], notes: list[str]
+        self, explorations: tuple[Exploration, ...], hits: tuple[Path, ...], found: Found
     ) -> tuple[RankedMemory, ...]:
-        """Order what was found; what the database does not tell in time weighs nothing."""
-        call, engine = self._call, self._engine
+        """Order what was found; what the database did not tell in time weighs nothing."""
+        call = self._call
         if call.config.relevance is None:
             return await asyncio.to_thread(rank_by_energy, explorations)
         candidates = gather(explorations, hits, None if call.kinds is None else tuple(call.kinds))
-        facts: Facts = NOTHING_KNOWN
-        try:
-            facts = await ask_facts(
-                engine.store,
-                [candidate.memory.id for candidate in candidates],
-                scope=engine.scope,
-                vector=self._vector,
-                max_weight=call.config.explore.max_weight,
-                until=self._until,
-            )
-        except MemoriaError as exc:
-            notes.append(f"ranked without cosines and edges ({exc})")
         return await asyncio.to_thread(
-            rank_by_relevance, call.query, candidates, facts, call.config.relevance
-        )
-
-    async def _read_hits(self, seeds: Seeds, notes: list[str]) -> tuple[Path, ...]:
-        """Read the hits that are no seeds; without them the context is poorer, not wrong."""
-        hits = seeds.runners_up
-        if not hits:
-            return ()
-        ids = [hit.id for hit in hits]
-        try:
-            memories = await hydrate(
-                self._engine.store, ids, scope=self._engine.scope, until=self._until
-            )
-        except MemoriaError as exc:
-            notes.append(f"the search's other hits could not be read ({exc})")
-            return ()
-        return tuple(
-            Path(
-                seed_id=hit.id,
-                hops=(),
-                memories=(memories[hit.id],),
-                end_reason="not_explored",
-                energy=hit.score,
-            )
-            for hit in hits
-            if hit.id in memories
+            rank_by_relevance, call.query, candidates, found.facts, call.config.relevance
         )
 
     async def _near(
@@ -272,7 +242,11 @@ class Recaller:
         return check_vectors([vector], name=name, count=1, dimensions=dimensions)[0]
 
     async def _explore(
-        self, seeds: Seeds, hydrate_at: HydrateAt, on_path: Callable[[Path], None]
+        self,
+        seeds: Seeds,
+        hydrate_at: HydrateAt,
+        on_path: Callable[[Path], None],
+        found: Found,
     ) -> tuple[Exploration, ...]:
         """Explore from all seeds; in the order of the seeds.
 
@@ -283,23 +257,27 @@ class Recaller:
         """
         if not seeds.seeds:
             return ()
+        config = self._call.config
         done: dict[str, Exploration] = {}
+        size = config.explore.seeds_per_session
+        at_once = hydrate_at == "group_end" and (size is None or size >= len(seeds.seeds))
         request = ExploreRequest(
             seeds=seeds.seeds,
             scope=self._engine.scope,
             query_tags=tuple(self._call.query_tags),
-            config=self._call.config.explore,
+            config=config.explore,
             started=self._clock(),
             until=self._until,
             hydrate_at=hydrate_at,
+            read=found.read_all if at_once and config.relevance else found.read,
             vector=None if self._vector is None else tuple(self._vector),
         )
         listener = Listener(
-            on_exploration=lambda found: done.update({found.seed.id: found}), on_path=on_path
+            on_exploration=lambda each: done.update({each.seed.id: each}), on_path=on_path
         )
         await explore(self._engine.store, request, listener)
         explorations = tuple(done[seed.id] for seed in seeds.seeds)
-        errors = [found.error for found in explorations if found.error is not None]
+        errors = [each.error for each in explorations if each.error is not None]
         if len(errors) == len(explorations):
             raise errors[0]
         return explorations
@@ -309,3 +287,18 @@ class Recaller:
         start = self._clock()
         yield
         self._timings_s[stage] = self._clock() - start
+
+
+def _paths_of_hits(seeds: Seeds, found: Found) -> tuple[Path, ...]:
+    """Make a path of each hit that is no seed; one that could not be read is left out."""
+    return tuple(
+        Path(
+            seed_id=hit.id,
+            hops=(),
+            memories=(found.memories[hit.id],),
+            end_reason="not_explored",
+            energy=hit.score,
+        )
+        for hit in seeds.runners_up
+        if hit.id in found.memories
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -18,6 +19,7 @@ from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.hydrate import hydrate
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
 from memoria.store import Store
@@ -303,14 +305,16 @@ class GraphRetriever:
 
         def request() -> ExploreRequest:
             now = asyncio.get_running_loop().time()
+            until = now + limit_s
             return ExploreRequest(
                 seeds=seeds,
                 scope=self.scope,
                 query_tags=tags,
                 config=settings,
                 started=now,
-                until=now + limit_s,
+                until=until,
                 hydrate_at=hydrate_at,
+                read=partial(hydrate, self.store, scope=self.scope, until=until),
             )
 
         return request

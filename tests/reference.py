@@ -82,7 +82,7 @@ def counted_weight(raw: Any, max_weight: float) -> float | None:
         return MISSING_WEIGHT
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
-    if not math.isfinite(raw) or raw < 0:
+    if not math.isfinite(raw) or math.copysign(1.0, raw) < 0:  # for Neo4j, -0.0 is less than 0
         return None
     return min(raw, max_weight)
 

@@ -2,11 +2,16 @@
 // mode: read
 // params: ids, scope
 // returns: memories
-// What a caller wants to read of each memory, never its embedding.
+// What a caller wants to read of each memory, never its embedding. A row each, as in
+// relevance.candidates: names of keys, and times in the driver's own form, would cost the client
+// more than all the rest.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
-RETURN collect({
-  id: id, labels: labels(m), text: m.text, tags: m.tags, topics: m.topics, entities: m.entities,
-  category: m.category, priority: m.priority, `when`: m.`when`, created_at: m.created_at,
-  metadata: m.metadata
-}) AS memories
+RETURN collect([
+  id, labels(m), m.text, m.tags, m.topics, m.entities, m.category, m.priority, m.`when`,
+  CASE
+    WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
+      THEN toString(m.created_at)
+  END,
+  m.metadata
+]) AS memories

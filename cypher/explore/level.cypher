@@ -4,7 +4,8 @@
 // returns: level
 // One hop for every frontier memory of one or more explorations (source: 001, section 6.2).
 //
-// frontier  [exploration, id, energy], one row each; visited: ids, one list per exploration.
+// frontier  [exploration, id, energy], one row each; visited: a map per exploration, whose keys are
+//           ids: a list would be searched from its start for every neighbour.
 // level     [exploration, id, degree, any neighbour above the threshold, children], one row for each
 //           frontier memory found; children: [id, -transfer, relation, direction, tags, weight,
 //           tag similarity], in the order in which they are selected, at most cap of them.
@@ -18,8 +19,14 @@ CALL (f, current, degree) {
   // A missing weight may be the best; the factor covers the rounding of a tag similarity of 1.
   WITH *, CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
   WHERE ((f[2] * best) / sqrt(toFloat(degree))) * 1.000000000000001 > $p.min_activation
+  // The weight alone decides on most edges of a hub: at the least, tags take nothing away. The
+  // factor covers the rounding; below 1e-290 doubles lose precision, and nothing is left out.
+  WITH *, CASE WHEN $p.min_activation > 1e-290
+            THEN (($p.min_activation * sqrt(toFloat(degree))) / f[2]) * 0.999999999999 ELSE 0.0
+          END AS least
   // Edge properties decide first; the neighbour's records are read only for what is left.
   MATCH (current)-[r:RELATES]-(neighbour)
+  WHERE coalesce(r.weight, 0.01) >= least
   WITH neighbour, r,
        CASE WHEN r.tags IS :: LIST<ANY> NOT NULL THEN r.tags ELSE [] END AS tags,
        CASE
@@ -46,7 +53,7 @@ CALL (f, current, degree) {
          tags, weight, similarity
        ]) AS edge
   WHERE neighbour.scope = $p.scope AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
-  WITH neighbour.id AS id, edge, neighbour.id IN $p.visited[f[0]] AS seen
+  WITH neighbour.id AS id, edge, $p.visited[f[0]][neighbour.id] IS NOT NULL AS seen
   // No more than cap children of one parent can ever be selected; one that was seen already
   // only tells a dead end from energy below the threshold, so it comes last.
   ORDER BY seen, edge[0], id

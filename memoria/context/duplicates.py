@@ -108,17 +108,20 @@ def find_duplicates(
 
 
 def _read(text: str) -> _Said:
-    words, decisive, capitals = [], [], []
-    for word in _WORD.findall(text):
-        folded = word.casefold().replace("\u2019", "'")
-        words.append(folded)
-        if folded in _DECISIVE or folded.endswith("n't") or any(map(str.isdigit, folded)):
-            decisive.append(folded)
-        if word[0].isupper():
-            capitals.append(folded)
-    words = words or [text]  # a text of punctuation alone says itself
+    written = _WORD.findall(text.replace("\u2019", "'"))
+    words = [word.casefold() for word in written] or [text]  # punctuation alone says itself
+    capitals = tuple(
+        word for word, as_written in zip(words, written, strict=False) if as_written[0].isupper()
+    )
     content = [word for word in words if word not in _FILLERS] or words
-    return _Said(Counter(words), Counter(content), tuple(decisive), tuple(capitals))
+    decisive = tuple(filter(_is_decisive, words)) if written else ()
+    return _Said(Counter(words), Counter(content), decisive, capitals)
+
+
+def _is_decisive(word: str) -> bool:
+    if word.isalpha():  # nearly all: neither digits nor an apostrophe
+        return word in _DECISIVE
+    return word in _DECISIVE or word.endswith("n't") or any(map(str.isdigit, word))
 
 
 def _adds_nothing(one: _Said, better: _Said, overlap: float) -> bool:

@@ -11,6 +11,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 
 from memoria.config import ExploreConfig
 from memoria.doctor.memories import show_memory
@@ -18,6 +19,7 @@ from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
 from memoria.explore import ExploreRequest, Listener, explore
+from memoria.hydrate import hydrate
 from memoria.types import Exploration, Seed
 from memoria.validation import check_id, check_scope
 
@@ -105,14 +107,16 @@ async def _explore(
     """
     done: dict[str, Exploration] = {}
     now = asyncio.get_running_loop().time()
+    until = now + EXPLORE_S
     request = ExploreRequest(
         seeds=tuple(seeds),
         scope=scope,
         query_tags=(),
         config=config,
         started=now,
-        until=now + EXPLORE_S,
+        until=until,
         hydrate_at="group_end",
+        read=partial(hydrate, subject.store, scope=scope, until=until),
     )
     listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
     await explore(subject.store, request, listener)

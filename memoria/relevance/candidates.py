@@ -1,14 +1,15 @@
 """Collect what a recall found, and ask the database what ranking needs to know of it.
 
-In: explorations and hits. Out: `Candidates`. Reads only. Query: ``relevance.candidates``.
+In: explorations and hits. Out: `Candidate`s, `Facts`. Reads only. Query: ``relevance.candidates``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memoria.hydrate import memory_node
 from memoria.queries import load
 from memoria.store import Store
 from memoria.types import Exploration, MemoryNode, Path
@@ -87,14 +88,26 @@ def gather(
 
 async def ask_facts(
     store: Store,
-    ids: Sequence[str],
+    ids: Collection[str],
     *,
+    kinds: Collection[str] = (),
+    known: Collection[str],
     scope: str,
     vector: Sequence[float] | None,
     max_weight: float,
     until: float | None,
-) -> Facts:
-    """Read cosines, degrees and the edges among candidates.
+) -> tuple[Facts, dict[str, MemoryNode]]:
+    """Read cosines, degrees and the edges among candidates, and those that are not known.
+
+    Parameters
+    ----------
+    kinds
+        Kinds that are ranked, all where empty; nothing is asked of others but the memories.
+
+    Returns
+    -------
+    tuple
+        The facts of all; and the memories that are not among ``known``, by id.
 
     Notes
     -----
@@ -102,20 +115,22 @@ async def ask_facts(
     """
     parameters = {
         "ids": list(ids),
+        "kinds": list(kinds),
+        "known": list(known),
         "max_degree": MAX_DEGREE,
         "max_weight": max_weight,
         "scope": scope,
         "vector": None if vector is None else list(vector),
     }
     rows = (await store.run(load("relevance.candidates"), parameters, until=until))[0]["candidates"]
-    return Facts(
+    facts = Facts(
         cosines={
-            id_: cosine
-            for id_, cosine, _, _ in rows
-            if cosine is not None and math.isfinite(cosine)
+            id_: cosine for id_, cosine, *_ in rows if cosine is not None and math.isfinite(cosine)
         },
-        degrees={id_: degree for id_, _, degree, _ in rows},
+        degrees={id_: degree for id_, _, degree, *_ in rows},
         neighbours={
-            id_: [(other, weight) for other, weight in neighbours] for id_, _, _, neighbours in rows
+            id_: [(other, weight) for other, weight in neighbours]
+            for id_, _, _, neighbours, _ in rows
         },
     )
+    return facts, {row[0]: memory_node(row[-1]) for row in rows if row[-1] is not None}

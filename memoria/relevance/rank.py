@@ -5,7 +5,7 @@ In: a query, candidates, what the database knows of them. Out: `RankedMemory`s. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -40,16 +40,24 @@ def rank_by_relevance(
     shares[BEHIND_SEED] = total - linear
     scores = np.exp(total - total.max())
     ranked = {
-        (-total[row], candidate.memory.id): RankedMemory(
+        (-sum_, candidate.memory.id): RankedMemory(
             memory=candidate.memory,
-            score=float(scores[row]),
+            score=score,
             path=candidate.path,
-            features={name: float(column[row]) for name, column in values.items()},
-            shares={name: float(column[row]) for name, column in shares.items()},
+            features=of_features,
+            shares=of_shares,
         )
-        for row, candidate in enumerate(candidates)
+        for candidate, sum_, score, of_features, of_shares in zip(
+            candidates, total, scores.tolist(), _by_row(values), _by_row(shares), strict=True
+        )
     }
     return tuple(ranked[place] for place in sorted(ranked))
+
+
+def _by_row(columns: Mapping[str, Array]) -> Iterator[dict[str, float]]:
+    """Turn columns by name into a dictionary for each row."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return (dict(zip(columns, row, strict=True)) for row in rows)
 
 
 def weighted_sum(values: Mapping[str, Array], weights: Mapping[str, float]) -> Array:

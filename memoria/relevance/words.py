@@ -10,7 +10,6 @@ query, in this scope. Words are compared by their English stem; stop words count
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -88,15 +87,19 @@ class Pool:
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
         starts = {term[0] for term in terms}  # a stem keeps the first letter of its word
         place = {term: number for number, term in enumerate(terms)}
+        columns: dict[str, int] = {}  # word -> place of its stem, -1 where that is no term
         counts = np.zeros((len(texts), len(terms)))
         lengths = np.zeros(len(texts))
         for row, text in enumerate(texts):
             words = content_words(text)
             lengths[row] = len(words)
-            for word, count in Counter(w for w in words if w[0] in starts).items():
-                column = place.get(stem(word))
-                if column is not None:
-                    counts[row, column] += count
+            for word in words:
+                column = columns.get(word)
+                if column is None:
+                    column = place.get(stem(word), -1) if word[0] in starts else -1
+                    columns[word] = column
+                if column >= 0:
+                    counts[row, column] += 1
         found = (counts > 0).sum(axis=0)
         self.idf: NDArray[np.float64] = np.log1p((len(texts) - found + 0.5) / (found + 0.5))
         relative = lengths / max(lengths.mean(), 1.0) if len(texts) else lengths

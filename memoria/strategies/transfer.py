@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from memoria.config import ExploreConfig, SeedConfig
 from memoria.queries import load
@@ -105,7 +105,7 @@ class TransferExploration:
     frontier
         Branches that go on; empty when the exploration is over.
     visited
-        Ids reached so far, in the order in which they were reached.
+        Ids reached so far, in the order in which they were reached, each with True.
     """
 
     def __init__(self, seed: Seed, config: ExploreConfig) -> None:
@@ -113,7 +113,7 @@ class TransferExploration:
         self.found: bool | None = None
         self.levels = 0
         self.frontier = [Branch(id=seed.id, energy=seed.score, hops=())]
-        self.visited = [seed.id]
+        self.visited = {seed.id: True}
         self._config = config
 
     def absorb(self, rows: Mapping[str, LevelRow]) -> list[Path]:
@@ -134,14 +134,14 @@ class TransferExploration:
         ended = [
             self._end(branch, _reason(rows.get(branch.id)))
             for branch in self.frontier
-            if branch.id not in chosen
+            if not chosen.get(branch.id)
         ]
         self.frontier = [
             _extend(branch, rows[branch.id], child)
             for branch in self.frontier
             for child in chosen.get(branch.id, ())
         ]
-        self.visited.extend(branch.id for branch in self.frontier)
+        self.visited |= dict.fromkeys((branch.id for branch in self.frontier), True)
         if self.levels == self._config.max_depth:
             ended += [self._end(branch, "max_depth") for branch in self.frontier]
             self.frontier = []
@@ -160,20 +160,17 @@ class TransferExploration:
         a stronger one goes on to its next.
         """
         candidates = sorted(
-            (
-                (child.energy, parent, child)
-                for parent, row in rows.items()
-                for child in row.children
-            ),
-            key=lambda item: (-item[0], item[1], item[2].id),
+            (child.negative_energy, parent, child.id, child)
+            for parent, row in rows.items()
+            for child in row.children
         )
         chosen: dict[str, list[Child]] = {}
         claimed: set[str] = set()
-        for _, parent, child in candidates:
-            if child.id in claimed or len(chosen.get(parent, ())) == self._config.max_branches:
-                continue
-            claimed.add(child.id)
-            chosen.setdefault(parent, []).append(child)
+        for _, parent, id_, child in candidates:
+            siblings = chosen.setdefault(parent, [])
+            if id_ not in claimed and len(siblings) < self._config.max_branches:
+                claimed.add(id_)
+                siblings.append(child)
         return chosen
 
     def _end(self, branch: Branch, reason: EndReason) -> Path:
@@ -186,26 +183,27 @@ class TransferExploration:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Child:
-    """A neighbour that a frontier memory could pass energy to, by its best edge."""
+class Child(NamedTuple):
+    """A neighbour that a frontier memory could pass energy to, by its best edge.
+
+    In the order of the query's columns; cheap to make, since most are never chosen.
+    """
 
     id: str
-    energy: float
+    negative_energy: float
     relation: str
     direction: Direction
-    tags: tuple[str, ...]
+    tags: Sequence[Any]
     weight: float
     tag_similarity: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelRow:
+class LevelRow(NamedTuple):
     """What the level query says of one frontier memory."""
 
     degree: int
     any_above: bool
-    children: tuple[Child, ...]
+    children: Sequence[Child]
 
 
 def level_parameters(
@@ -241,22 +239,7 @@ def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, Lev
     """Sort the rows of one level by exploration: ``count`` maps of id -> row."""
     rows: list[dict[str, LevelRow]] = [{} for _ in range(count)]
     for index, node_id, degree, any_above, children in level:
-        rows[index][node_id] = LevelRow(
-            degree=degree,
-            any_above=any_above,
-            children=tuple(
-                Child(
-                    id=child_id,
-                    energy=-negative,
-                    relation=relation,
-                    direction=direction,
-                    tags=tuple(map(str, tags)),
-                    weight=weight,
-                    tag_similarity=similarity,
-                )
-                for child_id, negative, relation, direction, tags, weight, similarity in children
-            ),
-        )
+        rows[index][node_id] = LevelRow(degree, any_above, [*map(Child._make, children)])
     return rows
 
 
@@ -266,16 +249,17 @@ def _reason(row: LevelRow | None) -> EndReason:
 
 
 def _extend(branch: Branch, row: LevelRow, child: Child) -> Branch:
+    energy = -child.negative_energy
     hop = Hop(
         source=branch.id,
         target=child.id,
         relation=child.relation,
         direction=child.direction,
         weight=child.weight,
-        tags=child.tags,
+        tags=tuple(map(str, child.tags)),
         tag_similarity=child.tag_similarity,
         degree=row.degree,
         energy_in=branch.energy,
-        energy_out=child.energy,
+        energy_out=energy,
     )
-    return Branch(id=child.id, energy=child.energy, hops=(*branch.hops, hop))
+    return Branch(id=child.id, energy=energy, hops=(*branch.hops, hop))

@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,18 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 async def run(
-    plan: Plan, work: Path | None, families: Sequence[str] | None
-) -> list[dict[str, Any]]:
-    """Measure graph after graph, each on a server of its own; ended, stop that server."""
+    plan: Plan,
+    work: Path | None,
+    families: Sequence[str] | None,
+    save: Callable[[list[dict[str, Any]]], None],
+) -> None:
+    """Measure graph after graph, each on a server of its own; ended, stop that server.
+
+    What was measured so far is saved after each graph: a long run may be ended at any time.
+    """
     if task := asyncio.current_task():
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    found = []
+    found: list[dict[str, Any]] = []
     parts = [part for part in plan.parts if not families or part.family in families]
     for number, part in enumerate(parts, 1):
         with (
@@ -77,8 +83,8 @@ async def run(
         ):
             progress(f"graph {number} of {len(parts)}", 0, None)
             found.append(await measure(part, plan, Path(folder) / "server", progress))
+        save(found)
         print(f"{found[-1]['name']}: measured", file=sys.stderr)
-    return found
 
 
 def environment() -> dict[str, Any]:
@@ -106,14 +112,21 @@ def main() -> None:
     options = parsed(arguments)
     plan = quick() if options.quick else full(options.edges, tuple(options.data))
     facts, started = environment(), time.perf_counter()
-    graphs = asyncio.run(run(plan, options.work, options.only))
-    facts["load_end"] = _load()
-    settings = {"arguments": " ".join(arguments), "took_s": round(time.perf_counter() - started, 1)}
-    record = {"environment": facts, "settings": settings, "graphs": graphs}
-    options.out.mkdir(parents=True, exist_ok=True)
-    draw(record, options.out)
-    (options.out / "results.json").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    (options.out / "results.md").write_text(markdown(record), encoding="utf-8")
+
+    def save(graphs: list[dict[str, Any]]) -> None:
+        took_s = round(time.perf_counter() - started, 1)
+        settings = {"arguments": " ".join(arguments), "took_s": took_s}
+        record = {
+            "environment": {**facts, "load_end": _load()},
+            "settings": settings,
+            "graphs": graphs,
+        }
+        options.out.mkdir(parents=True, exist_ok=True)
+        draw(record, options.out)
+        (options.out / "results.json").write_text(json.dumps(record) + "\n", encoding="utf-8")
+        (options.out / "results.md").write_text(markdown(record), encoding="utf-8")
+
+    asyncio.run(run(plan, options.work, options.only, save))
     print(options.out / "results.md")
 
 

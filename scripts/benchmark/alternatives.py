@@ -197,7 +197,7 @@ async def _spread(
         for parent, neighbour, energy in await expand(spread):
             children[parent].append(_child(neighbour, energy))
         rows = {
-            parent: LevelRow(degree=0, any_above=bool(found), children=tuple(found))
+            parent: LevelRow(degree=0, any_above=bool(found), children=found)
             for parent, found in children.items()
         }
         paths += spread.absorb(rows)
@@ -208,7 +208,7 @@ def _child(neighbour: str, energy: float) -> Child:
     """Make a candidate of which nothing but its energy is known."""
     return Child(
         id=neighbour,
-        energy=energy,
+        negative_energy=-energy,
         relation="",
         direction="out",
         tags=(),

@@ -65,7 +65,6 @@ def quick() -> Plan:
     """Everything once, small: does it work, and roughly where does it stand."""
     return Plan(
         parts=(
-            Part(family="power law", make=partial(power_law, 10_000)),
             Part(
                 family="power law",
                 make=partial(power_law, 100_000, hubs=(2_500, 3_900, 10_000)),
@@ -75,12 +74,12 @@ def quick() -> Plan:
             Part(family="recall", make=partial(recall_graph, 10_000)),
         ),
         memory=Memory(heap_mb=1_024, page_cache_mb=256),
-        race=Limits(cases=20, contender_s=2, warm_up=3),
-        hubs=Limits(cases=5, contender_s=1, warm_up=1),
-        query_s=5,
+        race=Limits(cases=20, contender_s=1, warm_up=3),
+        hubs=Limits(cases=5, contender_s=0.5, warm_up=1),
+        query_s=2,
         trips=5,
         recalls=60,
-        at_once_s=2,
+        at_once_s=1,
         varied=100,
         varied_s=5,
     )
@@ -101,14 +100,14 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
             *(Part(family="real", make=partial(read_graph, folder)) for folder in data),
         ),
         memory=Memory(),
-        race=Limits(cases=300, contender_s=60, warm_up=20),
-        hubs=Limits(cases=30, contender_s=15, warm_up=3),
-        query_s=30,
+        race=Limits(cases=150, contender_s=15, warm_up=30),
+        hubs=Limits(cases=20, contender_s=5, warm_up=3),
+        query_s=10,
         trips=20,
         recalls=400,
-        at_once_s=30,
+        at_once_s=10,
         varied=10_000,
-        varied_s=600,
+        varied_s=900,
     )
 
 

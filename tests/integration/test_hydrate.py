@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import neo4j
 import pytest
-from neo4j.time import DateTime
 
-from memoria.hydrate import hydrate, memory_node
+from memoria.hydrate import hydrate
 from memoria.store import Store
 from memoria.types import MemoryNode
 
@@ -137,10 +135,18 @@ async def test_ids_of_other_scopes_and_of_nobody_are_left_out(
     assert await hydrate(store, [], scope=scope, until=None) == {}
 
 
-def test_sub_second_time_is_kept_to_the_microsecond() -> None:
-    row: dict[str, Any] = dict.fromkeys(
-        ["text", "tags", "topics", "entities", "category", "priority", "when", "metadata"]
-    )
-    moment = DateTime(2026, 1, 2, 3, 4, 5, 123456789)
-    node = memory_node({"id": "a", "labels": ["Memory"], "created_at": moment, **row})
-    assert node.created_at == datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC)
+async def test_sub_second_time_is_kept_to_the_microsecond(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    moment = "datetime('2026-01-02T03:04:05.123456789Z')"
+    await write(driver, scope, "Memory", f"m.id = 'a', m.created_at = {moment}")
+    found = await hydrate(store, ["a"], scope=scope, until=None)
+    assert found["a"].created_at == datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("value", ["datetime('-0044-03-15T12:00Z')", "date('2026-01-02')", "'now'"])
+async def test_time_that_python_does_not_know_reads_as_none(
+    driver: neo4j.AsyncDriver, store: Store, scope: str, value: str
+) -> None:
+    await write(driver, scope, "Memory", f"m.id = 'a', m.created_at = {value}")
+    assert (await hydrate(store, ["a"], scope=scope, until=None))["a"].created_at is None

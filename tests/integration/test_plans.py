@@ -38,11 +38,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "query_tags": ["x"],
         "scope": "s",
         "tag_sim_floor": 0.15,
-        "visited": [["a"]],
+        "visited": [{"a": True}],
     },
     "explore.hydrate": {"ids": ["a"], "scope": "s"},
     "relevance.candidates": {
         "ids": ["a", "b"],
+        "kinds": ["Event"],
+        "known": ["a"],
         "max_degree": 400,
         "max_weight": 1.0,
         "scope": "s",
@@ -105,7 +107,7 @@ async def test_level_reads_the_degree_from_the_store(driver: neo4j.AsyncDriver) 
 async def test_level_drops_hopeless_parents_before_it_expands(driver: neo4j.AsyncDriver) -> None:
     names = [name for name, _ in await explain(driver, "explore.level")]
     below = names[names.index("Expand(All)") + 1 :]
-    assert below[0] == "Filter"
+    assert below[:2] == ["Projection", "Filter"]
     assert names.index("Top") < names.index("Expand(All)"), "each parent is capped in the database"
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import neo4j
 import pytest
 
+from memoria.hydrate import hydrate
 from memoria.ingest import GraphWriter
 from memoria.relevance import Facts, ask_facts
 from memoria.relevance.candidates import MAX_DEGREE
@@ -21,7 +24,10 @@ def event(name: str, embedding: list[float] | None = None) -> Memory:
 
 
 async def ask(store: Store, scope: str, *ids: str, vector: list[float] | None = AXIS) -> Facts:
-    return await ask_facts(store, ids, scope=scope, vector=vector, max_weight=1.0, until=None)
+    facts, _ = await ask_facts(
+        store, ids, known=ids, scope=scope, vector=vector, max_weight=1.0, until=None
+    )
+    return facts
 
 
 async def test_cosines_degrees_and_edges_among_candidates(store: Store, scope: str) -> None:
@@ -65,3 +71,53 @@ async def test_a_hub_is_not_expanded_and_its_edges_are_read_from_the_other_end(
     facts = await ask(store, scope, "hub", "m1")
     assert facts.degrees["hub"] == MAX_DEGREE + 1
     assert facts.neighbours == {"hub": [], "m1": [("hub", 0.5)]}
+
+
+async def test_memories_come_along_unless_they_are_known(store: Store, scope: str) -> None:
+    full = Memory(
+        id="full",
+        kind="Event",
+        text="It rained.",
+        tags=["x"],
+        topics=["t"],
+        entities=["e"],
+        category="weather",
+        priority=0.5,
+        when={"season": "autumn"},
+        created_at=datetime(2026, 5, 2, 10, 0, 0, 500_000, tzinfo=UTC),
+        metadata={"n": [1, None]},
+    )
+    await GraphWriter(store, scope=scope).write([full, event("known"), event("a")])
+    facts, memories = await ask_facts(
+        store,
+        ["full", "known", "a", "nobody"],
+        known=["known"],
+        scope=scope,
+        vector=None,
+        max_weight=1.0,
+        until=None,
+    )
+    assert facts.degrees.keys() == {"full", "known", "a"}
+    assert memories == await hydrate(store, ["full", "a"], scope=scope, until=None)
+
+
+async def test_what_is_not_ranked_is_read_and_nothing_more(store: Store, scope: str) -> None:
+    place = Memory(id="place", kind="DataSource", text="Lund", embedding=AXIS)
+    edges = [
+        Relation(source="a", target="place", relation="in", weight=0.5),
+        Relation(source="a", target="b", relation="then", weight=0.5),
+    ]
+    await GraphWriter(store, scope=scope).write([event("a", AXIS), event("b"), place], edges)
+    facts, memories = await ask_facts(
+        store,
+        ["a", "b", "place"],
+        kinds=["Event"],
+        known=[],
+        scope=scope,
+        vector=AXIS,
+        max_weight=1.0,
+        until=None,
+    )
+    assert facts.cosines == {"a": pytest.approx(1.0)}
+    assert facts.neighbours == {"a": [("b", 0.5)], "b": [("a", 0.5)], "place": []}
+    assert memories.keys() == {"a", "b", "place"}

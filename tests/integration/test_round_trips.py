@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig
+from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.queries import Query
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
 from memoria.types import Seed
 from tests.integration.conftest import WEB_SCOPE
 
@@ -83,7 +86,7 @@ async def test_explorations_that_share_a_session_share_their_levels(
     assert wire.records == len(wire.sent)
 
 
-async def test_recall_reads_texts_twice_and_what_ranking_needs_once(
+async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     warm: GraphRetriever, wire: Wire
 ) -> None:
     await warm.recall("memory number 12 of the web")  # opens the connections
@@ -92,9 +95,47 @@ async def test_recall_reads_texts_twice_and_what_ranking_needs_once(
     levels = max(exploration.stats.levels for exploration in recall.explorations)
     assert recall.hits
     assert wire.sent[0] == "RUN seeds.text"
-    assert wire.sent[-2:] == ["RUN explore.hydrate", "RUN relevance.candidates"]
-    assert wire.sent[1:3].count("RUN explore.hydrate") == 1, "the hits are read beside the levels"
-    assert sorted(wire.sent[1:-2]) == ["RUN explore.hydrate"] + ["RUN explore.level"] * levels
+    assert wire.sent[1:] == ["RUN explore.level"] * levels + ["RUN relevance.candidates"]
+    assert wire.records == len(wire.sent)
+
+
+async def test_recall_in_several_sessions_asks_once_more_for_the_hits_and_the_ranking(
+    warm: GraphRetriever, wire: Wire
+) -> None:
+    config = RetrieverConfig(explore=ExploreConfig(seeds_per_session=1))
+    question = "memory number 12 of the web"
+    recall = await warm.recall(question, config=config)
+    wire.clear()
+    again = await warm.recall(question, config=config)
+    assert wire.count("RUN explore.hydrate") == len(recall.seeds.seeds) > 1
+    assert wire.sent[-1] == "RUN relevance.candidates"
+    assert wire.count("RUN relevance.candidates") == 1
+    assert again.ranked == recall.ranked == (await warm.recall(question)).ranked
+
+
+async def test_a_recall_that_streams_reads_nothing_twice(
+    warm: GraphRetriever, driver: neo4j.AsyncDriver
+) -> None:
+    read: list[str] = []
+
+    class Seen(Store):
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+        ) -> list[neo4j.Record]:
+            records = await super().run(query, parameters, until=until)
+            if query.name == "explore.hydrate":
+                read.extend(row[0] for row in records[0][0])
+            elif query.name == "relevance.candidates":
+                read.extend(row[0] for row in records[0][0] if row[-1] is not None)
+            return records
+
+    retriever = GraphRetriever(driver, scope=WEB_SCOPE)
+    retriever.store = Seen(driver, database="neo4j")
+    question = "memory number 12 of the web"
+    async with retriever.recall_stream(question) as stream:
+        assert [path async for path in stream]
+    assert len(read) == len(set(read))
+    assert stream.result.ranked == (await warm.recall(question)).ranked
 
 
 async def test_streaming_hydrates_at_most_once_per_level_beside_the_next(

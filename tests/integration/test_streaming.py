@@ -83,7 +83,7 @@ class _HeldSession(Session):
 
 def seeds_of(parameters: Mapping[str, Any]) -> list[str]:
     """Ids of the seeds of a level query: what each exploration visited first."""
-    return [visited[0] for visited in parameters["visited"]]
+    return [next(iter(visited)) for visited in parameters["visited"]]
 
 
 def held_retriever(

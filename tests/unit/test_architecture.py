@@ -25,7 +25,8 @@ RANKS = [
     {"strategies"},
     {"seeds", "explore", "rank", "relevance", "context"}
     | {"ingest", "link", "export", "stats", "local"},
-    {"recall", "doctor"},
+    {"found", "doctor"},
+    {"recall"},
     {"retriever"},
     {"evaluation"},
     {"connect", "cli"},

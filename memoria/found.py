@@ -1,0 +1,111 @@
+"""What one recall reads: the memories it found, and with them what ranking asks of them.
+
+In: ids. Out: `MemoryNode`s and `Facts`. Reads only.
+Queries: ``explore.hydrate``, ``relevance.candidates``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+
+from memoria.errors import MemoriaError
+from memoria.hydrate import hydrate
+from memoria.relevance import NOTHING_KNOWN, Facts, ask_facts
+from memoria.store import Store
+from memoria.types import MemoryNode
+
+log = logging.getLogger(__name__)
+
+
+class Found:
+    """Memories that a recall found, read once each.
+
+    Parameters
+    ----------
+    store, scope
+        Where they are.
+    hits
+        Ids of the search's hits that are no seeds.
+    kinds
+        Kinds that are ranked; all where empty.
+    vector
+        Embedding of the query, or None.
+    max_weight
+        Larger weights of edges count as this.
+    until
+        Time of the loop's clock at which all reading must be over; seconds.
+
+    Attributes
+    ----------
+    memories
+        Id -> memory, of those read so far.
+    facts
+        What ranking asks of them; nothing before `complete`.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        scope: str,
+        hits: Sequence[str],
+        kinds: Sequence[str],
+        vector: Sequence[float] | None,
+        max_weight: float,
+        until: float,
+    ) -> None:
+        self.memories: dict[str, MemoryNode] = {}
+        self.facts: Facts = NOTHING_KNOWN
+        self._store = store
+        self._scope = scope
+        self._hits = hits
+        self._kinds = kinds
+        self._vector = vector
+        self._max_weight = max_weight
+        self._until = until
+        self._asked: frozenset[str] = frozenset()
+
+    async def read(self, ids: Collection[str]) -> dict[str, MemoryNode]:
+        """Read memories by id; those that exist."""
+        missing = [id_ for id_ in ids if id_ not in self.memories]
+        if missing:
+            self.memories |= await hydrate(
+                self._store, missing, scope=self._scope, until=self._until
+            )
+        return {id_: self.memories[id_] for id_ in ids if id_ in self.memories}
+
+    async def read_all(self, ids: Collection[str]) -> dict[str, MemoryNode]:
+        """Read the memories of all paths at once: with the hits and the facts, in one query."""
+        try:
+            await self._ask({*ids, *self._hits})
+        except MemoriaError as exc:
+            log.warning("%s: texts alone are read", type(exc).__name__)
+        return await self.read(ids)
+
+    async def complete(self, ids: Collection[str], notes: list[str], *, facts: bool) -> None:
+        """Read what is still missing of these ids and of the hits; what can't be is noted."""
+        wanted = {*ids, *self._hits}
+        if facts and not wanted <= self._asked:
+            try:
+                await self._ask(wanted)
+            except MemoriaError as exc:
+                notes.append(f"ranked without cosines and edges ({exc})")
+        try:
+            await self.read(self._hits)
+        except MemoriaError as exc:
+            notes.append(f"the search's other hits could not be read ({exc})")
+
+    async def _ask(self, ids: Collection[str]) -> None:
+        self.facts, memories = await ask_facts(
+            self._store,
+            sorted(ids),
+            kinds=self._kinds,
+            known=self.memories,
+            scope=self._scope,
+            vector=self._vector,
+            max_weight=self._max_weight,
+            until=self._until,
+        )
+        self.memories |= memories
+        self._asked = frozenset(ids)
