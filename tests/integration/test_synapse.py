@@ -398,6 +398,17 @@ async def test_at_most_500_edges_are_followed_per_step_the_strongest(
     assert entries(await spread(driver, scope, "s", few)).keys() == {"s", "n599", "n598"}
 
 
+async def test_edge_that_carries_too_little_for_any_number_of_them_is_not_followed(
+    driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    """Two edges: 0.2 over each, and at most four are followed: together they could make 0.8."""
+    await write(driver, scope, World(relates=related("s>t", "s>a")))
+    for least, expected in ((0.8, [(1, "s", "related", 0.2)]), (0.81, [])):
+        strategy = Synapse(now=NOW, max_steps=1, min_activation=least, max_edges=4)
+        every = entries(await spread(driver, scope, {"s": 1.0, "t": 0.5}, strategy))
+        assert brought(every["t"]) == expected
+
+
 async def test_score_is_the_sum_of_four_weighted_parts(
     driver: neo4j.AsyncDriver, scope: str
 ) -> None:
