@@ -39,7 +39,7 @@ from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store
-from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, TransferEnergy
+from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, Synapse, TransferEnergy
 from memoria.stream import Stream
 from memoria.types import (
     Activation,
@@ -114,6 +114,7 @@ __all__ = [
     "Store",
     "StoreConfig",
     "Stream",
+    "Synapse",
     "Trace",
     "TransferEnergy",
     "UnavailableError",

@@ -20,7 +20,7 @@ from memoria.ranges import (
 from memoria.weights import RelevanceConfig
 
 # The strategies that have a name; `memoria.strategies` holds them.
-STRATEGY_NAMES = ("transfer", "lif", "anchor")
+STRATEGY_NAMES = ("transfer", "lif", "anchor", "synapse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,9 @@ class SeedConfig:
         to 100. 0: all kinds share ``max_seeds``.
     fact_kinds
         Kinds with places of their own.
+    unembedded
+        Memories without an embedding that become seeds beside the others, the newest first; 0 to
+        1,000. Finding them takes a pass over the scope.
     """
 
     max_seeds: int = 5
@@ -86,6 +89,7 @@ class SeedConfig:
     alpha: float = 0.5
     max_facts: int = 0
     fact_kinds: tuple[str, ...] = ("UserPreference", "DataSource")
+    unembedded: int = 0
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -96,6 +100,7 @@ class SeedConfig:
         check_within("alpha", self.alpha, 0.0, 1.0)
         check_whole("max_facts", self.max_facts, 0, 100)
         check_names("fact_kinds", self.fact_kinds)
+        check_whole("unembedded", self.unembedded, 0, 1_000)
 
 
 class AnyStrategy(Protocol):
@@ -120,7 +125,7 @@ class ExploreConfig:
     Attributes
     ----------
     strategy
-        How energy moves: ``transfer``, ``lif``, ``anchor``, or an object such as
+        How energy moves: ``transfer``, ``lif``, ``anchor``, ``synapse``, or an object such as
         ``LeakyIntegrateAndFire(fire_threshold=0.4)``.
     max_depth
         Hops from a seed, at most; 1 to 20.

@@ -24,6 +24,7 @@ from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
+from memoria.unembedded import with_unembedded
 from memoria.validation import check_kind, check_string, check_strings
 
 log = logging.getLogger(__name__)
@@ -116,7 +117,14 @@ class Recaller:
             until=until,
         )
         with self._timed("seeds"):
-            seeds = await search_seeds(self._engine.store, request)
+            seeds = await with_unembedded(
+                self._engine.store,
+                await search_seeds(self._engine.store, request),
+                scope=request.scope,
+                kinds=request.kinds,
+                limit=call.config.seeds.unembedded,
+                until=until,
+            )
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     async def run(

@@ -38,7 +38,7 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "strategies": (
         "Strategies",
-        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpread"),
+        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpread", "Synapse"),
     ),
     "writing": (
         "Writing",

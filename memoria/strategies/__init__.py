@@ -8,13 +8,14 @@ from memoria.strategies.anchor import AnchorSpread
 from memoria.strategies.base import Outcome, Question, Spread, Step, Strategy
 from memoria.strategies.edges import Edge, edges_of, edges_step
 from memoria.strategies.lif import LeakyIntegrateAndFire
+from memoria.strategies.synapse import Synapse
 from memoria.strategies.together import TogetherSpread
 from memoria.strategies.transfer import TransferEnergy
 
 #: The strategies that settings may name.
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
-    for strategy in (TransferEnergy(), LeakyIntegrateAndFire(), AnchorSpread())
+    for strategy in (TransferEnergy(), LeakyIntegrateAndFire(), AnchorSpread(), Synapse())
 }
 
 
@@ -44,6 +45,7 @@ __all__ = [
     "Spread",
     "Step",
     "Strategy",
+    "Synapse",
     "TogetherSpread",
     "TransferEnergy",
     "edges_of",

@@ -41,6 +41,19 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "visited": [{"a": True}],
     },
     "explore.hydrate": {"ids": ["a"], "scope": "s"},
+    "explore.situation": {"ids": ["a"], "now_ms": 0, "scope": "s"},
+    "explore.synapse": {
+        "conflicts": "conflicts",
+        "directional": ["overrides"],
+        "floor": 2e-5,
+        "frontier": [["a", 0.4]],
+        "limit": 500,
+        "max_weight": 1.0,
+        "min_overlap": 0.5,
+        "now_ms": 0,
+        "rate": 0.01,
+        "scope": "s",
+    },
     "relevance.candidates": {
         "ids": ["a", "b"],
         "kinds": ["Event"],
@@ -51,6 +64,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "vector": [0.1] * 384,
     },
     "seeds.text": {"kinds": [], "limit": 5, "lucene": "x", "scope": "s"},
+    "seeds.unembedded": {"kinds": [], "limit": 5, "scope": "s"},
     "seeds.vector_search": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
     "seeds.vector_procedure": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
     "seeds.vector_exact": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
@@ -84,7 +98,7 @@ async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, n
     "name",
     [
         *("explore.level", "explore.edges", "explore.anchors", "explore.hydrate"),
-        "relevance.candidates",
+        *("explore.situation", "relevance.candidates"),
     ],
 )
 async def test_memories_are_found_through_the_uniqueness_constraint(
@@ -96,6 +110,14 @@ async def test_memories_are_found_through_the_uniqueness_constraint(
     assert len(seeks) == 1
     assert "(scope, id)" in seeks[0][1]
     assert "Locking" not in seeks[0][0]
+
+
+async def test_synapse_finds_memories_by_id_and_tags_in_one_pass_over_the_scope(
+    driver: neo4j.AsyncDriver,
+) -> None:
+    seeks = [step for step in await explain(driver, "explore.synapse") if "Seek" in step[0]]
+    assert len(seeks) == 2
+    assert all("(scope, id)" in details for _, details in seeks)
 
 
 async def test_level_reads_the_degree_from_the_store(driver: neo4j.AsyncDriver) -> None:

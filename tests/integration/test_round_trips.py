@@ -169,10 +169,15 @@ async def test_managed_transactions_send_begin_and_commit(
 async def test_strategies_send_one_query_per_step_for_all_seeds(
     warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
 ) -> None:
-    for strategy, query, steps in (("lif", "explore.edges", 3), ("anchor", "explore.anchors", 1)):
+    queries = {
+        "lif": ["explore.edges"] * 3,
+        "anchor": ["explore.anchors"],
+        "synapse": [*["explore.synapse"] * 3, "explore.situation"],
+    }
+    for strategy, steps in queries.items():
         wire.clear()
         config = ExploreConfig(strategy=strategy)
         found = [exploration async for exploration in warm.explore_seeds(web, config=config)]
         assert {exploration.status for exploration in found} == {"complete"}
-        assert wire.sent == [f"RUN {query}"] * steps + ["RUN explore.hydrate"]
-        assert wire.records == steps + 1
+        assert wire.sent == [f"RUN {query}" for query in (*steps, "explore.hydrate")]
+        assert wire.records == len(steps) + 1

@@ -13,7 +13,7 @@ from memoria.config import ExploreConfig, RetrieverConfig
 from memoria.errors import ConfigError, QueryError
 from memoria.queries import parse
 from memoria.retriever import GraphRetriever
-from memoria.strategies import LeakyIntegrateAndFire, Question, Step, Strategy
+from memoria.strategies import LeakyIntegrateAndFire, Question, Step, Strategy, Synapse
 from memoria.strategies.anchor import AnchorSpread
 from memoria.strategies.lif import LifSpread
 from memoria.types import Exploration, Seed
@@ -25,7 +25,7 @@ BROKEN = parse(HEAD + "RETURN 1 / 0 AS x", "test.step")
 SLOW = parse(HEAD + "UNWIND range(1, 1000000000) AS i RETURN sum(sqrt(i)) AS x", "test.step")
 CHAIN = graph(edge("s", "a"), edge("a", "b"), edge("b", "c"), edge("t", "d"))
 SEEDS = [Seed(id="s", score=1.0), Seed(id="t", score=0.9)]
-TOGETHER: list[Strategy] = [LeakyIntegrateAndFire(), AnchorSpread()]
+TOGETHER: list[Strategy] = [LeakyIntegrateAndFire(), AnchorSpread(), Synapse()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

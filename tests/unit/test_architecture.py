@@ -24,7 +24,7 @@ RANKS = [
     {"clock", "schema", "embed", "hydrate", "sample"},
     {"strategies"},
     {"seeds", "explore", "rank", "relevance", "context"}
-    | {"ingest", "link", "export", "stats", "local"},
+    | {"ingest", "link", "export", "stats", "local", "unembedded"},
     {"found", "doctor"},
     {"recall"},
     {"retriever"},

@@ -164,9 +164,8 @@ def test_a_method_without_vectors_is_refused() -> None:
             check_method(name, None)
     check_method("bm25", None)
     check_method("transfer", None)
-    with pytest.raises(
-        ConfigError, match="transfer, lif, anchor, dense, bm25, rrf, ppr; got 'best'"
-    ):
+    methods = "transfer, lif, anchor, synapse, dense, bm25, rrf, ppr"
+    with pytest.raises(ConfigError, match=f"{methods}; got 'best'"):
         check_method("best", None)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import itertools
+import math
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,13 +14,14 @@ import pytest
 from memoria import config
 from memoria.config import ExploreConfig
 from memoria.errors import ConfigError
-from memoria.model import lif, spreading
+from memoria.model import base_level, lif, situation, spreading, synapse
 from memoria.strategies import (
     STRATEGIES,
     AnchorSpread,
     LeakyIntegrateAndFire,
     Question,
     Strategy,
+    Synapse,
     TransferEnergy,
     strategy_of,
 )
@@ -40,10 +43,29 @@ RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (AnchorSpread, "anchor_top_k_facts", [0, 100], [-1, 101]),
     (AnchorSpread, "fact_kinds", [(), ("Event",)], ["Event", ["Event"]]),
     (AnchorSpread, "max_edges", [1, 10_000], [0, 10_001]),
+    (Synapse, "max_steps", [1, 3, 20], [0, 21, 3.0]),
+    (Synapse, "decay_factor", [1e-9, 0.5, 1], [0, 1.01]),
+    (Synapse, "spread_factor", [1e-9, 0.8, 1], [0, 1.01, "1"]),
+    (Synapse, "min_activation", [1e-9, 0.01, 2], [0, -1]),
+    (Synapse, "temporal_decay_rate", [0, 0.01, 1e6], [-0.1, math.inf]),
+    (Synapse, "inhibition_threshold", [0, 0.5, 2], [-0.1, None]),
+    (Synapse, "inhibition_strength", [0, 0.15, 1], [-0.1, 1.1]),
+    (Synapse, "min_overlap", [None, 1e-9, 0.5, 1], [0, 1.1, "x"]),
+    (Synapse, "weight_context", [0, 0.35], [-1]),
+    (Synapse, "weight_base_level", [0, 0.3], [-1]),
+    (Synapse, "weight_feedback", [0, 0.15], [-1]),
+    (Synapse, "weight_priority", [0, 0.2], [-1]),
+    (Synapse, "context", [{}, {"language": "go", "n": [1]}], [None, "go", {1: 2}, {"a": {1, 2}}]),
+    (Synapse, "unembedded", [0, 20, 1_000], [-1, 1_001]),
+    (Synapse, "max_edges", [1, 10_000], [0, 10_001]),
+    (Synapse, "now", [None, datetime(2026, 1, 1, tzinfo=UTC)], [datetime(2026, 1, 1), 7]),
 ]
 
 
-@pytest.mark.parametrize("module", [lif, spreading], ids=lambda module: module.__name__)
+MODULES = [base_level, lif, situation, spreading, synapse]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_examples_in_docstrings_are_right(module: Any) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0
@@ -65,7 +87,7 @@ def test_defaults_are_those_of_the_sources() -> None:
     assert (spread.seeds.max_seeds, spread.seeds.max_facts) == (10, 10)
 
 
-@pytest.mark.parametrize("kind", [LeakyIntegrateAndFire, AnchorSpread])
+@pytest.mark.parametrize("kind", [LeakyIntegrateAndFire, AnchorSpread, Synapse])
 def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
     named = {field for owner, field, *_ in RANGES if owner is kind}
     assert named == {field.name for field in dataclasses.fields(kind)}
@@ -163,7 +185,7 @@ def test_run_that_is_cut_gives_what_it_has_once() -> None:
     assert [entry.id for entry in run.outcome("s").activations] == ["s", "a"]
 
 
-@pytest.mark.parametrize("strategy", [LeakyIntegrateAndFire(), AnchorSpread()])
+@pytest.mark.parametrize("strategy", [LeakyIntegrateAndFire(), AnchorSpread(), Synapse()])
 def test_run_that_is_cut_before_its_first_answer_leaves_the_seeds(strategy: Strategy) -> None:
     run = strategy.start(question("s", "t"))
     assert ways(run.cut()) == [(("s",), "truncated"), (("t",), "truncated")]

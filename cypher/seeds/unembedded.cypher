@@ -1,0 +1,15 @@
+// name: seeds.unembedded
+// mode: read
+// params: kinds, limit, scope
+// returns: ids
+// Memories of a scope without an embedding, which no comparison of vectors can find: the newest
+// first. One pass over the scope, as for the exact search.
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.embedding IS NULL
+  AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
+WITH m.id AS id,
+     CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL
+       THEN m.created_at.epochMillis ELSE -9223372036854775807 END AS made_ms
+ORDER BY made_ms DESC, id
+LIMIT toInteger($p.limit)
+RETURN collect(id) AS ids

@@ -1,0 +1,238 @@
+"""Spreading activation in which edges also suppress, and use and purpose count (source: 003).
+
+In: seeds, then what leads away from the memories that energy has reached, step by step, then what
+is known of them. Out: every memory that is on, with a score of four parts. Touches nothing.
+Queries: ``explore.synapse``, ``explore.situation``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from memoria.config import SeedConfig
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.model import situation, synapse
+from memoria.queries import load
+from memoria.ranges import check_positive, check_whole, check_within
+from memoria.strategies.base import Question, Step
+from memoria.strategies.categories import signed_edges
+from memoria.strategies.edges import Edge
+from memoria.strategies.situation import NOTHING_KNOWN, Situation, situations_of
+from memoria.strategies.together import TogetherSpread
+from memoria.types import Path
+from memoria.validation import check_json_map
+
+MARK = "synapse"
+# Edges are asked for a little below the least signal; Python decides to the last bit.
+_SLACK = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synapse:
+    """Seeds activate what they are joined to; conflicting and superseded memories are suppressed.
+
+    Score: context * activation * how well ``when`` fits + base level + feedback + priority.
+
+    Attributes
+    ----------
+    max_steps
+        Steps from a seed, at most; 1 to 20.
+    decay_factor, spread_factor
+        Shares of an energy that survive a hop, and that an edge transmits; above 0 up to 1.
+    min_activation
+        A memory with less passes nothing on and is no result; > 0.
+    temporal_decay_rate
+        Share of an edge's weight lost per hour since its last use; >= 0.
+    inhibition_threshold, inhibition_strength
+        A memory above the threshold, >= 0, damps each weaker neighbour whose strongest it is, by
+        this strength, 0 to 1, times the difference of the two.
+    min_overlap
+        Least Jaccard, above 0 up to 1, of the tags of a seed and of a memory that it then activates
+        without an edge; None: never.
+    weight_context, weight_base_level, weight_feedback, weight_priority
+        Weights of the four parts of the score; >= 0.
+    context
+        The situation that ``when`` of a memory is compared with, such as ``{"language": "go"}``.
+    unembedded
+        Memories without an embedding that a recall takes as further candidates; 0 to 1,000.
+    max_edges
+        Edges of each category followed per step, at most, the strongest; 1 to 10,000.
+    now
+        The present, aware, that ages are counted from; None: when the run starts.
+    """
+
+    name: ClassVar[str] = "synapse"
+    together: ClassVar[bool] = True
+
+    max_steps: int = synapse.MAX_STEPS
+    decay_factor: float = synapse.DECAY_FACTOR
+    spread_factor: float = synapse.SPREAD_FACTOR
+    min_activation: float = synapse.MIN_ACTIVATION
+    temporal_decay_rate: float = synapse.TEMPORAL_DECAY_RATE
+    inhibition_threshold: float = synapse.INHIBITION_THRESHOLD
+    inhibition_strength: float = synapse.INHIBITION_STRENGTH
+    min_overlap: float | None = 0.5
+    weight_context: float = situation.WEIGHT_CONTEXT
+    weight_base_level: float = situation.WEIGHT_BASE_LEVEL
+    weight_feedback: float = situation.WEIGHT_FEEDBACK
+    weight_priority: float = situation.WEIGHT_PRIORITY
+    context: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    unembedded: int = 20
+    max_edges: int = 500
+    now: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        check_whole("max_steps", self.max_steps, 1, 20)
+        for name in ("decay_factor", "spread_factor"):
+            check_positive(name, getattr(self, name))
+            check_within(name, getattr(self, name), 0.0, 1.0)
+        check_positive("min_activation", self.min_activation)
+        for name in ("temporal_decay_rate", "inhibition_threshold"):
+            check_within(name, getattr(self, name), 0.0, 1e6)
+        check_within("inhibition_strength", self.inhibition_strength, 0.0, 1.0)
+        if self.min_overlap is not None:
+            check_positive("min_overlap", self.min_overlap)
+            check_within("min_overlap", self.min_overlap, 0.0, 1.0)
+        for part in ("context", "base_level", "feedback", "priority"):
+            check_within(f"weight_{part}", getattr(self, f"weight_{part}"), 0.0, 1e6)
+        check_whole("unembedded", self.unembedded, 0, 1_000)
+        check_whole("max_edges", self.max_edges, 1, 10_000)
+        try:
+            object.__setattr__(self, "context", check_json_map(self.context, "context"))
+        except InvalidInputError as exc:
+            raise ConfigError(str(exc)) from exc
+        if self.now is not None and not (isinstance(self.now, datetime) and self.now.tzinfo):
+            raise ConfigError("now must be an aware datetime, such as datetime.now(UTC), or None")
+
+    @property
+    def seeds(self) -> SeedConfig:
+        """The default search, and the memories that it can't compare."""
+        return SeedConfig(unembedded=self.unembedded)
+
+    def start(self, question: Question) -> SynapseRun:
+        """Activate the seeds."""
+        return SynapseRun(question, self)
+
+
+class SynapseRun(TogetherSpread):
+    """One spread, then one look at what it has reached."""
+
+    def __init__(self, question: Question, settings: Synapse) -> None:
+        charges = {seed.id: seed.score for seed in question.seeds}
+        super().__init__(question, charges, mark=MARK)
+        self._settings = settings
+        self._now = settings.now or datetime.now(UTC)
+        # So little that as many edges as are followed don't make up the least activation.
+        self._least = settings.min_activation / settings.max_edges
+        self._wave: Mapping[str, float] = charges
+        self._spreading = True
+        self._situations: Mapping[str, Situation] = {}
+
+    def ask(self) -> Step | None:
+        """Ask for the next edges; after the last step, for what is known of the result."""
+        if self.over:
+            return None
+        now_ms = int(self._now.timestamp() * 1000)
+        scope = self.question.scope
+        if not self._spreading:
+            ids = sorted(self._activated())
+            parameters: dict[str, Any] = {"ids": ids, "now_ms": now_ms, "scope": scope}
+            return Step(query=load("explore.situation"), parameters=parameters)
+        settings = self._settings
+        parameters = {
+            "conflicts": synapse.CONFLICTS,
+            "directional": list(synapse.DIRECTIONAL),
+            "floor": self._least * _SLACK,
+            "frontier": [[node, self._leaves(node, 1.0, 1)] for node in self._wave],
+            "limit": settings.max_edges,
+            "max_weight": float(self.question.config.max_weight),
+            "min_overlap": None if self.steps else settings.min_overlap,
+            "now_ms": now_ms,
+            "rate": float(settings.temporal_decay_rate),
+            "scope": scope,
+        }
+        return Step(query=load("explore.synapse"), parameters=parameters)
+
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Carry energy one hop, or, when it rests, score what it has reached."""
+        if not self._spreading:
+            self._situations = situations_of(record["situations"], self._now.timestamp())
+            return self.end(self.results(), unspread=self._wave)
+        self.begin(record["found"])
+        arrived = self.receive(self._signals(record))
+        least = self._settings.min_activation
+        self._wave = {node: energy for node, energy in arrived.items() if energy >= least}
+        self._spreading = bool(self._wave) and self.steps < self._settings.max_steps
+        return self.end({}) if not self.activation else []
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Score the seeds, what is on, and what lies on the way to it."""
+        settings = self._settings
+        return {
+            node: {
+                part: getattr(settings, f"weight_{part}") * value
+                for part, value in self._situations.get(node, NOTHING_KNOWN)
+                .parts(synapse.squashed(activation), settings.context)
+                .items()
+            }
+            for node, activation in self._activated().items()
+        }
+
+    def _activated(self) -> dict[str, float]:
+        """Return what is left of activations after inhibition, of results and the ways to them."""
+        inhibited = self._inhibited()
+        least = self._settings.min_activation
+        nodes: set[str] = set()
+        for node, activation in inhibited.items():
+            if node in self.charges or activation >= least:
+                route = self._routes[node]
+                nodes.update(route.ids)
+        return {node: inhibited[node] for node in nodes}
+
+    def _inhibited(self) -> dict[str, float]:
+        """Let the strongest of each neighbourhood damp the others, all at once.
+
+        Neighbours are memories between which a signal has passed. Suppression can't take more than
+        there is.
+        """
+        settings = self._settings
+        before = {node: max(0.0, activation) for node, activation in self.activation.items()}
+        strongest: defaultdict[str, float] = defaultdict(float)
+        for node, contributions in self._received.items():
+            for other in {each.source for each in contributions}:
+                strongest[node] = max(strongest[node], before[other])
+                strongest[other] = max(strongest[other], before[node])
+        return {
+            node: synapse.inhibited(
+                activation,
+                strongest[node],
+                threshold=settings.inhibition_threshold,
+                strength=settings.inhibition_strength,
+            )
+            for node, activation in before.items()
+        }
+
+    def _leaves(self, node: str, weight: float, count: int) -> float:
+        """Return what an edge takes of the energy that a memory passes on in this step."""
+        energy = self._wave[node]
+        if energy < self._settings.min_activation:
+            return 0.0
+        return synapse.passed_on(
+            energy,
+            weight,
+            count,
+            decay=self._settings.decay_factor,
+            spread=self._settings.spread_factor,
+        )
+
+    def _signals(self, record: Mapping[str, Any]) -> Iterable[tuple[Edge, float, float]]:
+        """Return what passes over each edge: above 0 what activates, below 0 what suppresses."""
+        for edge, sign in signed_edges(record, self._settings.temporal_decay_rate):
+            passed = self._leaves(edge.source, edge.weight, edge.degree)
+            if passed >= self._least:
+                yield edge, self._wave[edge.source], sign * passed
