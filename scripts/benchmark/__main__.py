@@ -21,7 +21,10 @@ from typing import Any
 
 from memoria.local import NEO4J_VERSION
 from memoria.progress import progress_bars
-from scripts.benchmark.plan import Plan, full, quick
+from scripts.benchmark.graphs import power_law
+from scripts.benchmark.levers import measure_levers
+from scripts.benchmark.levers import save as save_levers
+from scripts.benchmark.plan import HUBS, QUICK_HUBS, Plan, full, quick, recall_graph
 from scripts.benchmark.plots import draw
 from scripts.benchmark.report import markdown
 from scripts.benchmark.scenario import measure
@@ -52,6 +55,11 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         action="append",
         choices=("power law", "sparse", "recall", "real"),
         help="graphs of this family only; may be repeated",
+    )
+    parser.add_argument(
+        "--levers",
+        action="store_true",
+        help="instead, measure single decisions against the other way, and delays of the network",
     )
     parser.add_argument(
         "--out", type=Path, default=OUT, help="where to write (default %(default)s)"
@@ -87,6 +95,23 @@ async def run(
         print(f"{found[-1]['name']}: measured", file=sys.stderr)
 
 
+async def levers(work: Path | None, out: Path, *, quick: bool) -> None:
+    """Measure single decisions."""
+    whole, hubs = (10_000, 100_000) if quick else (500_000, 1_000_000)
+    with (
+        tempfile.TemporaryDirectory(prefix="memoria-bench-", dir=work) as folder,
+        progress_bars() as progress,
+    ):
+        record = await measure_levers(
+            recall_graph(whole),
+            power_law(hubs, hubs=QUICK_HUBS if quick else HUBS),
+            Path(folder),
+            40 if quick else 100,
+            progress,
+        )
+    save_levers(record, out)
+
+
 def environment() -> dict[str, Any]:
     """Where it ran."""
     return {
@@ -111,6 +136,10 @@ def main() -> None:
     arguments = sys.argv[1:]
     options = parsed(arguments)
     plan = quick() if options.quick else full(options.edges, tuple(options.data))
+    if options.levers:
+        asyncio.run(levers(options.work, options.out, quick=options.quick))
+        print(options.out / "levers.md")
+        return
     facts, started = environment(), time.perf_counter()
 
     def save(graphs: list[dict[str, Any]]) -> None:

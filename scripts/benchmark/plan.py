@@ -15,6 +15,7 @@ from scripts.benchmark.graphs import MEAN_DEGREE, Graph, power_law, sparse
 from scripts.benchmark.race import Limits
 from scripts.benchmark.serve import Memory
 
+QUICK_HUBS = (2_500, 3_900, 10_000)
 HUBS = (25_000, 39_000, 100_000)
 LARGEST_HUB = 1_000_000
 
@@ -67,7 +68,7 @@ def quick() -> Plan:
         parts=(
             Part(
                 family="power law",
-                make=partial(power_law, 100_000, hubs=(2_500, 3_900, 10_000)),
+                make=partial(power_law, 100_000, hubs=QUICK_HUBS),
                 hub_score=0.316,  # the bound lies at 3,994 edges, not 40,000
             ),
             Part(family="sparse", make=partial(sparse, 9_000)),

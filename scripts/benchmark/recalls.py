@@ -27,6 +27,11 @@ TOP_K = 5
 
 
 def make_retriever(served: Served, questions: Sequence[Question]) -> GraphRetriever:
+    """Make memoria as `retriever_on` does, on a server's driver."""
+    return retriever_on(served.driver, questions)
+
+
+def retriever_on(driver: neo4j.AsyncDriver, questions: Sequence[Question]) -> GraphRetriever:
     """Make memoria with its default settings, and an embedder that has the vectors at hand."""
     vectors = {question.text: question.vector.tolist() for question in questions}
 
@@ -34,7 +39,7 @@ def make_retriever(served: Served, questions: Sequence[Question]) -> GraphRetrie
         return [vectors[text] for text in texts]
 
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
-    return GraphRetriever(served.driver, scope=SCOPE, database=DATABASE, embedder=embedder)
+    return GraphRetriever(driver, scope=SCOPE, database=DATABASE, embedder=embedder)
 
 
 def memoria_recalls(retriever: GraphRetriever) -> list[Contender]:

@@ -1,0 +1,98 @@
+"""A connection that takes its time: what a server far away would be like.
+
+In: a server. Out: the same, behind a proxy on the loopback that holds back what it passes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from memoria.config import StoreConfig
+from memoria.progress import ProgressCallback
+from memoria.retriever import GraphRetriever
+from memoria.store import open_driver
+from scripts.benchmark.cases import Question
+from scripts.benchmark.explorers import round_trip
+from scripts.benchmark.figures import percentile
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.recalls import make_retriever
+from scripts.benchmark.serve import DATABASE, Served
+
+CHUNK = 1 << 16
+DELAYS_MS = (0, 1, 5, 20)
+
+
+@asynccontextmanager
+async def delayed(served: Served, delay_s: float) -> AsyncIterator[Served]:
+    """Add a delay to each round trip: half of it on the way there, half on the way back."""
+    target = urlsplit(served.target.uri)
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
+        await asyncio.gather(
+            _pass_on(reader, far_writer, delay_s / 2), _pass_on(far_reader, writer, delay_s / 2)
+        )
+
+    proxy = await asyncio.start_server(connect, "127.0.0.1", 0)
+    port = proxy.sockets[0].getsockname()[1]
+    config = StoreConfig(query_timeout_s=600, max_sessions=50)
+    near = replace(served.target, uri=f"bolt://127.0.0.1:{port}")
+    async with proxy, open_driver(near, config) as driver:
+        yield replace(served, driver=driver, target=near)
+
+
+async def _pass_on(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay_s: float
+) -> None:
+    """Write what is read, each piece so much later; several may be on their way."""
+    loop = asyncio.get_running_loop()
+    while piece := await reader.read(CHUNK):
+        if delay_s:
+            loop.call_later(delay_s, writer.write, piece)
+        else:
+            writer.write(piece)
+    loop.call_later(delay_s, writer.close)
+
+
+async def recalls_over_delays(
+    served: Served, questions: Sequence[Question], progress: ProgressCallback
+) -> list[dict[str, Any]]:
+    """Time whole recalls and bare round trips over connections that take their time."""
+    found = []
+    for number, delay_ms in enumerate(DELAYS_MS):
+        async with delayed(served, delay_ms / 1_000) as slow:
+            retriever = GraphRetriever(
+                slow.driver,
+                scope=SCOPE,
+                database=DATABASE,
+                embedder=make_retriever(served, questions).embedder,
+            )
+            trip = round_trip(slow)
+            trips_ms, recalls_ms, trips = [], [], []
+            for question in questions:
+                started = time.perf_counter()
+                await trip.run(question)
+                trips_ms.append(1_000 * (time.perf_counter() - started))
+                started = time.perf_counter()
+                recall = await retriever.recall(
+                    question.text, query_tags=question.tags, deadline_s=60
+                )
+                recalls_ms.append(1_000 * (time.perf_counter() - started))
+                levels = max((each.stats.levels for each in recall.explorations), default=0)
+                trips.append(levels + 2)
+        found.append(
+            {
+                "delay_ms": delay_ms,
+                "round_trip_ms": percentile(trips_ms, 50),
+                "recall_ms": percentile(recalls_ms, 50),
+                "trips": percentile(trips, 50),
+            }
+        )
+        progress("delays", number + 1, len(DELAYS_MS))
+    return found

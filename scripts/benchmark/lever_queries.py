@@ -1,0 +1,290 @@
+"""Decisions about queries, each with the other way: what `levers` measures.
+
+In: a server, questions. Out: `Lever`s. Reads only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import neo4j
+
+from memoria.config import ExploreConfig
+from memoria.queries import load
+from memoria.relevance.candidates import MAX_DEGREE
+from memoria.seeds import lucene_query
+from memoria.strategies.transfer import TransferExploration, level_parameters, level_rows
+from memoria.types import Seed
+from scripts.benchmark.cases import Question
+from scripts.benchmark.load import SCOPE
+from scripts.benchmark.queries import text_of
+from scripts.benchmark.recalls import make_retriever
+from scripts.benchmark.serve import DATABASE, Served
+
+Run = Callable[[Any], Awaitable[Any]]
+Parameters = Mapping[str, Any]
+
+CANDIDATES = 50
+HUB_CASES = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lever:
+    """Two ways to the same end.
+
+    Attributes
+    ----------
+    ours, other
+        Answer a case; what they return must be equal, unless it is None.
+    kept
+        What memoria does, in words; ``against`` the other way.
+    """
+
+    kept: str
+    against: str
+    cases: Sequence[Any]
+    ours: Run
+    other: Run
+
+
+async def levers_of(
+    served: Served, session: neo4j.AsyncSession, questions: Sequence[Question]
+) -> list[Lever]:
+    """Every decision that shows in a graph for whole recalls."""
+    ask = Asked(session)
+    return [
+        *await _reading(served, ask, questions),
+        *await _searching(served, ask, questions),
+        *await _levels(served, ask, questions),
+    ]
+
+
+class Asked:
+    """A session that returns the one record of a query."""
+
+    def __init__(self, session: neo4j.AsyncSession) -> None:
+        self._session = session
+
+    async def __call__(self, text: str, parameters: Parameters) -> neo4j.Record:
+        """Send a query, whose parameters are its map ``$p``."""
+        result = await self._session.run(neo4j.Query(text), p=dict(parameters))
+        return (await result.fetch(1))[0]
+
+
+async def _reading(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
+    """Read what a recall found."""
+    retriever = make_retriever(served, questions)
+    cases = []
+    for question in questions:
+        recall = await retriever.recall(question.text, query_tags=question.tags, deadline_s=60)
+        paths = (*(path for each in recall.explorations for path in each.paths), *recall.hits)
+        ids = sorted({id_ for path in paths for id_ in path.ids})
+        cases.append(
+            {
+                "ids": ids,
+                "kinds": [],
+                "known": [],
+                "max_degree": MAX_DEGREE,
+                "max_weight": 1.0,
+                "scope": SCOPE,
+                "vector": question.vector.tolist(),
+            }
+        )
+    hydrate, candidates = load("explore.hydrate").text, load("relevance.candidates").text
+    by_id, maps = text_of("candidates_by_id"), text_of("hydrate_maps")
+
+    async def rows(case: Parameters) -> Any:
+        return sorted((row[0], row[2]) for row in (await ask(hydrate, case))[0])
+
+    async def as_maps(case: Parameters) -> Any:
+        return sorted((row["id"], row["text"]) for row in (await ask(maps, case))[0])
+
+    async def by_node(case: Parameters) -> Any:
+        record = await ask(candidates, {**case, "known": case["ids"]})
+        return sorted(row[:4] for row in record[0])
+
+    async def compared_by_id(case: Parameters) -> Any:
+        return sorted(row[:4] for row in (await ask(by_id, case))[0])
+
+    async def in_one(case: Parameters) -> Any:
+        return sorted((row[0], row[2], row[4][2]) for row in (await ask(candidates, case))[0])
+
+    async def in_two(case: Parameters) -> Any:
+        texts = {row[0]: row[2] for row in (await ask(hydrate, case))[0]}
+        record = await ask(candidates, {**case, "known": case["ids"]})
+        return sorted((row[0], row[2], texts[row[0]]) for row in record[0])
+
+    return [
+        Lever(
+            kept="texts as rows, times as text",
+            against="a map for each memory, times of the driver",
+            cases=cases,
+            ours=rows,
+            other=as_maps,
+        ),
+        Lever(
+            kept="neighbours compared by node, each embedding read once",
+            against="by id, and three times",
+            cases=cases,
+            ours=by_node,
+            other=compared_by_id,
+        ),
+        Lever(
+            kept="texts, cosines and edges in one query",
+            against="in two, one after the other",
+            cases=cases,
+            ours=in_one,
+            other=in_two,
+        ),
+    ]
+
+
+async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
+    """Search for seeds."""
+    cases = [
+        {
+            "kinds": [],
+            "limit": CANDIDATES,
+            "lucene": lucene_query(question.text, SCOPE),
+            "scope": SCOPE,
+            "vector": question.vector.tolist(),
+        }
+        for question in questions
+    ]
+    search, words = load("seeds.vector_search").text, load("seeds.text").text
+    procedure, one = load("seeds.vector_procedure").text, text_of("seeds_in_one")
+
+    async def at_once(case: Parameters) -> Any:
+        async with served.session() as session:
+            found = await asyncio.gather(ask(search, case), Asked(session)(words, case))
+        return [sorted(record[0]) for record in found]
+
+    async def in_one(case: Parameters) -> Any:
+        return [sorted(hits) for hits in await ask(one, case)]
+
+    async def by_search(case: Parameters) -> None:
+        await ask(search, case)
+
+    async def by_procedure(case: Parameters) -> None:
+        await ask(procedure, case)
+
+    return [
+        Lever(
+            kept="vector and full-text search at once, in two sessions",
+            against="in one query",
+            cases=cases,
+            ours=at_once,
+            other=in_one,
+        ),
+        Lever(
+            kept="`SEARCH`, which filters by scope inside the index",
+            against="the procedure (one scope: nothing to filter)",
+            cases=cases,
+            ours=by_search,
+            other=by_procedure,
+        ),
+    ]
+
+
+async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
+    """Variants of the level query, on whole explorations."""
+    level = load("explore.level").text
+    retriever = make_retriever(served, questions)
+    cases = []
+    for question in questions:
+        seeds = await retriever.find_seeds(question.text, query_tags=question.tags)
+        cases.append(await _all_levels(ask, seeds.seeds, question.tags))
+    nodes = sorted({row[1] for case in cases for each in case for row in each["frontier"]})
+    records, _, _ = await served.driver.execute_query(
+        text_of("element_ids"), ids=nodes, scope=SCOPE, database_=DATABASE
+    )
+    element = dict(records[0][0])
+    named = {value: key for key, value in element.items()}
+
+    def explore(text: str, of: Callable[[Parameters], Parameters] = lambda case: case) -> Run:
+        async def run(case: Sequence[Parameters]) -> Any:
+            answers = [(await ask(text, of(each)))[0] for each in case]
+            return [
+                sorted([row[0], named.get(row[1], row[1]), *row[2:]] for row in rows)
+                for rows in answers
+            ]
+
+        return run
+
+    def lists(case: Parameters) -> Parameters:
+        return {**case, "visited": [list(visited) for visited in case["visited"]]}
+
+    def elements(case: Parameters) -> Parameters:
+        return {**case, "frontier": [[i, element[node], e] for i, node, e in case["frontier"]]}
+
+    ours = explore(level)
+    as_list = _changed(
+        level, "$p.visited[f[0]][neighbour.id] IS NOT NULL", "neighbour.id IN $p.visited[f[0]]"
+    )
+    untyped = _changed(level, "COUNT { (current)-[:RELATES]-() }", "COUNT { (current)--() }")
+    by_element = _changed(
+        level,
+        "MATCH (current:Memory {scope: $p.scope, id: f[1]})",
+        "MATCH (current:Memory) WHERE elementId(current) = f[1] AND current.scope = $p.scope",
+    )
+    return [
+        Lever(kept=kept, against=against, cases=cases, ours=ours, other=other)
+        for kept, against, other in (
+            ("visited memories in a map", "in a list", explore(as_list, lists)),
+            (
+                "degree of type RELATES",
+                "of any type (not exact where others exist)",
+                explore(untyped),
+            ),
+            ("frontier by scope and id", "by elementId", explore(by_element, elements)),
+        )
+    ]
+
+
+async def _all_levels(
+    ask: Asked, seeds: Sequence[Seed], tags: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Parameters of each level of one exploration of all seeds."""
+    config = ExploreConfig()
+    spreads = [TransferExploration(seed, config) for seed in seeds]
+    found = []
+    while active := [spread for spread in spreads if spread.frontier]:
+        parameters = level_parameters(active, scope=SCOPE, query_tags=tags, config=config)
+        parameters["visited"] = [dict(visited) for visited in parameters["visited"]]
+        found.append(parameters)
+        rows = level_rows((await ask(load("explore.level").text, parameters))[0], len(active))
+        for spread, row in zip(active, rows, strict=True):
+            spread.absorb(row)
+    return found
+
+
+def hub_lever(served: Served, ask: Asked, node: int, degree: int) -> Lever:
+    """Go the first level from a hub."""
+    level = load("explore.level").text
+    all_tags = _changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
+    spread = TransferExploration(Seed(id=served.graph.ids[node], score=1.0), ExploreConfig())
+    case = level_parameters([spread], scope=SCOPE, query_tags=(), config=ExploreConfig())
+
+    async def ours(_: None) -> Any:
+        return (await ask(level, case))[0]
+
+    async def other(_: None) -> Any:
+        return (await ask(all_tags, case))[0]
+
+    return Lever(
+        kept=f"the weight alone decides before tags are read, hub of {degree:,} edges",
+        against="tags of all edges are read",
+        cases=[None] * HUB_CASES,
+        ours=ours,
+        other=other,
+    )
+
+
+def _changed(text: str, old: str, new: str) -> str:
+    """Replace what must be there."""
+    if text.count(old) != 1:
+        raise ValueError(f"the query has changed: {old}")
+    return text.replace(old, new)
