@@ -6,7 +6,7 @@ In: a server. Out: `Contender`s. Reads only.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 
 from memoria.config import ExploreConfig
@@ -39,7 +39,7 @@ def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]
     }
     return [
         *(
-            Contender(name=name, run=_whole(retriever, setting), agrees=same_paths)
+            Contender(name=name, run=_whole(retriever, setting, served.degrees), agrees=same_paths)
             for name, setting in settings.items()
         ),
         Contender(name=STREAMED, run=_streamed(retriever, together), agrees=same_paths),
@@ -81,7 +81,23 @@ def outcome_of(explorations: Iterable[Exploration], first_s: float | None) -> Ou
     return Outcome(found=found, first_s=first_s, levels=levels, notes=notes)
 
 
-def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
+def _edges_read(
+    explorations: Iterable[Exploration], degree_of: Mapping[str, int], config: ExploreConfig
+) -> int:
+    """Count the edges at all memories that were expanded."""
+    found = 0
+    for exploration in explorations:
+        degrees = {hop.source: hop.degree for path in exploration.paths for hop in path.hops}
+        for path in exploration.paths:
+            degree = degree_of[path.ids[-1]]
+            hopeless = path.energy * config.max_weight <= config.min_activation * degree**0.5
+            if path.end_reason != "max_depth" and not hopeless:
+                degrees[path.ids[-1]] = degree
+        found += sum(degrees.values())
+    return found
+
+
+def _whole(retriever: GraphRetriever, config: ExploreConfig, degree_of: Mapping[str, int]) -> Run:
     async def run(case: Case) -> Outcome:
         started = time.perf_counter()
         first_s = None
@@ -92,7 +108,9 @@ def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
         async for exploration in stream:
             first_s = first_s or time.perf_counter() - started
             done.append(exploration)
-        return outcome_of(done, first_s)
+        outcome = outcome_of(done, first_s)
+        outcome.notes["edges_read"] = _edges_read(done, degree_of, config)
+        return outcome
 
     return run
 

@@ -28,7 +28,7 @@ def recorded(result: Result) -> dict[str, Any]:
         "peak_mb": result.peak_mb,
         **{
             name: [sample.outcome.notes.get(name) for sample in samples if sample.outcome]
-            for name in ("took_s", "nodes", "stages", "reasons")
+            for name in ("took_s", "nodes", "edges_read", "stages", "reasons")
             if any(sample.outcome and name in sample.outcome.notes for sample in samples)
         },
     }

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scripts.benchmark.cost import fit_cost, terms_of, trip_of
 from scripts.benchmark.figures import common, percentile, ratio
 from scripts.benchmark.names import MEMORIA, PAGERANK, RECALL, ROUND_TRIP, WITH_LOAD
 from scripts.benchmark.targets import targets
@@ -36,6 +37,8 @@ def markdown(run: Mapping[str, Any]) -> str:
     """Write the page."""
     parts = ["# Benchmark", "", _environment(run), ""]
     parts += ["## Measures and targets", "", *_targets(run), ""]
+    if explored := [graph for graph in run["graphs"] if MEMORIA in graph["contenders"]]:
+        parts += ["## What an exploration costs", "", *_cost(explored), ""]
     for graph in run["graphs"]:
         parts += [f"## {graph['name'].capitalize()}", "", _loaded(graph), ""]
         parts += [*_contenders(graph), ""]
@@ -66,6 +69,36 @@ def _targets(run: Mapping[str, Any]) -> Iterator[str]:
             for row in targets(run)
         ],
     )
+
+
+def _cost(graphs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Write the cost model, how well it fits, and what it says of a network of 1 ms."""
+    model = fit_cost(graphs)
+    yield (
+        f"Fitted to all explorations of five seeds in one session: each query its round trip and "
+        f"{model.overhead_ms:.2f} ms, each memory reached {1_000 * model.memory_ms:.0f} us, each "
+        f"edge read {1_000 * model.edge_ms:.1f} us. The size of the graph is no term: what it does "
+        "to the time is in the difference of the columns *measured* and *model*."
+    )
+    yield ""
+    rows = []
+    for graph in graphs:
+        terms, trip_ms = terms_of(graph), trip_of(graph)
+        walls = np.array(graph["contenders"][MEMORIA]["wall_ms"])
+        here, far = model.predict(terms, trip_ms), model.predict(terms, trip_ms + 1)
+        error = np.median(np.abs(here - walls) / walls)
+        rows.append(
+            (
+                graph["name"],
+                *(f"{value:,.0f}" for value in np.median(terms, axis=0)),
+                f"{percentile(walls.tolist(), 50):.1f} / {percentile(walls.tolist(), 95):.1f}",
+                f"{percentile(here.tolist(), 50):.1f} / {percentile(here.tolist(), 95):.1f}",
+                f"{100 * error:.0f} %",
+                f"{percentile(far.tolist(), 50):.1f} / {percentile(far.tolist(), 95):.1f}",
+            )
+        )
+    head = ("graph", "queries, p50", "memories", "edges", "measured ms, p50 / p95", "model")
+    yield from _table((*head, "error, p50", "model with 1 ms of network"), rows)
 
 
 def _loaded(graph: Mapping[str, Any]) -> str:

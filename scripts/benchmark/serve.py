@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,8 @@ class Served:
         Process id of the server.
     load
         How the graph came in: the way, its size, seconds of each step.
+    degrees
+        Id -> edges at the memory.
     """
 
     graph: Graph
@@ -62,6 +64,7 @@ class Served:
     target: Target
     pid: int
     load: dict[str, Any]
+    degrees: Mapping[str, int]
 
     def session(self) -> neo4j.AsyncSession:
         """Open a session for reading; without the server's advice on each query, as memoria's."""
@@ -79,11 +82,12 @@ async def serve(
     shutil.copytree(default_home() / "jars", folder / "jars")  # the list; the jars are shared
     server = LocalNeo4j(folder, heap_mb=memory.heap_mb, page_cache_mb=memory.page_cache_mb)
     offline = len(graph.source) >= OFFLINE_FROM_EDGES
+    degrees = dict(zip(graph.ids, graph.degrees().tolist(), strict=True))
     load: dict[str, Any] = {
         "way": "offline import" if offline else "GraphWriter",
         "nodes": len(graph.ids),
         "edges": len(graph.source),
-        "largest_degree": int(graph.degrees().max()),
+        "largest_degree": max(degrees.values()),
         "embedded": graph.embedded,
     }
     config = StoreConfig(query_timeout_s=600, max_sessions=50)
@@ -107,7 +111,14 @@ async def serve(
                     await write(graph, store, progress)
             for name in ("id_index", "await_indexes"):
                 await driver.execute_query(text_of(name), database_=DATABASE)
-            yield Served(graph=graph, driver=driver, target=target, pid=info.pid, load=load)
+            yield Served(
+                graph=graph,
+                driver=driver,
+                target=target,
+                pid=info.pid,
+                load=load,
+                degrees=degrees,
+            )
     finally:
         await server.stop()
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memoria.progress import silent
@@ -19,6 +20,7 @@ from scripts.benchmark.contender import (
     reaches_as_much,
     same_paths,
 )
+from scripts.benchmark.cost import fit_cost, terms_of
 from scripts.benchmark.figures import common, ratio, share_of
 from scripts.benchmark.meter import Meter
 from scripts.benchmark.race import Limits, race
@@ -153,7 +155,7 @@ def run() -> dict[str, Any]:
         "family": "power law",
         "load": {**load, "write_s": 1.0},
         "contenders": {
-            names.MEMORIA: column([4.0] * 4),
+            names.MEMORIA: column([4.0] * 4, nodes=[5] * 4, edges_read=[40] * 4),
             names.BARE: column([4.0] * 4, took_s=[[0.001, 0.001, 0.002]] * 4),
             names.STREAMED: column([4.0] * 4),
             names.PRINTED: column([800.0] * 4, too_slow=[3]),
@@ -189,6 +191,20 @@ def run() -> dict[str, Any]:
     environment |= {"load_start": "0.0, 0.0, 0.0", "load_end": "0.1, 0.0, 0.0"}
     settings = {"arguments": "--quick", "took_s": 60.0}
     return {"environment": environment, "settings": settings, "graphs": [explored, recalled]}
+
+
+def test_costs_are_recovered_from_times_that_follow_the_model() -> None:
+    rng = np.random.default_rng(1)
+    levels, nodes = rng.integers(1, 6, 50), rng.integers(1, 300, 50)
+    edges = rng.integers(10, 5_000, 50)
+    walls = (levels + 1) * (0.7 + 0.4) + nodes * 0.03 + edges * 0.002
+    memoria = {"levels": levels, "nodes": nodes, "edges_read": edges, "wall_ms": walls}
+    graph = {"contenders": {names.MEMORIA: memoria, names.ROUND_TRIP: {"wall_ms": [0.7]}}}
+    model = fit_cost([graph])
+    found = (model.overhead_ms, model.memory_ms, model.edge_ms)
+    assert found == pytest.approx((0.4, 0.03, 0.002))
+    assert model.predict(terms_of(graph), 0.7) == pytest.approx(walls)
+    assert model.predict(terms_of(graph), 1.7) == pytest.approx(walls + levels + 1)
 
 
 def test_targets_are_judged_by_the_numbers_of_the_run(run: dict[str, Any]) -> None:
