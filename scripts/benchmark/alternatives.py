@@ -153,7 +153,7 @@ async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
                         {"node_id": branch.id, "activation": branch.energy}
                         for branch in spread.frontier
                     ],
-                    "visited_ids": spread.visited,
+                    "visited_ids": list(spread.visited),
                     "query_tags_count": len(case.tags),
                     **asking.shared(case),
                 },
@@ -176,7 +176,7 @@ async def _looped(asking: _Asking, seed: Seed, case: Case) -> _Explored:
                     {
                         "node_id": branch.id,
                         "activation": branch.energy,
-                        "visited_ids": spread.visited,
+                        "visited_ids": list(spread.visited),
                         **asking.shared(case),
                     },
                 )
