@@ -75,14 +75,14 @@ def quick() -> Plan:
             Part(family="recall", make=partial(recall_graph, 10_000)),
         ),
         memory=Memory(heap_mb=1_024, page_cache_mb=256),
-        race=Limits(cases=20, contender_s=1, warm_up=3),
-        hubs=Limits(cases=5, contender_s=0.5, warm_up=1),
-        query_s=2,
+        race=Limits(cases=12, contender_s=0.7, warm_up=2),
+        hubs=Limits(cases=4, contender_s=0.4, warm_up=1),
+        query_s=1.5,
         trips=5,
-        recalls=60,
-        at_once_s=1,
+        recalls=100,
+        at_once_s=0.5,
         varied=100,
-        varied_s=5,
+        varied_s=4,
     )
 
 
@@ -108,7 +108,7 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
         recalls=400,
         at_once_s=10,
         varied=10_000,
-        varied_s=900,
+        varied_s=600,
     )
 
 

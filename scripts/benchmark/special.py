@@ -31,6 +31,7 @@ from scripts.benchmark.serve import DATABASE, Served
 LOWER = 0.0005
 CONCURRENCIES = (1, 2, 4, 8, 16, 32, 64, 100)
 PLAN_RECALLS_AT_ONCE = 4
+FEW = 60
 
 
 async def hubs(
@@ -149,12 +150,33 @@ async def plans(
     limit_s: float,
     progress: ProgressCallback,
 ) -> dict[str, Any]:
-    """Count the plans in the server's cache after varied recalls, and the query texts sent."""
-    with wiretap() as wire:
-        for question in questions[:5]:
-            await retriever.recall(question.text, query_tags=question.tags)
-    texts = sorted({message for message in wire.sent if message.startswith("RUN ")})
+    """Count the plans in the server's cache after varied recalls, and the query texts sent.
+
+    Once after the first few, which say how many texts there are, and once after all the others.
+    """
+    few, rest = questions[:FEW], questions[FEW:]
     await _clear_caches(served)
+    with wiretap() as wire:
+        await _vary(served, retriever, few, limit_s=limit_s, progress=progress)
+    first = await _clear_caches(served)
+    done = await _vary(served, retriever, rest, limit_s=limit_s, progress=progress)
+    return {
+        "recalls": done,
+        "texts": sorted({message for message in wire.sent if message.startswith("RUN ")}),
+        "plans_of_few": first,
+        "plans": await _clear_caches(served),
+    }
+
+
+async def _vary(
+    served: Served,
+    retriever: GraphRetriever,
+    questions: Sequence[Question],
+    *,
+    limit_s: float,
+    progress: ProgressCallback,
+) -> int:
+    """Recall with settings that change each time, for so long at most; how many there were."""
     until = time.perf_counter() + limit_s
     waiting, done = list(questions), 0
 
@@ -173,7 +195,7 @@ async def plans(
             progress("varied recalls", done, len(questions))
 
     await asyncio.gather(*(worker() for _ in range(PLAN_RECALLS_AT_ONCE)))
-    return {"recalls": done, "texts": texts, "plans": await _clear_caches(served)}
+    return done
 
 
 def _varied(number: int) -> RetrieverConfig:

@@ -212,7 +212,7 @@ def _plans(graph: Record) -> Iterator[Target]:
         yield Target(
             measure=f"{graph['name']}: plans after {plans['recalls']:,} varied recalls",
             target=f"= {len(plans['texts'])} query texts",
-            value=str(plans["plans"]),
+            value=f"{plans['plans']}; after the first few {plans['plans_of_few']}",
             met=plans["plans"] == len(plans["texts"]),
         )
 

@@ -185,7 +185,7 @@ def run() -> dict[str, Any]:
             {"concurrency": 100, "recalls": 95, "wall_s": 10.0, "took_ms": [900.0, 950.0]}
             | {"failed": []},
         ],
-        "plans": {"recalls": 10_000, "texts": ["RUN a", "RUN b"], "plans": 3},
+        "plans": {"recalls": 10_000, "texts": ["RUN a", "RUN b"], "plans": 3, "plans_of_few": 3},
     }
     environment = {"neo4j": "1", "driver": "2", "python": "3", "cores": 2}
     environment |= {"load_start": "0.0, 0.0, 0.0", "load_end": "0.1, 0.0, 0.0"}
