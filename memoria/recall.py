@@ -22,6 +22,7 @@ from memoria.rank import rank_by_energy
 from memoria.relevance import NOTHING_KNOWN, Facts, ask_facts, gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
+from memoria.settings import settings_of
 from memoria.store import Store
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.validation import check_kind, check_string, check_strings
@@ -154,6 +155,10 @@ class Recaller:
                 *notes,
                 *(f"exploration from {found.seed.id} failed: {found.error}" for found in failed),
             ),
+            seeds=seeds,
+            explorations=explorations,
+            config=settings_of(self._call.config),
+            vector=None if self._vector is None else tuple(self._vector),
         )
         return Recall(
             seeds=seeds,

@@ -26,6 +26,7 @@ CONFIGS = (
     memoria.RelevanceConfig,
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,
+    memoria.LearnConfig,
     memoria.ContextConfig,
     memoria.StoreConfig,
 )
@@ -43,6 +44,14 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "writing": (
         "Writing",
         ("apply_schema", "GraphWriter", "Linker", "LinkReport", "Memory", "Relation", "Store"),
+    ),
+    "learning": (
+        "Learning",
+        (
+            *("Learner", "is_more_specific", "LearnReport"),
+            *("ConsolidateReport", "EdgeChange", "UndoReport"),
+            *("replay", "Replay", "PathChange"),
+        ),
     ),
     "results": (
         "Results",

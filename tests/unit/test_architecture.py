@@ -23,9 +23,9 @@ RANKS = [
     {"store", "jars", "maven", "jsonl", "stream", "plain"},
     {"clock", "schema", "embed", "hydrate", "sample"},
     {"strategies"},
-    {"seeds", "explore", "rank", "relevance", "context"}
-    | {"ingest", "link", "export", "stats", "local"},
-    {"recall", "doctor"},
+    {"seeds", "explore", "rank", "relevance", "context", "settings"}
+    | {"ingest", "link", "learn", "export", "stats", "local"},
+    {"recall", "replay", "doctor"},
     {"retriever"},
     {"evaluation"},
     {"connect", "cli"},
