@@ -17,7 +17,7 @@ import typer.main
 
 import memoria
 from memoria import errors
-from memoria.cli import app
+from memoria.cli import all_commands, app
 
 CONFIGS = (
     memoria.RetrieverConfig,
@@ -179,7 +179,7 @@ def command_line_page() -> str:
         f"{_help_text(group, 'memoria')}\n",
         *_parameter_table(group, context, "memoria"),
     ]
-    for name, command in group.commands.items():
+    for name, command in all_commands().items():
         inside = command.context_class(command, info_name=name, parent=context)
         usage = " ".join(["memoria", name, *command.collect_usage_pieces(inside)])
         parts += [f"## memoria {name}\n", f"```text\n{usage}\n```\n"]
