@@ -11,11 +11,12 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
+from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.ingest import GraphWriter
 from memoria.learn import CO_ACTIVATED, MAX_USE_TIMES, LearnConfig, Learner
 from memoria.model.plasticity import oja, strengthened
-from memoria.queries import Query
+from memoria.queries import Query, load, root
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Transactions
 from memoria.types import Memory, Relation, Seed
@@ -703,3 +704,39 @@ async def test_nothing_of_learning_is_a_relates_edge_or_a_memory(graph: Graph) -
     )
     assert names(rows) == {"LearningChange"}
     assert len(await graph.edges()) == 2
+
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "learn.conditions": {"ids": ["a"], "scope": "s"},
+    "learn.edges": {"before": 0.0, "ids": ["a"], "scope": "s"},
+    "learn.log": {"key": "k", "since": NOW},
+    "learn.page": {"after": "", "limit": 10, "scope": "s"},
+}
+
+
+def test_every_reading_query_of_learning_is_here() -> None:
+    queries = [load(f"learn.{file.stem}") for file in (root() / "learn").glob("*.cypher")]
+    assert {query.name for query in queries if query.mode == "read"} == set(PARAMETERS)
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+async def test_reading_for_learning_never_scans(store: Store, name: str) -> None:
+    plan = await plans.explain(store, load(name), PARAMETERS[name])
+    assert not [step for step in plan if step[0] in plans.SCANS], plan
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["learn.reinforce", "learn.co_activate", "learn.suppress", "learn.consolidate", "learn.undo"],
+)
+async def test_writing_for_learning_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
+    query = load(name)
+    parameters = dict.fromkeys(query.params, 1)
+    result = await driver.execute_query(f"EXPLAIN {query.text}", p=parameters)
+    steps, todo = set(), [result.summary.plan]
+    while todo:
+        step = todo.pop()
+        assert step is not None
+        steps.add(step["operatorType"].partition("@")[0])
+        todo += step.get("children", [])
+    assert steps.isdisjoint(plans.SCANS), steps
