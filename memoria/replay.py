@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoria.explore import ExploreRequest, Listener, explore
+from memoria.ranges import check_seconds
 from memoria.settings import explore_config_from
 from memoria.store import Store
 from memoria.types import EndReason, Exploration, Hop, Path, Trace
@@ -82,6 +83,8 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
         Every exploration failed; the error of the first.
     """
     config = explore_config_from(trace.config, changes)
+    deadline_s = trace.config.get("deadline_s", DEADLINE_S)
+    check_seconds("deadline_s", deadline_s)
     clock = asyncio.get_running_loop().time
     seeds = trace.seeds.seeds
     done: dict[str, Exploration] = {}
@@ -92,7 +95,7 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
             query_tags=trace.query_tags,
             config=config,
             started=clock(),
-            until=clock() + float(trace.config.get("deadline_s", DEADLINE_S)),
+            until=clock() + deadline_s,
             hydrate_at="group_end",
             vector=trace.vector,
         )

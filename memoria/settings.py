@@ -51,7 +51,10 @@ def explore_config_from(
     ConfigError
         A name or a value is not valid, or the strategy is none of memoria's.
     """
-    values = dict(settings.get("explore", {}))
+    stage_settings = settings.get("explore", {})
+    if not isinstance(stage_settings, Mapping):
+        raise ConfigError("explore must be a map of settings: take those of a trace as they are")
+    values = dict(stage_settings)
     own: dict[str, Any] = {}
     for name, value in (changes or {}).items():
         stage, _, setting = name.rpartition(".")
@@ -70,14 +73,14 @@ def _strategy_from(value: object, own: Mapping[str, Any]) -> str | AnyStrategy:
     """Return a strategy by its name, or with settings of its own."""
     given = dict(value) if isinstance(value, Mapping) else {"name": value}
     name = given.pop("name", None)
-    if name not in STRATEGIES:
+    if not isinstance(name, str) or name not in STRATEGIES:
         raise ConfigError(
             f"the strategy {name!r:.80} is none of {', '.join(STRATEGIES)}: name one of these"
         )
     given.update(own)
     if not given:
-        return str(name)
-    standard = STRATEGIES[str(name)]
+        return name
+    standard = STRATEGIES[name]
     known = _names(standard) if is_dataclass(standard) else ()
     if unknown := sorted(set(given) - set(known)):
         raise ConfigError(f"the strategy {name} has no setting {', '.join(unknown)}")

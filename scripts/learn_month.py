@@ -135,7 +135,7 @@ class Month:
 
 
 # The picture: size, margins and the room of one panel; pixels.
-WIDTH, HEIGHT, LEFT, TOP, PANEL_HEIGHT, PANEL_WIDTH, GAP = 820, 340, 50, 44, 240, 330, 80
+WIDTH, HEIGHT, LEFT, TOP, PANEL_HEIGHT, PANEL_WIDTH, GAP = 820, 356, 50, 44, 240, 330, 80
 LOOKS = (
     ("card", "fill", "#ffffff", "#0d1117"),
     ("text", "fill", "#1f2328", "#e6edf3"),
@@ -213,9 +213,9 @@ def _panel(
     for place, (look, name, values) in enumerate(lines):
         points = " ".join(f"{x(day):.1f},{y(value):.1f}" for day, value in enumerate(values))
         parts.append(f'<path class="{look}" stroke-width="2" d="M{points}"/>')
-        at = left + 84 * place if most <= 1 else left + 140 * place
-        parts.append(f'<path class="{look}" stroke-width="2" d="M{at} {bottom + 38}h14"/>')
-        parts.append(f'<text class="muted" x="{at + 18}" y="{bottom + 42}">{name}</text>')
+        at, under = left + 160 * (place % 2), bottom + 38 + 18 * (place // 2)
+        parts.append(f'<path class="{look}" stroke-width="2" d="M{at} {under}h14"/>')
+        parts.append(f'<text class="muted" x="{at + 18}" y="{under + 4}">{name}</text>')
     return parts
 
 

@@ -37,7 +37,7 @@ class LearnConfig:
     eta: float = plasticity.ETA
     co_activations: int = plasticity.CO_ACTIVATIONS
     window_days: float = plasticity.WINDOW_DAYS
-    max_active: int = 20
+    max_active: int = 8
     decay_per_hour: float = plasticity.DECAY_PER_HOUR
     promote_uses: int = 5
     min_weight: float = plasticity.MIN_WEIGHT

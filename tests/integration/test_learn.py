@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -220,6 +221,34 @@ class TestStrengthenEdge:
         # The writers gave the same weight: what was learned stays.
         assert (await graph.weights())["ab"] == 1.0
         assert (await graph.memory("b"))["use_count"] == 20
+
+
+async def test_any_use_gives_what_the_formulas_give_and_stays_bounded(graph: Graph) -> None:
+    await graph.write("abcd", {"ab": 0.3, "cd": 0.9})
+    learner = graph.learner(co_activations=1)
+    one = trace(graph.scope, [("a", 1.0), ("c", 0.5)], [("b", 0.2), ("d", 0.8)])
+    await learner.co_activate(one)
+    model = {"ab": 0.3, "cd": 0.9, "ac": 0.1, "bd": 0.1, "ad": 0.1, "bc": 0.1}
+    assert await graph.weights() == model
+    rng = random.Random(3)
+    for _ in range(60):
+        if rng.random() < 0.5:
+            ends = rng.choice(["ab", "cd"])
+            gain = rng.uniform(0.001, 0.3)
+            await learner.strengthen_edge(*ends, relation="near", increment=gain)
+            model[ends] = strengthened(model[ends], gain)
+        else:
+            a, b, c, d = (rng.random() for _ in range(4))
+            # c and d are one hop away; the seeds a and b are no pair.
+            one = trace(graph.scope, [("a", a), ("c", c)], [("b", b), ("d", d)])
+            await learner.co_activate(one)
+            for first, second in (("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")):
+                energies = {"a": a, "b": b, "c": c, "d": d}
+                ends = first + second
+                model[ends] = oja(model[ends], energies[first], energies[second])
+        weights = await graph.weights()
+        assert weights == model
+        assert all(0.0 <= weight <= 1.0 for weight in weights.values())
 
 
 class TestOnce:

@@ -77,6 +77,14 @@ def test_wrong_changes_are_refused(changes: dict[str, Any], message: str) -> Non
         explore_config_from(settings_of(RetrieverConfig()), changes)
 
 
+@pytest.mark.parametrize("wrong", [3, "x", [1]])
+def test_settings_that_are_no_map_are_refused(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match="explore must be a map"):
+        explore_config_from({"explore": wrong})
+    with pytest.raises(ConfigError, match="is none of"):
+        explore_config_from({"explore": {"strategy": {"name": wrong}}})
+
+
 def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
     class Mine:
         name = "mine"
