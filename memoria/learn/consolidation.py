@@ -84,9 +84,9 @@ def decide(edge: LearnedEdge, now: float, config: LearnConfig) -> Decision:
     lif_weight = edge.lif_weight
     if lif_weight is not None:
         lif_weight = decayed(lif_weight, edge.base_weight, hours, rate=rate)
+    pruned = edge.made and weight < config.min_weight
     often = edge.uses - edge.promoted_uses >= config.promote_uses
-    promoted = often and weight > edge.base_weight
-    pruned = edge.made and not promoted and weight < config.min_weight
+    promoted = often and not pruned and weight > edge.base_weight
     return Decision(
         edge=edge,
         weight=None if pruned else weight,
@@ -118,7 +118,7 @@ class Consolidation:
             changed = [decision for decision in decisions if decision.changes]
             done += changed
             if (changed or old_pairs) and not dry_run:
-                skipped += len(changed) - await self._write(page, changed)
+                skipped += max(0, len(changed) - await self._write(page, changed))
         pruned = sum(decision.weight is None for decision in done)
         promoted = sum(decision.promoted for decision in done)
         return ConsolidateReport(

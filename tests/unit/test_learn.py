@@ -274,6 +274,7 @@ class TestDecide:
     def test_a_made_edge_is_pruned_when_it_is_too_weak_a_given_one_never(self) -> None:
         weak = {"weight": 0.009, "base_weight": 0.0}
         assert decide(learned(made=True, **weak), 0.0, self.config).weight is None
+        assert decide(learned(made=True, uses=9, **weak), 0.0, self.config).weight is None
         assert decide(learned(made=False, **weak), 0.0, self.config).weight == 0.009
         at = learned(made=True, weight=0.01, base_weight=0.0)
         assert decide(at, 0.0, self.config).weight == 0.01
