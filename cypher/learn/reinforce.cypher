@@ -37,14 +37,15 @@ CALL (e, fresh) {
   CREATE (e)-[:CHANGED]->(ch:LearningChange)
   SET ch = m {.use_times, .use_count, .confirmed, .overridden, .active_hours},
       ch.change = 'memory', ch.change_source = row[0]
-  SET m.use_count = coalesce(m.use_count, 0) + row[1],
+  SET m.use_count = CASE row[1] WHEN 1 THEN coalesce(m.use_count, 0) + 1 ELSE m.use_count END,
       m.use_times = CASE row[1]
         WHEN 1 THEN (coalesce(m.use_times, []) + $p.time)[-$p.max_times..] ELSE m.use_times END,
       m.active_hours = CASE
         WHEN row[1] = 1 AND NOT coalesce(m.active_hours >= $p.hours, false) THEN $p.hours
         ELSE m.active_hours END,
-      m.confirmed = coalesce(m.confirmed, 0) + row[2],
-      m.overridden = coalesce(m.overridden, 0) + row[3]
+      m.confirmed = CASE row[2] WHEN 1 THEN coalesce(m.confirmed, 0) + 1 ELSE m.confirmed END,
+      m.overridden = CASE row[3]
+        WHEN 1 THEN coalesce(m.overridden, 0) + 1 ELSE m.overridden END
   RETURN count(*) AS counted
 }
 CALL (e, fresh) {

@@ -142,6 +142,8 @@ def suppression_event(
 
 def aware(time: datetime) -> datetime:
     """Return a time in UTC; a naive one counts as UTC."""
+    if not isinstance(time, datetime):
+        raise InvalidInputError(f"a time must be a datetime, got a {type(time).__name__}")
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 

@@ -401,7 +401,7 @@ async def test_feedback_counts_on_the_memories_and_changes_no_weight(graph: Grap
         for id_ in "abc"
         for m in [await graph.memory(id_)]
     }
-    assert counts == {"a": (0, 3, 0), "b": (3, 0, 0), "c": (3, 0, 0)}
+    assert counts == {"a": (None, 3, None), "b": (3, None, None), "c": (3, None, None)}
     assert await graph.weights() == {"ab": 0.5}
     with pytest.raises(InvalidInputError, match="both confirmed and overridden"):
         await learner.feedback(one, confirmed=["b"], overridden=["b"])
@@ -665,6 +665,12 @@ class TestUndo:
         report = await learner.undo(NOW)
         assert (report.events, report.restored, report.kept) == (3, 2, 1)
         assert await graph.weights() == {"ab": 0.3, "bc": 0.5}
+
+    async def test_what_is_no_time_is_refused(self, graph: Graph) -> None:
+        with pytest.raises(InvalidInputError, match="must be a datetime"):
+            await graph.learner().undo("yesterday")  # type: ignore[arg-type]
+        with pytest.raises(InvalidInputError, match="must be a datetime"):
+            await graph.learner().consolidate("now")  # type: ignore[arg-type]
 
     async def test_it_is_done_once_and_the_log_stays(self, graph: Graph) -> None:
         await graph.write("ab", {"ab": 0.5})
