@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from memoria.config import AnyStrategy, ExploreConfig, RetrieverConfig
@@ -84,8 +85,9 @@ def _strategy_from(value: object, own: Mapping[str, Any]) -> str | AnyStrategy:
     known = _names(standard) if is_dataclass(standard) else ()
     if unknown := sorted(set(given) - set(known)):
         raise ConfigError(f"the strategy {name} has no setting {', '.join(unknown)}")
-    listed = {key: tuple(each) if isinstance(each, list) else each for key, each in given.items()}
-    return replace(standard, **listed)  # type: ignore[type-var]
+    times = {field.name for field in fields(standard) if "datetime" in str(field.type)}  # type: ignore[arg-type]
+    values = {key: _from_plain(each, is_time=key in times) for key, each in given.items()}
+    return replace(standard, **values)  # type: ignore[type-var]
 
 
 def _plain_strategy(strategy: str | AnyStrategy) -> str | dict[str, Any]:
@@ -95,9 +97,27 @@ def _plain_strategy(strategy: str | AnyStrategy) -> str | dict[str, Any]:
 
 
 def _values(config: Any) -> dict[str, Any]:
-    """Return the fields of settings; tuples as lists, which is what JSON has."""
-    values = {field.name: getattr(config, field.name) for field in fields(config)}
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    """Return the fields of settings as what JSON has: lists for tuples, texts for times."""
+    return {field.name: _plain(getattr(config, field.name)) for field in fields(config)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _from_plain(value: Any, *, is_time: bool) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    if not is_time or not isinstance(value, str):
+        return value
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError as exc:
+        raise ConfigError(f"{value!r:.80} is no time: write it as 2026-05-02T18:00+00:00") from exc
 
 
 def _names(config: Any) -> tuple[str, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, ClassVar
 
 import pytest
 
@@ -95,9 +97,28 @@ def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
             raise NotImplementedError
 
     plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Mine())))
+    assert plain["explore"]["strategy"] == {"name": "mine"}
     with pytest.raises(ConfigError, match="name one of these"):
         explore_config_from(plain)
     assert explore_config_from(plain, {"strategy": "lif"}).strategy == "lif"
+
+
+def test_times_and_maps_of_a_strategy_are_plain_in_json() -> None:
+    @dataclass(frozen=True)
+    class Timed:
+        name: ClassVar[str] = "timed"
+        now: datetime | None = datetime(2026, 5, 2, tzinfo=UTC)
+        context: Mapping[str, Any] = field(default_factory=lambda: {"language": "go"})
+
+        def start(self, question: Any) -> Any:
+            raise NotImplementedError
+
+    plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Timed())))
+    assert json.loads(json.dumps(plain))["explore"]["strategy"] == {
+        "name": "timed",
+        "now": "2026-05-02T00:00:00+00:00",
+        "context": {"language": "go"},
+    }
 
 
 def recall_of(found: Trace) -> Recall:
