@@ -35,7 +35,9 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.ingest import GraphWriter
+from memoria.learn import LearnConfig, Learner, is_more_specific
 from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+from memoria.replay import PathChange, Replay, replay
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store
@@ -43,12 +45,15 @@ from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, Synapse, Tra
 from memoria.stream import Stream
 from memoria.types import (
     Activation,
+    ConsolidateReport,
     ContextItem,
     ContextPack,
     Contribution,
+    EdgeChange,
     Exploration,
     ExplorationStats,
     Hop,
+    LearnReport,
     LinkReport,
     Memory,
     MemoryNode,
@@ -60,6 +65,7 @@ from memoria.types import (
     Seed,
     Seeds,
     Trace,
+    UndoReport,
 )
 from memoria.weights import RelevanceConfig
 
@@ -72,6 +78,7 @@ __all__ = [
     "ClosedError",
     "CompositeLinkConfig",
     "ConfigError",
+    "ConsolidateReport",
     "ContextBuilder",
     "ContextConfig",
     "ContextItem",
@@ -79,6 +86,7 @@ __all__ = [
     "Contribution",
     "DeadlineError",
     "DimensionError",
+    "EdgeChange",
     "Embedder",
     "Exploration",
     "ExplorationStats",
@@ -89,6 +97,9 @@ __all__ = [
     "IndexNotReadyError",
     "InvalidInputError",
     "LeakyIntegrateAndFire",
+    "LearnConfig",
+    "LearnReport",
+    "Learner",
     "LinkReport",
     "Linker",
     "LocalServerError",
@@ -99,11 +110,13 @@ __all__ = [
     "OnnxEmbedder",
     "OverloadedError",
     "Path",
+    "PathChange",
     "QueryError",
     "RankedMemory",
     "Recall",
     "Relation",
     "RelevanceConfig",
+    "Replay",
     "RetrieverConfig",
     "ScopeError",
     "Seed",
@@ -118,7 +131,10 @@ __all__ = [
     "Trace",
     "TransferEnergy",
     "UnavailableError",
+    "UndoReport",
     "apply_schema",
     "connect",
+    "is_more_specific",
     "pack",
+    "replay",
 ]

@@ -13,7 +13,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
 from memoria.config import ExploreConfig
@@ -69,6 +71,8 @@ class ExploreRequest:
         Reads them.
     vector
         Embedding of the query, for strategies that compare with it; None where there is none.
+    now
+        The present, for strategies to which ages matter; aware.
     """
 
     seeds: tuple[Seed, ...]
@@ -80,6 +84,7 @@ class ExploreRequest:
     hydrate_at: HydrateAt
     read: Read
     vector: tuple[float, ...] | None = None
+    now: datetime = field(default_factory=partial(datetime.now, UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +127,7 @@ def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -
         query_tags=request.query_tags,
         config=request.config,
         vector=request.vector,
+        now=request.now,
     )
     spread = strategy.start(question)
     return [_Run(seed, spread) for seed in seeds]

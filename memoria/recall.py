@@ -22,6 +22,7 @@ from memoria.rank import rank_by_energy
 from memoria.relevance import gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
+from memoria.settings import settings_of
 from memoria.store import Store
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.unembedded import with_unembedded
@@ -88,6 +89,7 @@ class Recaller:
         self._call = call
         self._clock = asyncio.get_running_loop().time
         self._started = self._clock()
+        self._started_at = datetime.now(UTC)
         self._until = self._started + call.config.deadline_s
         self._timings_s: dict[str, float] = {}
         self._vector: list[float] | None = None
@@ -131,7 +133,6 @@ class Recaller:
         self, hydrate_at: HydrateAt, on_path: Callable[[Path], None] = lambda _: None
     ) -> Recall:
         """Do all stages; hand over each path as it ends."""
-        started_at = datetime.now(UTC)
         seeds = await self.find_seeds()
         notes: list[str] = []
         config = self._call.config
@@ -162,13 +163,17 @@ class Recaller:
             query=self._call.query,
             query_tags=tuple(self._call.query_tags),
             scope=self._engine.scope,
-            started_at=started_at,
+            started_at=self._started_at,
             timings_s=self._timings_s,
             degraded=(
                 *seeds.degraded,
                 *notes,
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
             ),
+            seeds=seeds,
+            explorations=explorations,
+            config=settings_of(self._call.config),
+            vector=None if self._vector is None else tuple(self._vector),
         )
         return Recall(
             seeds=seeds,
@@ -279,6 +284,7 @@ class Recaller:
             hydrate_at=hydrate_at,
             read=found.read_all if at_once and config.relevance else found.read,
             vector=None if self._vector is None else tuple(self._vector),
+            now=self._started_at,
         )
         listener = Listener(
             on_exploration=lambda each: done.update({each.seed.id: each}), on_path=on_path

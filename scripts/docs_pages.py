@@ -17,7 +17,7 @@ import typer.main
 
 import memoria
 from memoria import errors
-from memoria.cli import app
+from memoria.cli import all_commands, app
 
 CONFIGS = (
     memoria.RetrieverConfig,
@@ -26,6 +26,7 @@ CONFIGS = (
     memoria.RelevanceConfig,
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,
+    memoria.LearnConfig,
     memoria.ContextConfig,
     memoria.StoreConfig,
 )
@@ -43,6 +44,14 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "writing": (
         "Writing",
         ("apply_schema", "GraphWriter", "Linker", "LinkReport", "Memory", "Relation", "Store"),
+    ),
+    "learning": (
+        "Learning",
+        (
+            *("Learner", "is_more_specific", "LearnReport"),
+            *("ConsolidateReport", "EdgeChange", "UndoReport"),
+            *("replay", "Replay", "PathChange"),
+        ),
     ),
     "results": (
         "Results",
@@ -170,7 +179,7 @@ def command_line_page() -> str:
         f"{_help_text(group, 'memoria')}\n",
         *_parameter_table(group, context, "memoria"),
     ]
-    for name, command in group.commands.items():
+    for name, command in all_commands().items():
         inside = command.context_class(command, info_name=name, parent=context)
         usage = " ".join(["memoria", name, *command.collect_usage_pieces(inside)])
         parts += [f"## memoria {name}\n", f"```text\n{usage}\n```\n"]

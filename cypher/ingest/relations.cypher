@@ -7,6 +7,8 @@
 // is, so that writers of the same memories wait for each other instead of deadlocking. The value
 // must not be read from the node: for that the server takes, and gives back, one lock more, out
 // of order. Without skip_missing nothing is written when an end is missing.
+// An edge that comes again with the weight it was given before keeps what it has learned since;
+// another weight is one anew, from which learning starts.
 UNWIND $p.ids AS id
 OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
 SET m.scope = $p.scope
@@ -17,8 +19,13 @@ CALL (missing) {
   MATCH (target:Memory {scope: $p.scope, id: row.target})
   MERGE (source)-[r:RELATES {relation: row.relation}]->(target)
     ON CREATE SET r.origin = $p.origin, r.created_at = $p.now
-  WITH r, row, r.uses IS NULL AS created
-  SET r.weight = row.weight, r.tags = row.tags, r.uses = coalesce(r.uses, 0)
+  WITH r, row, r.uses IS NULL AS created, coalesce(r.given_weight = row.weight, false) AS known
+  SET r.tags = row.tags, r.uses = coalesce(r.uses, 0)
+  FOREACH (_ IN CASE WHEN known THEN [] ELSE [1] END |
+    SET r.weight = row.weight,
+        r.lif_weight = CASE WHEN r.base_weight IS NULL THEN r.lif_weight END
+    REMOVE r.base_weight, r.given_weight
+  )
   RETURN count(*) AS written, sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
 }
 RETURN missing, written, created

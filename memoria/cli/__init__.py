@@ -21,11 +21,13 @@ import typer
 from memoria.cli import (
     doctor,
     evaluate,
+    learn,
     link,
     memories,
     offline,
     pack,
     recall,
+    replay,
     scopes,
     server,
     tune,
@@ -57,8 +59,24 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
         scopes.export,
         doctor.doctor,
     ),
-    "Retrieval": (recall.recall, recall.explore, pack.pack, evaluate.evaluate, tune.tune),
+    "Retrieval": (
+        recall.recall,
+        recall.explore,
+        pack.pack,
+        replay.replay,
+        evaluate.evaluate,
+        tune.tune,
+    ),
 }
+LEARNING: tuple[Callable[..., Any], ...] = (
+    learn.reinforce,
+    learn.feedback,
+    learn.co_activate,
+    learn.suppress,
+    learn.override,
+    learn.consolidate,
+    learn.undo,
+)
 
 
 def _help(command: Callable[..., Any]) -> tuple[str, str]:
@@ -67,11 +85,28 @@ def _help(command: Callable[..., Any]) -> tuple[str, str]:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text), f"Examples:\n{examples}"
 
 
+def _add(group: typer.Typer, command: Callable[..., Any], panel: str | None = None) -> None:
+    text, examples = _help(command)
+    name = command.__name__.rstrip("_").replace("_", "-")  # import_: a word of Python's own
+    group.command(name, rich_help_panel=panel, help=text, epilog=examples)(command)
+
+
 for panel, commands in PANELS.items():
     for command in commands:
-        text, examples = _help(command)
-        name = command.__name__.rstrip("_")  # import_: a word of Python's own
-        app.command(name, rich_help_panel=panel, help=text, epilog=examples)(command)
+        _add(app, command, panel)
+learning = typer.Typer(help="Learn from use: strengthen, forget, take back.", no_args_is_help=True)
+for command in LEARNING:
+    _add(learning, command)
+app.add_typer(learning, name="learn", rich_help_panel="Learning")
+
+
+def all_commands() -> dict[str, Any]:
+    """Return every command by its words, such as ``recall`` and ``learn undo``."""
+    found: dict[str, Any] = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        below = getattr(command, "commands", None)
+        found |= {name: command} if below is None else {f"{name} {n}": c for n, c in below.items()}
+    return found
 
 
 def _print_version(wanted: bool) -> None:

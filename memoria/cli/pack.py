@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -17,6 +18,8 @@ from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
 from memoria.plain import explorations_from, hits_from, plain_context, relevance_from
 from memoria.types import ContextPack, Path
+
+T = TypeVar("T")
 
 STDIN = "-"
 DEFAULT_BUDGET = RetrieverConfig().budget_tokens
@@ -50,7 +53,7 @@ def pack(
     builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
     worth: dict[str, float] | None = {}
     for name in files or [STDIN]:
-        paths, relevance = _read(name)
+        paths, relevance = read_document(name, _paths)
         for path in paths:
             builder.add(path)
         if worth is None or relevance is None:  # what was ranked and what was not can't be weighed
@@ -72,19 +75,23 @@ def say_too_small(context: ContextPack, budget: int) -> None:
         err.print(text, style="yellow", markup=False)
 
 
-def _read(name: str) -> tuple[list[Path], dict[str, float] | None]:
-    """Read the paths of one document, and what each memory is worth; ``-`` is standard input."""
+def read_document(name: str, read: Callable[[Any], T]) -> T:
+    """Read one document, as ``read`` understands it; ``-`` is standard input."""
     raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
     place = "<stdin>" if name == STDIN else name
     if not raw.strip():
         raise InvalidInputError(f"{place}: is empty; give what explore or recall printed")
     try:
-        data = json.loads(raw)
-        paths = [path for found in explorations_from(data) for path in found.paths]
-        return [*paths, *hits_from(data)], relevance_from(data)
+        return read(json.loads(raw))
     except InvalidInputError as exc:
         raise at_place(exc, place) from exc
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError(
             f"{place}: is no JSON document; give what explore or recall printed with --json"
         ) from exc
+
+
+def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None]:
+    """Return the paths of one document, and what each memory is worth."""
+    paths = [path for found in explorations_from(data) for path in found.paths]
+    return [*paths, *hits_from(data)], relevance_from(data)

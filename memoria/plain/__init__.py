@@ -1,6 +1,7 @@
 """Results as plain data, ready for JSON, and explorations back from it.
 
-In: explorations or a recall. Out: maps, lists, strings, numbers; or explorations. Touches nothing.
+In: explorations or a recall. Out: maps, lists, strings, numbers; or explorations, a trace.
+Touches nothing.
 
 `plain_explorations` gives::
 
@@ -18,7 +19,11 @@ and `plain_recall` adds to it::
      "features": {name: value}, "shares": {name: value}}],
      "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
-     "trace": {"started_at", "timings_s": {stage: seconds}, "degraded": [...]}}
+     "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],
+               "config": {stage: {setting: value}}, "vector": null | [numbers],
+               "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
+
+`trace_from` reads the latter as a `Trace`, to learn from it or to run it again.
 
 ``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `Contribution`,
 `MemoryNode`). ``activations`` are left out where there are none, as under transfer energy.
@@ -27,6 +32,7 @@ missing there. Fields may be added; none is renamed or dropped.
 """
 
 from memoria.plain.reading import explorations_from, hits_from, relevance_from
+from memoria.plain.traces import trace_from
 from memoria.plain.writing import plain_context, plain_explorations, plain_recall
 
 __all__ = [
@@ -36,4 +42,5 @@ __all__ = [
     "plain_explorations",
     "plain_recall",
     "relevance_from",
+    "trace_from",
 ]

@@ -45,7 +45,7 @@ def explorations_from(data: object) -> tuple[Exploration, ...]:
         Something is missing or not as it must be; names the place, such as
         ``explorations[0].paths[2].hops``.
     """
-    top = _Part(data, "")
+    top = Part(data, "")
     memories = _memories(top)
     return tuple(_exploration(part, memories) for part in top.parts("explorations"))
 
@@ -58,7 +58,7 @@ def hits_from(data: object) -> tuple[Path, ...]:
     InvalidInputError
         As from `explorations_from`.
     """
-    top = _Part(data, "")
+    top = Part(data, "")
     if "hits" not in top.value:
         return ()
     memories = _memories(top)
@@ -73,7 +73,7 @@ def relevance_from(data: object) -> dict[str, float] | None:
     InvalidInputError
         As from `explorations_from`.
     """
-    top = _Part(data, "")
+    top = Part(data, "")
     ranked = top.parts("ranked") if "ranked" in top.value else []
     if not any(part.value.get("features") for part in ranked):  # ranked by energy, or not at all
         return None
@@ -81,7 +81,7 @@ def relevance_from(data: object) -> dict[str, float] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """A map inside plain data, and where it stands there."""
 
     value: Any
@@ -89,7 +89,7 @@ class _Part:
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, Mapping):
-            raise _wrong(self.place or "the document", "a map", self.value)
+            raise wrong(self.place or "the document", "a map", self.value)
 
     def at(self, name: str) -> str:
         """Place of a field."""
@@ -101,19 +101,19 @@ class _Part:
             raise InvalidInputError(f"{self.at(name)} is missing", field=self.at(name))
         return self.value[name]
 
-    def part(self, name: str, place: str | None = None) -> _Part:
+    def part(self, name: str, place: str | None = None) -> Part:
         """Return a field that is a map."""
-        return _Part(self.get(name), place or self.at(name))
+        return Part(self.get(name), place or self.at(name))
 
-    def parts(self, name: str) -> list[_Part]:
+    def parts(self, name: str) -> list[Part]:
         """Return a field that is a list of maps."""
-        return [_Part(item, f"{self.at(name)}[{n}]") for n, item in enumerate(self.items(name))]
+        return [Part(item, f"{self.at(name)}[{n}]") for n, item in enumerate(self.items(name))]
 
     def items(self, name: str) -> list[Any]:
         """Return a field that is a list."""
         value = self.get(name)
         if not isinstance(value, list | tuple):
-            raise _wrong(self.at(name), "a list", value)
+            raise wrong(self.at(name), "a list", value)
         return list(value)
 
     def string(self, name: str) -> str:
@@ -141,23 +141,24 @@ class _Part:
         """Return a field that is one of a ``Literal``'s values."""
         value, allowed = self.get(name), get_args(choices)
         if value not in allowed:
-            raise _wrong(self.at(name), f"one of {', '.join(allowed)}", value)
+            raise wrong(self.at(name), f"one of {', '.join(allowed)}", value)
         return value
 
 
-def _wrong(place: str, wanted: str, value: object) -> InvalidInputError:
+def wrong(place: str, wanted: str, value: object) -> InvalidInputError:
+    """Say what stands in the place of what was wanted."""
     got = repr(value)[:80] if isinstance(value, str) else f"a {type(value).__name__}"
     return InvalidInputError(f"{place} must be {wanted}, got {got}", field=place)
 
 
-def _memories(top: _Part) -> dict[str, MemoryNode]:
+def _memories(top: Part) -> dict[str, MemoryNode]:
     part = top.part("memories")
     return {id_: _memory(part.part(id_, f"memories[{id_!r}]"), id_) for id_ in part.value}
 
 
-def _memory(part: _Part, id_: str) -> MemoryNode:
+def _memory(part: Part, id_: str) -> MemoryNode:
     if part.string("id") != id_:
-        raise _wrong(part.at("id"), f"the key it stands under, {id_!r}", part.get("id"))
+        raise wrong(part.at("id"), f"the key it stands under, {id_!r}", part.get("id"))
     return MemoryNode(
         id=id_,
         kind=part.string("kind"),
@@ -168,20 +169,21 @@ def _memory(part: _Part, id_: str) -> MemoryNode:
         category=part.optional("category", part.string),
         priority=part.optional("priority", lambda name: part.number(name, -math.inf)),
         when=dict(part.part("when").value),
-        created_at=part.optional("created_at", lambda _: _time(part)),
+        created_at=part.optional("created_at", lambda name: time_from(part, name)),
         metadata=dict(part.part("metadata").value),
     )
 
 
-def _time(part: _Part) -> datetime:
+def time_from(part: Part, name: str) -> datetime:
+    """Return a field that is a time in ISO 8601."""
     try:
-        return datetime.fromisoformat(part.string("created_at"))
+        return datetime.fromisoformat(part.string(name))
     except ValueError as exc:
-        raise _wrong(part.at("created_at"), "in ISO 8601", part.get("created_at")) from exc
+        raise wrong(part.at(name), "in ISO 8601", part.get(name)) from exc
 
 
-def _exploration(part: _Part, memories: Mapping[str, MemoryNode]) -> Exploration:
-    seed = _seed(part.part("seed"))
+def _exploration(part: Part, memories: Mapping[str, MemoryNode]) -> Exploration:
+    seed = seed_from(part.part("seed"))
     stats = part.part("stats")
     return Exploration(
         seed=seed,
@@ -198,12 +200,12 @@ def _exploration(part: _Part, memories: Mapping[str, MemoryNode]) -> Exploration
     )
 
 
-def _listed(part: _Part, name: str) -> list[_Part]:
+def _listed(part: Part, name: str) -> list[Part]:
     """Return the maps of a list that is left out where it is empty."""
     return part.parts(name) if name in part.value else []
 
 
-def _activation(part: _Part) -> Activation:
+def _activation(part: Part) -> Activation:
     shares = part.part("shares")
     return Activation(
         id=part.string("id"),
@@ -214,7 +216,7 @@ def _activation(part: _Part) -> Activation:
     )
 
 
-def _contribution(part: _Part) -> Contribution:
+def _contribution(part: Part) -> Contribution:
     return Contribution(
         step=part.whole("step"),
         source=part.string("source"),
@@ -226,7 +228,8 @@ def _contribution(part: _Part) -> Contribution:
     )
 
 
-def _seed(part: _Part) -> Seed:
+def seed_from(part: Part) -> Seed:
+    """Return a seed."""
     try:
         return Seed(
             id=part.get("id"),
@@ -242,18 +245,18 @@ def _seed(part: _Part) -> Seed:
         raise
 
 
-def _error(part: _Part) -> MemoriaError:
+def _error(part: Part) -> MemoriaError:
     kind = getattr(errors, part.string("type"), None)
     if not (isinstance(kind, type) and issubclass(kind, MemoriaError)):
         kind = MemoriaError
     return kind(part.string("message"))
 
 
-def _path(part: _Part, seed_id: str, memories: Mapping[str, MemoryNode]) -> Path:
+def _path(part: Part, seed_id: str, memories: Mapping[str, MemoryNode]) -> Path:
     hops = tuple(map(_hop, part.parts("hops")))
     ids = part.strings("ids")
     if part.string("seed_id") != seed_id:
-        raise _wrong(part.at("seed_id"), f"the id of the seed, {seed_id!r}", part.get("seed_id"))
+        raise wrong(part.at("seed_id"), f"the id of the seed, {seed_id!r}", part.get("seed_id"))
     if [(hop.source, hop.target) for hop in hops] != list(pairwise(ids)) or ids[:1] != (seed_id,):
         raise InvalidInputError(
             f"{part.at('ids')} must be the ends of the hops, one after the other, seed first",
@@ -269,7 +272,7 @@ def _path(part: _Part, seed_id: str, memories: Mapping[str, MemoryNode]) -> Path
     )
 
 
-def _hop(part: _Part) -> Hop:
+def _hop(part: Part) -> Hop:
     return Hop(
         source=part.string("source"),
         target=part.string("target"),

@@ -51,9 +51,19 @@ def plain_recall(recall: Recall) -> Plain:
         ],
         "context": plain_context(recall.context),
         "trace": {
+            "id": trace.id,
             "started_at": trace.started_at.isoformat(),
             "timings_s": dict(trace.timings_s),
             "degraded": list(trace.degraded),
+            "config": dict(trace.config),
+            "vector": None if trace.vector is None else list(trace.vector),
+            "frontiers": [
+                {
+                    "seed_id": found.seed.id,
+                    "levels": [[list(pair) for pair in level] for level in found.frontiers],
+                }
+                for found in recall.explorations
+            ],
         },
     }
 

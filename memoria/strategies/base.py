@@ -7,7 +7,9 @@ Touches nothing: who runs a strategy sends its queries. Your own: ``docs/strateg
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from memoria.config import ExploreConfig, SeedConfig
@@ -31,6 +33,8 @@ class Question:
         Settings of the call.
     vector
         Embedding of the query, or None: an exploration from given seeds has none.
+    now
+        The present, for strategies to which ages matter; aware.
     """
 
     seeds: tuple[Seed, ...]
@@ -38,6 +42,7 @@ class Question:
     query_tags: tuple[str, ...]
     config: ExploreConfig
     vector: tuple[float, ...] | None = None
+    now: datetime = field(default_factory=partial(datetime.now, UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

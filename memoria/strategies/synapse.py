@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from memoria.config import SeedConfig
@@ -126,7 +126,7 @@ class SynapseRun(TogetherSpread):
         charges = {seed.id: seed.score for seed in question.seeds}
         super().__init__(question, charges, mark=MARK)
         self._settings = settings
-        self._now = settings.now or datetime.now(UTC)
+        self._now = settings.now or question.now
         # So little that as many edges as are followed don't make up the least activation.
         self._least = settings.min_activation / settings.max_edges
         self._wave: Mapping[str, float] = charges

@@ -1,6 +1,13 @@
 """Frozen data types, one step of the way each: memories, paths, results."""
 
 from memoria.types.activation import Activation, Contribution, Direction
+from memoria.types.learning import (
+    ConsolidateReport,
+    EdgeChange,
+    LearnReport,
+    SuppressionKind,
+    UndoReport,
+)
 from memoria.types.links import LinkReport, MemoryLinker
 from memoria.types.memory import Memory, MemoryNode, Relation
 from memoria.types.paths import (
@@ -26,14 +33,17 @@ from memoria.types.results import (
 
 __all__ = [
     "Activation",
+    "ConsolidateReport",
     "ContextItem",
     "ContextPack",
     "Contribution",
     "Direction",
+    "EdgeChange",
     "EndReason",
     "Exploration",
     "ExplorationStats",
     "Hop",
+    "LearnReport",
     "LinkReport",
     "Memory",
     "MemoryLinker",
@@ -47,6 +57,8 @@ __all__ = [
     "Seed",
     "Seeds",
     "Status",
+    "SuppressionKind",
     "Trace",
+    "UndoReport",
     "path_order",
 ]

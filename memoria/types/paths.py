@@ -194,6 +194,18 @@ class Exploration:
     stats: ExplorationStats
     activations: tuple[Activation, ...] = ()
 
+    @property
+    def frontiers(self) -> tuple[tuple[tuple[str, float], ...], ...]:
+        """Memories and their energies by hops from the seed, which comes first; sorted by id."""
+        levels: list[dict[str, float]] = []
+        for path in self.paths:
+            energies = [path.start, *(hop.energy_out for hop in path.hops)]
+            for level, (id_, energy) in enumerate(zip(path.ids, energies, strict=True)):
+                if level == len(levels):
+                    levels.append({})
+                levels[level][id_] = energy
+        return tuple(tuple(sorted(level.items())) for level in levels)
+
 
 def path_order(path: Path) -> tuple[float, tuple[str, ...]]:
     """Sort key of paths: energy, highest first, then ids."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
+from uuid import uuid4
 
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Exploration, Path, Seeds
@@ -111,7 +112,7 @@ class ContextPack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How a recall came about; enough to explain it.
+    """How a recall came about; enough to explain it, to learn from it, and to run it again.
 
     Attributes
     ----------
@@ -126,6 +127,14 @@ class Trace:
         levels.
     degraded
         What did not work as well as it could have, one sentence each.
+    id
+        Its own, of no other recall.
+    seeds, explorations
+        What the search found, and what came of it.
+    config
+        Settings of the stages, as plain data; see `memoria.settings.settings_of`.
+    vector
+        Embedding of the query, or None.
     """
 
     query: str
@@ -134,6 +143,11 @@ class Trace:
     started_at: datetime
     timings_s: Mapping[str, float]
     degraded: tuple[str, ...]
+    id: str = field(default_factory=lambda: uuid4().hex)
+    seeds: Seeds = field(default=Seeds(seeds=()), repr=False)
+    explorations: tuple[Exploration, ...] = field(default=(), repr=False)
+    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    vector: tuple[float, ...] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

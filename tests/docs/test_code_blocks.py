@@ -28,6 +28,7 @@ PAGES = [
     "docs/strategies.md",
     "docs/command-line.md",
     "docs/linking.md",
+    "docs/learning.md",
 ]
 # Commands of a page run beside these, as in a clone.
 SHOWN_TO_COMMANDS = ["cypher", "memoria", "scripts", "docker-compose.yml"]

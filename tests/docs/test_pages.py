@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-import typer.main
 
 import memoria
 from memoria import config
-from memoria.cli import app
+from memoria.cli import all_commands
 from memoria.errors import MemoriaError
 from scripts import docs_pages
 
@@ -52,8 +51,7 @@ def test_every_error_says_what_to_do(pages: dict[str, str]) -> None:
 
 
 def test_every_command_and_option_is_on_the_page(pages: dict[str, str]) -> None:
-    group = typer.main.get_command(app)
-    commands = group.commands  # type: ignore[attr-defined]
+    commands = all_commands()
     assert len(commands) >= 10
     for name, command in commands.items():
         section = pages["command-line"].split(f"## memoria {name}\n")[1].split("\n## ")[0]

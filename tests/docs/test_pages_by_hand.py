@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import typer.main
 
-from memoria.cli import app
+from memoria.cli import all_commands
 from memoria.plain import plain_context, plain_explorations, plain_recall
 from memoria.types import (
     ContextItem,
@@ -29,7 +28,7 @@ from memoria.types import (
 from memoria.types import Path as MemoryPath
 from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = all_commands()
 RECALL_SECTION = "### `recall --json`"
 
 

@@ -16,18 +16,18 @@ from pathlib import Path
 
 import neo4j
 import pytest
-import typer
 
 from memoria import cli
 from memoria.store import Store, Target
 from tests.docs.pages import DOCTOR_PAGE, documented_json
 
-COMMANDS = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+COMMANDS = cli.all_commands()
 OPTIONS = {
     name: {option for parameter in command.params for option in parameter.opts}
     for name, command in COMMANDS.items()
 }
 ON_DATABASE = [name for name in COMMANDS if "--uri" in OPTIONS[name]]
+TRACE = str(Path(__file__).parents[1] / "data" / "trace.json")
 HARBOUR = str(Path(__file__).parents[1] / "data" / "harbour")
 # What each of them can't do without; a new command that needs something must say so here.
 ARGUMENTS = {
@@ -37,6 +37,12 @@ ARGUMENTS = {
     "forget": ["c", "--yes"],
     "evaluate": [HARBOUR],
     "tune": [HARBOUR, "--out", os.devnull],
+    "replay": [TRACE],
+    "learn reinforce": [TRACE, "--used", "b"],
+    "learn feedback": [TRACE, "--confirmed", "b"],
+    "learn co-activate": [TRACE],
+    "learn suppress": ["a", "b"],
+    "learn undo": ["--since", "2026-05-02T18:00"],
 }
 # They start a server of their own where no database is named.
 WITH_A_SERVER = {"evaluate", "tune"}
@@ -125,7 +131,7 @@ def with_arguments(name: str, *more: str) -> list[str]:
         del taken[place : place + 2]
     if "--embedder" in OPTIONS[name]:
         taken += ["--embedder", "none"]
-    return [name, *ARGUMENTS.get(name, []), *taken]
+    return [*name.split(), *ARGUMENTS.get(name, []), *taken]
 
 
 @pytest.mark.parametrize(

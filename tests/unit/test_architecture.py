@@ -23,10 +23,10 @@ RANKS = [
     {"store", "jars", "maven", "jsonl", "stream", "plain"},
     {"clock", "schema", "embed", "hydrate", "sample"},
     {"strategies"},
-    {"seeds", "explore", "rank", "relevance", "context"}
-    | {"ingest", "link", "export", "stats", "local", "unembedded"},
+    {"seeds", "explore", "rank", "relevance", "context", "settings"}
+    | {"ingest", "link", "learn", "export", "stats", "local", "unembedded"},
     {"found", "doctor"},
-    {"recall"},
+    {"recall", "replay"},
     {"retriever"},
     {"evaluation"},
     {"connect", "cli"},

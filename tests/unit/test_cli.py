@@ -11,13 +11,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from memoria.cli import EXIT_CODES, app
+from memoria.cli import EXIT_CODES, all_commands, app
 from memoria.cli.output import check_file, opened
 from memoria.cli.recall import _seed
 from memoria.errors import InvalidInputError, UnavailableError
 from memoria.types import Seed
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = all_commands()
 WITHOUT_JSON = {"export"}  # its output is JSON Lines already
 
 
@@ -27,7 +27,7 @@ def memoria(*arguments: str) -> Any:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(name: str) -> None:
-    done = memoria(name, "--help")
+    done = memoria(*name.split(), "--help")
     assert done.exit_code == 0
     help_text, examples = done.output.split("Examples:")
     assert COMMANDS[name].help.partition("\n\n")[0] in help_text

@@ -277,6 +277,9 @@ def test_plain_recall_has_the_documented_fields() -> None:
             started_at=date,
             timings_s={"seeds": 0.25},
             degraded=("note",),
+            id="recall-1",
+            config={"budget_tokens": 9},
+            vector=(0.5,),
         ),
         hits=(hit,),
     )
@@ -297,7 +300,15 @@ def test_plain_recall_has_the_documented_fields() -> None:
         "scope": "s",
         "ranked": [{"id": "b", "score": 0.225, "path": ["a", "b"], "features": {}, "shares": {}}],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},
-        "trace": {"started_at": iso, "timings_s": {"seeds": 0.25}, "degraded": ["note"]},
+        "trace": {
+            "id": "recall-1",
+            "started_at": iso,
+            "timings_s": {"seeds": 0.25},
+            "degraded": ["note"],
+            "config": {"budget_tokens": 9},
+            "vector": [0.5],
+            "frontiers": [{"seed_id": "a", "levels": [[["a", 0.9]], [["b", 0.225]]]}],
+        },
     }
 
 

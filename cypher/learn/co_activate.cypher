@@ -1,0 +1,85 @@
+// name: learn.co_activate
+// mode: write
+// params: event, event_id, ids, increment, key, kind, needed, now, origin, relation, rows, scope, time, window_s
+// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// Note that pairs of memories were active together, in one event that applies once.
+// rows: [source, target, gain, loss], source < target: an edge of this relation between the two gets
+// the weight w + (gain - loss * w), Oja's rule, within 0 and 1. A pair without any edge is counted, and
+// gets one with the weight increment when it was counted needed times within window_s. A pair that
+// another edge joins is left alone: it was found along that. ids: all ends, sorted.
+// What is pending lives on COACTIVATED, so that it never counts as an edge.
+// Locks and log as in learn.reinforce.
+MERGE (c:MemoriaMeta {key: $p.key})
+SET c.key = $p.key
+WITH c
+CALL (c) {
+  OPTIONAL MATCH (known:MemoriaMeta {key: $p.event})
+  WITH c, known WHERE known IS NULL
+  SET c.scope = $p.scope,
+      c.learning_events = coalesce(c.learning_events, 0) + 1,
+      c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
+  CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
+    key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
+    at: c.last_event_at, sequence: c.learning_events
+  })
+  RETURN count(*) AS fresh
+}
+MATCH (e:MemoriaMeta {key: $p.event})
+CALL (fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.ids ELSE [] END AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  SET m.scope = $p.scope
+  RETURN count(*) AS locked
+}
+CALL (e, fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.rows ELSE [] END AS row
+  MATCH (a:Memory {scope: $p.scope, id: row[0]})
+  MATCH (b:Memory {scope: $p.scope, id: row[1]})
+  OPTIONAL MATCH (a)-[r:RELATES]-(b)
+  WITH e, row, a, b, collect(r) AS joined
+  WITH e, row, a, b, joined, [r IN joined WHERE r.relation = $p.relation] AS learned
+  CALL (e, row, learned) {
+    UNWIND learned AS r
+    WITH e, row, r, properties(r) AS before,
+         r.weight + (row[2] - row[3] * r.weight) AS weight
+    WHERE weight IS NOT NULL AND r.weight >= 0 AND r.weight <= 1.0
+    SET r.weight = CASE WHEN weight > 1.0 THEN 1.0 WHEN weight < 0.0 THEN 0.0 ELSE weight END,
+        r.base_weight = coalesce(r.base_weight, 0.0),
+        r.uses = coalesce(r.uses, 0) + 1,
+        r.last_used_at = $p.now
+    CREATE (e)-[:CHANGED]->(ch:LearningChange)
+    SET ch = before,
+        ch.change = 'changed', ch.change_source = startNode(r).id,
+        ch.change_target = endNode(r).id, ch.change_relation = $p.relation,
+        ch.change_weight = r.weight
+    RETURN count(*) AS updated
+  }
+  CALL (e, row, a, b, joined) {
+    UNWIND CASE size(joined) WHEN 0 THEN [1] ELSE [] END AS _
+    MERGE (a)-[pair:COACTIVATED]->(b)
+    SET pair.times = ([time IN coalesce(pair.times, []) WHERE time > $p.time - $p.window_s]
+                      + $p.time)[-$p.needed..]
+    WITH e, row, a, b, size(pair.times) >= $p.needed AS often
+    CALL (e, row, a, b, often) {
+      UNWIND CASE WHEN often THEN [1] ELSE [] END AS _
+      CREATE (a)-[:RELATES {
+        relation: $p.relation, weight: $p.increment, base_weight: 0.0, tags: [],
+        origin: $p.origin, uses: 1, created_at: $p.now, last_used_at: $p.now
+      }]->(b)
+      CREATE (e)-[:CHANGED]->(:LearningChange {
+        change: 'created', change_source: row[0], change_target: row[1],
+        change_relation: $p.relation, change_weight: $p.increment
+      })
+      RETURN count(*) AS made
+    }
+    RETURN collect([row[0], row[1]]) AS counted
+  }
+  RETURN collect(counted) AS counted
+}
+WITH e, fresh, reduce(all = [], lists IN counted | all + lists) AS counted
+SET e.pairs = CASE fresh
+  WHEN 1 THEN reduce(all = [], pair IN counted | all + pair) ELSE e.pairs END
+RETURN e.kind AS kind, fresh, 0 AS memories,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'changed'}) } AS changed,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'created'}) } AS created,
+       size(e.pairs) / 2 AS pairs, 0 AS suppressions

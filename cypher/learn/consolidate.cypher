@@ -1,0 +1,58 @@
+// name: learn.consolidate
+// mode: write
+// params: before, event, event_id, ids, key, kind, now, page, rows, scope, time
+// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// Write what a consolidation decided, in one event that applies once. rows: [source, target, relation,
+// weight that was read, weight or null to delete, lif_weight or null, base_weight, promoted_uses]; an edge
+// whose weight is another one by now was used meanwhile, and is left alone. changed counts the rest.
+// pairs of the memories in page with nothing from before on are deleted. ids: all ends, sorted.
+// Locks and log as in learn.reinforce.
+MERGE (c:MemoriaMeta {key: $p.key})
+SET c.key = $p.key
+WITH c
+CALL (c) {
+  OPTIONAL MATCH (known:MemoriaMeta {key: $p.event})
+  WITH c, known WHERE known IS NULL
+  SET c.scope = $p.scope,
+      c.learning_events = coalesce(c.learning_events, 0) + 1,
+      c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
+  CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
+    key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
+    at: c.last_event_at, sequence: c.learning_events
+  })
+  RETURN count(*) AS fresh
+}
+MATCH (e:MemoriaMeta {key: $p.event})
+CALL (fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.ids ELSE [] END AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  SET m.scope = $p.scope
+  RETURN count(*) AS locked
+}
+CALL (e, fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.rows ELSE [] END AS row
+  MATCH (a:Memory {scope: $p.scope, id: row[0]})
+  MATCH (b:Memory {scope: $p.scope, id: row[1]})
+  MATCH (a)-[r:RELATES]->(b)
+  WHERE coalesce(toStringOrNull(r.relation), '') = row[2] AND r.weight = row[3]
+  CREATE (e)-[:CHANGED]->(ch:LearningChange)
+  SET ch = properties(r),
+      ch.change = CASE WHEN row[4] IS NULL THEN 'deleted' ELSE 'changed' END,
+      ch.change_source = row[0], ch.change_target = row[1], ch.change_relation = row[2],
+      ch.change_weight = row[4]
+  FOREACH (_ IN CASE WHEN row[4] IS NULL THEN [1] ELSE [] END | DELETE r)
+  FOREACH (weight IN CASE WHEN row[4] IS NULL THEN [] ELSE [row[4]] END |
+    SET r.weight = weight, r.lif_weight = row[5], r.base_weight = row[6],
+        r.promoted_uses = row[7], r.decayed_at = $p.now
+  )
+  RETURN count(*) AS written
+}
+CALL (fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.page ELSE [] END AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})-[pair:COACTIVATED]->()
+  WHERE none(time IN pair.times WHERE time > $p.before)
+  DELETE pair
+  RETURN count(*) AS forgotten
+}
+RETURN e.kind AS kind, fresh, 0 AS memories, COUNT { (e)-[:CHANGED]->() } AS changed,
+       0 AS created, forgotten AS pairs, 0 AS suppressions

@@ -1,0 +1,27 @@
+// name: learn.edges
+// mode: read
+// params: before, ids, scope
+// returns: edges, pairs
+// What learning left at memories: the edges that leave them and whose weight it changed, and how many
+// pending pairs have nothing from before (epoch seconds) on. edges: [source, target, relation, weight,
+// lif_weight, base_weight, uses, promoted_uses, origin, last use and last decay in epoch seconds].
+UNWIND $p.ids AS id
+MATCH (m:Memory {scope: $p.scope, id: id})
+CALL (m) {
+  MATCH (m)-[r:RELATES]->(other:Memory)
+  WHERE r.base_weight IS NOT NULL AND other.scope = $p.scope
+  RETURN collect([
+    m.id, other.id, coalesce(toStringOrNull(r.relation), ''), r.weight, r.lif_weight,
+    r.base_weight, r.uses, r.promoted_uses, r.origin,
+    CASE WHEN r.last_used_at IS :: ZONED DATETIME NOT NULL
+      THEN r.last_used_at.epochMillis / 1000.0 END,
+    CASE WHEN r.decayed_at IS :: ZONED DATETIME NOT NULL
+      THEN r.decayed_at.epochMillis / 1000.0 END
+  ]) AS edges
+}
+CALL (m) {
+  MATCH (m)-[pair:COACTIVATED]->()
+  WHERE none(time IN pair.times WHERE time > $p.before)
+  RETURN count(*) AS pairs
+}
+RETURN reduce(all = [], some IN collect(edges) | all + some) AS edges, sum(pairs) AS pairs

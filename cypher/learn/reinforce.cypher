@@ -1,0 +1,104 @@
+// name: learn.reinforce
+// mode: write
+// params: event, event_id, hours, ids, key, kind, max_times, memories, now, origin, rows, scope, time
+// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// Count uses and feedback of memories, and strengthen edges, in one event that applies once.
+// rows: [source, target, relation, increment, tags]: what it adds to the weight, up to 1, and to the
+// lif_weight, up to 2; one that is missing is made with that weight. memories: [id, 1 if used,
+// 1 if confirmed, 1 if overridden]. ids: all of these, sorted.
+// Events of a scope are written one after the other: the node of its clock is locked first, then
+// the memories in order, as every writer does (see ingest.relations), so that nothing is read that
+// another one is about to change. What stood before goes to the log, for an undo.
+MERGE (c:MemoriaMeta {key: $p.key})
+SET c.key = $p.key
+WITH c
+CALL (c) {
+  OPTIONAL MATCH (known:MemoriaMeta {key: $p.event})
+  WITH c, known WHERE known IS NULL
+  SET c.scope = $p.scope,
+      c.learning_events = coalesce(c.learning_events, 0) + 1,
+      c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
+  CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
+    key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
+    at: c.last_event_at, sequence: c.learning_events
+  })
+  RETURN count(*) AS fresh
+}
+MATCH (e:MemoriaMeta {key: $p.event})
+CALL (fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.ids ELSE [] END AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  SET m.scope = $p.scope
+  RETURN count(*) AS locked
+}
+CALL (e, fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.memories ELSE [] END AS row
+  MATCH (m:Memory {scope: $p.scope, id: row[0]})
+  CREATE (e)-[:CHANGED]->(ch:LearningChange)
+  SET ch = m {.use_times, .use_count, .confirmed, .overridden, .active_hours},
+      ch.change = 'memory', ch.change_source = row[0]
+  SET m.use_count = CASE row[1] WHEN 1 THEN coalesce(m.use_count, 0) + 1 ELSE m.use_count END,
+      m.use_times = CASE row[1]
+        WHEN 1 THEN (coalesce(m.use_times, []) + $p.time)[-$p.max_times..] ELSE m.use_times END,
+      m.active_hours = CASE
+        WHEN row[1] = 1 AND NOT coalesce(m.active_hours >= $p.hours, false) THEN $p.hours
+        ELSE m.active_hours END,
+      m.confirmed = CASE row[2] WHEN 1 THEN coalesce(m.confirmed, 0) + 1 ELSE m.confirmed END,
+      m.overridden = CASE row[3]
+        WHEN 1 THEN coalesce(m.overridden, 0) + 1 ELSE m.overridden END
+  RETURN count(*) AS counted
+}
+CALL (e, fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.rows ELSE [] END AS row
+  MATCH (a:Memory {scope: $p.scope, id: row[0]})
+  MATCH (b:Memory {scope: $p.scope, id: row[1]})
+  OPTIONAL MATCH (a)-[r:RELATES]->(b)
+    WHERE coalesce(toStringOrNull(r.relation), '') = row[2]
+  WITH e, row, a, b, collect(r) AS found
+  CALL (e, row, found) {
+    UNWIND found AS r
+    // What is no weight drops the edge everywhere: it is left alone here, too.
+    WITH e, row, r, properties(r) AS before, CASE
+      WHEN r.weight IS NULL THEN 0.01
+      WHEN r.weight >= 0 AND r.weight <= 1.7976931348623157e308 THEN toFloat(r.weight)
+    END AS weight
+    WHERE weight IS NOT NULL
+    SET r.weight = CASE
+          WHEN weight + row[3] <= 1.0 THEN weight + row[3]
+          WHEN weight > 1.0 THEN weight
+          ELSE 1.0 END,
+        r.lif_weight = CASE
+          WHEN r.lif_weight >= 2.0 THEN r.lif_weight
+          WHEN r.lif_weight + row[3] > 2.0 THEN 2.0
+          WHEN r.lif_weight IS NOT NULL THEN r.lif_weight + row[3]
+          WHEN weight + row[3] > 2.0 THEN 2.0
+          WHEN weight + row[3] > 1.0 THEN weight + row[3] END,
+        r.base_weight = coalesce(r.base_weight, weight),
+        r.given_weight = CASE WHEN before.base_weight IS NULL THEN weight ELSE r.given_weight END,
+        r.uses = coalesce(r.uses, 0) + 1,
+        r.last_used_at = $p.now
+    CREATE (e)-[:CHANGED]->(ch:LearningChange)
+    SET ch = before,
+        ch.change = 'changed', ch.change_source = row[0], ch.change_target = row[1],
+        ch.change_relation = row[2], ch.change_weight = r.weight
+    RETURN count(*) AS strengthened
+  }
+  CALL (e, row, a, b, found) {
+    UNWIND CASE size(found) WHEN 0 THEN [1] ELSE [] END AS _
+    CREATE (a)-[:RELATES {
+      relation: row[2], weight: row[3], base_weight: 0.0, tags: row[4], origin: $p.origin,
+      uses: 1, created_at: $p.now, last_used_at: $p.now
+    }]->(b)
+    CREATE (e)-[:CHANGED]->(:LearningChange {
+      change: 'created', change_source: row[0], change_target: row[1], change_relation: row[2],
+      change_weight: row[3]
+    })
+    RETURN count(*) AS made
+  }
+  RETURN count(*) AS ready
+}
+RETURN e.kind AS kind, fresh,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'memory'}) } AS memories,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'changed'}) } AS changed,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'created'}) } AS created,
+       0 AS pairs, 0 AS suppressions

@@ -1,0 +1,45 @@
+// name: learn.suppress
+// mode: write
+// params: event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
+// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// Say that memories suppress others, in one event that applies once. rows: [source, target].
+// symmetric: an edge that points the other way is the same. ids: all ends, sorted. They are
+// SUPPRESSES, so that none ever counts as RELATES. Locks and log as in learn.reinforce.
+MERGE (c:MemoriaMeta {key: $p.key})
+SET c.key = $p.key
+WITH c
+CALL (c) {
+  OPTIONAL MATCH (known:MemoriaMeta {key: $p.event})
+  WITH c, known WHERE known IS NULL
+  SET c.scope = $p.scope,
+      c.learning_events = coalesce(c.learning_events, 0) + 1,
+      c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
+  CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
+    key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
+    at: c.last_event_at, sequence: c.learning_events
+  })
+  RETURN count(*) AS fresh
+}
+MATCH (e:MemoriaMeta {key: $p.event})
+CALL (fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.ids ELSE [] END AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  SET m.scope = $p.scope
+  RETURN count(*) AS locked
+}
+CALL (e, fresh) {
+  UNWIND CASE fresh WHEN 1 THEN $p.rows ELSE [] END AS row
+  MATCH (a:Memory {scope: $p.scope, id: row[0]})
+  MATCH (b:Memory {scope: $p.scope, id: row[1]})
+  WITH e, row, a, b
+  WHERE NOT EXISTS { (a)-[:SUPPRESSES {kind: $p.suppression}]->(b) }
+    AND NOT ($p.symmetric AND EXISTS { (b)-[:SUPPRESSES {kind: $p.suppression}]->(a) })
+  CREATE (a)-[:SUPPRESSES {kind: $p.suppression, created_at: $p.now}]->(b)
+  CREATE (e)-[:CHANGED]->(:LearningChange {
+    change: 'suppression', change_source: row[0], change_target: row[1],
+    change_relation: $p.suppression
+  })
+  RETURN count(*) AS made
+}
+RETURN e.kind AS kind, fresh, 0 AS memories, 0 AS changed, 0 AS created, 0 AS pairs,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'suppression'}) } AS suppressions

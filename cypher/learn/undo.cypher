@@ -1,0 +1,93 @@
+// name: learn.undo
+// mode: write
+// params: event, key, now, scope, undo
+// returns: undone, changes, restored
+// Take back one event: every edge and memory is as the log says it was before. An edge whose weight is
+// not the one that the event left was written by something else since: it stays. Locks as in
+// learn.reinforce; the event is marked in the same transaction, so that it is undone once. undo: what
+// marks it, so that a statement that is sent again after its answer was lost gives the same answer.
+MERGE (c:MemoriaMeta {key: $p.key})
+SET c.key = $p.key
+WITH c
+MATCH (event:MemoriaMeta {key: $p.event})
+WITH event, CASE WHEN event.undone_at IS NULL THEN event END AS e
+CALL (e) {
+  WITH e WHERE e IS NOT NULL
+  SET e.undone_at = $p.now, e.undone_by = $p.undo
+}
+CALL (e) {
+  OPTIONAL MATCH (e)-[:CHANGED]->(ch:LearningChange)
+  WITH e, collect(ch) AS all
+  UNWIND reduce(ids = coalesce(e.pairs, []), ch IN all | ids + ch.change_source + ch.change_target)
+    AS id
+  WITH DISTINCT id ORDER BY id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  SET m.scope = $p.scope
+  RETURN count(*) AS locked
+}
+CALL (e) {
+  MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'memory'})
+  MATCH (m:Memory {scope: $p.scope, id: ch.change_source})
+  SET m.use_times = ch.use_times, m.use_count = ch.use_count, m.confirmed = ch.confirmed,
+      m.overridden = ch.overridden, m.active_hours = ch.active_hours
+  RETURN count(*) AS memories
+}
+CALL (e) {
+  MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'changed'})
+  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  MATCH (a)-[r:RELATES]->(b)
+  WHERE coalesce(toStringOrNull(r.relation), '') = ch.change_relation
+    AND r.weight = ch.change_weight
+  SET r = ch {.*, change: null, change_source: null, change_target: null, change_relation: null,
+              change_weight: null}
+  RETURN count(*) AS changed
+}
+CALL (e) {
+  MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'created'})
+  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  MATCH (a)-[r:RELATES]->(b)
+  WHERE coalesce(toStringOrNull(r.relation), '') = ch.change_relation
+    AND r.weight = ch.change_weight
+  DELETE r
+  RETURN count(*) AS created
+}
+CALL (e) {
+  MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'deleted'})
+  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WHERE NOT EXISTS {
+    MATCH (a)-[there:RELATES]->(b)
+    WHERE coalesce(toStringOrNull(there.relation), '') = ch.change_relation
+  }
+  CREATE (a)-[r:RELATES]->(b)
+  SET r = ch {.*, change: null, change_source: null, change_target: null, change_relation: null,
+              change_weight: null}
+  RETURN count(*) AS deleted
+}
+CALL (e) {
+  MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'suppression'})
+  MATCH (:Memory {scope: $p.scope, id: ch.change_source})
+        -[s:SUPPRESSES {kind: ch.change_relation}]->
+        (:Memory {scope: $p.scope, id: ch.change_target})
+  DELETE s
+  RETURN count(*) AS suppressions
+}
+CALL (e) {
+  UNWIND CASE WHEN size(e.pairs) > 0 THEN range(0, size(e.pairs) - 2, 2) ELSE [] END AS place
+  MATCH (:Memory {scope: $p.scope, id: e.pairs[place]})
+        -[pair:COACTIVATED]->(:Memory {scope: $p.scope, id: e.pairs[place + 1]})
+  WHERE pair.times[-1] = e.time
+  SET pair.times = pair.times[..-1]
+  WITH pair, size(pair.times) = 0 AS empty
+  FOREACH (_ IN CASE WHEN empty THEN [1] ELSE [] END | DELETE pair)
+  RETURN count(*) AS pairs
+}
+CALL (e, memories, changed, created, deleted, suppressions, pairs) {
+  WITH * WHERE e IS NOT NULL
+  SET e.restored = memories + changed + created + deleted + suppressions + pairs
+}
+RETURN event.undone_by = $p.undo AS undone,
+       COUNT { (event)-[:CHANGED]->() } + coalesce(size(event.pairs), 0) / 2 AS changes,
+       event.restored AS restored

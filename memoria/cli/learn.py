@@ -1,0 +1,289 @@
+"""Learning from use: the commands below ``learn``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import typer
+
+from memoria.cli.common import (
+    Database,
+    Json,
+    PasswordFile,
+    Scope,
+    Uri,
+    User,
+    on_store,
+    one_line,
+    print_facts,
+    run,
+    target,
+)
+from memoria.cli.pack import read_document
+from memoria.cli.render import count
+from memoria.learn import Learner
+from memoria.plain import trace_from
+from memoria.store import Target
+from memoria.types import ConsolidateReport, LearnReport, Trace
+
+SHOWN_CHANGES = 20
+
+TraceFile = Annotated[
+    str, typer.Argument(help="What recall printed with --json; - is stdin.", metavar="TRACE")
+]
+EventId = Annotated[
+    str | None, typer.Option("--event", help="Id of the event; the same one again changes nothing.")
+]
+
+
+def reinforce(
+    trace: TraceFile,
+    used: Annotated[list[str], typer.Option(help="Memory that was used; may be repeated.")],
+    event: EventId = None,
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Say which memories of a recall were used: the edges that led to them gain weight.
+
+    The scope is that of the recall. Saying the same of a recall twice counts once.
+
+    Examples
+    --------
+    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria learn reinforce trace.json --used evt-062 --used ans-004
+    """
+
+    def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
+        return learner.reinforce(found, used, event_id=event)
+
+    _on_trace(trace, work, target(uri, user, password_file, database), as_json)
+
+
+def feedback(
+    trace: TraceFile,
+    confirmed: Annotated[
+        list[str] | None, typer.Option(help="Memory that proved right; may be repeated.")
+    ] = None,
+    overridden: Annotated[
+        list[str] | None, typer.Option(help="Memory that was contradicted; may be repeated.")
+    ] = None,
+    event: EventId = None,
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Say which memories of a recall proved right, and which were contradicted.
+
+    Examples
+    --------
+    memoria learn feedback trace.json --confirmed evt-062 --overridden ans-004
+    """
+
+    def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
+        return learner.feedback(
+            found, confirmed=confirmed or (), overridden=overridden or (), event_id=event
+        )
+
+    _on_trace(trace, work, target(uri, user, password_file, database), as_json)
+
+
+def co_activate(
+    trace: TraceFile,
+    event: EventId = None,
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Note which memories were active together: three times in seven days make an edge.
+
+    Examples
+    --------
+    memoria learn co-activate trace.json
+    """
+
+    def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
+        return learner.co_activate(found, event_id=event)
+
+    _on_trace(trace, work, target(uri, user, password_file, database), as_json)
+
+
+def suppress(
+    source: Annotated[str, typer.Argument(help="Memory that suppresses.")],
+    target_: Annotated[str, typer.Argument(help="Memory that is suppressed.", metavar="TARGET")],
+    kind: Annotated[
+        Literal["conflicts", "overrides", "deprecated-to", "merged-into"],
+        typer.Option(help="conflicts: each the other; else the first the second."),
+    ] = "conflicts",
+    event: EventId = None,
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Say that a memory suppresses another.
+
+    Examples
+    --------
+    memoria learn suppress new-plan old-plan --kind deprecated-to --scope alice
+    """
+    where = on_store(
+        target(uri, user, password_file, database),
+        lambda store: Learner(store, scope=scope).suppress(
+            source, target_, kind=kind, event_id=event
+        ),
+    )
+    _say(run(where), scope, as_json)
+
+
+def override(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="New memories; none: all of the scope.", metavar="ID")
+    ] = None,
+    event: EventId = None,
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Have memories override those whose conditions (`when`) are less specific.
+
+    Examples
+    --------
+    memoria learn override --scope alice
+    """
+    where = on_store(
+        target(uri, user, password_file, database),
+        lambda store: Learner(store, scope=scope).override(ids or None, event_id=event),
+    )
+    _say(run(where), scope, as_json)
+
+
+def consolidate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Let what was learned fade, make permanent what is used often, delete what is too weak.
+
+    Made to be run every night. What a writer gave never fades.
+
+    Examples
+    --------
+    memoria learn consolidate --scope alice --dry-run
+    memoria learn consolidate --scope alice --json
+    """
+    report = run(
+        on_store(
+            target(uri, user, password_file, database),
+            lambda store: Learner(store, scope=scope).consolidate(dry_run=dry_run),
+        )
+    )
+    print_facts(asdict(report), as_json, _consolidated(report, scope))
+
+
+def undo(
+    since: Annotated[
+        str, typer.Option(help="Time, such as 2026-05-02T18:00; UTC if it says none.")
+    ],
+    scope: Scope = "default",
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Take back what was learned since a time: weights are what they were.
+
+    What something else wrote since stays.
+
+    Examples
+    --------
+    memoria learn undo --since 2026-05-02T18:00 --scope alice
+    """
+    try:
+        moment = datetime.fromisoformat(since)
+    except ValueError as exc:
+        raise typer.BadParameter("give a time as 2026-05-02T18:00", param_hint="--since") from exc
+    report = run(
+        on_store(
+            target(uri, user, password_file, database),
+            lambda store: Learner(store, scope=scope).undo(moment),
+        )
+    )
+    facts = {**asdict(report), "since": report.since.astimezone(UTC).isoformat()}
+    kept = f"; {count(report.kept, 'change', 'changes')} kept, written since" * bool(report.kept)
+    line = (
+        f"{count(report.events, 'event', 'events')} undone: "
+        f"{count(report.restored, 'change', 'changes')} taken back{kept}; scope {one_line(scope)}"
+    )
+    print_facts(facts, as_json, line)
+
+
+def _on_trace(
+    name: str,
+    work: Callable[[Learner, Trace], Awaitable[LearnReport]],
+    where: Coroutine[Any, Any, Target],
+    as_json: bool,
+) -> None:
+    """Read a trace, learn from it in its scope, and print what that did."""
+    trace = read_document(name, trace_from)
+    done = on_store(where, lambda store: work(Learner(store, scope=trace.scope), trace))
+    _say(run(done), trace.scope, as_json)
+
+
+def _say(report: LearnReport, scope: str, as_json: bool) -> None:
+    """Print what an event did."""
+    parts = [
+        count(number, one, many)
+        for number, one, many in (
+            (report.memories, "memory counted", "memories counted"),
+            (report.edges, "edge strengthened", "edges strengthened"),
+            (report.edges_created, "edge made", "edges made"),
+            (report.pairs, "pair noted", "pairs noted"),
+            (report.suppressions, "suppression made", "suppressions made"),
+        )
+        if number
+    ]
+    done = ", ".join(parts) or "nothing to change"
+    before = "" if report.applied else " (before: this event was applied already)"
+    print_facts(asdict(report), as_json, f"{done}{before}; scope {one_line(scope)}")
+
+
+def _consolidated(report: ConsolidateReport, scope: str) -> str:
+    """Return a consolidation in words: the sums, then the edges that change most."""
+    would = "would be " if report.dry_run else ""
+    lines = [
+        f"of {count(report.edges, 'learned edge', 'learned edges')} {report.decayed} "
+        f"{would}weaker, {report.promoted} {would}permanent, {report.pruned} {would}pruned; "
+        f"{count(report.pairs_forgotten, 'pair', 'pairs')} {would}forgotten; "
+        f"scope {one_line(scope)}"
+    ]
+    most = sorted(
+        report.changes, key=lambda one: (-(one.before - (one.after or 0.0)), one.source, one.target)
+    )
+    for change in most[:SHOWN_CHANGES]:
+        after = "pruned" if change.after is None else f"{change.after:.4f}"
+        kept = " (permanent)" if change.promoted else ""
+        ends = f"{one_line(change.source)} -{one_line(change.relation)}-> {one_line(change.target)}"
+        lines.append(f"  {ends}  {change.before:.4f} -> {after}{kept}")
+    if (more := len(report.changes) - SHOWN_CHANGES) > 0:
+        lines.append(f"  and {more} more; --json lists all")
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""Run a recall's exploration again: ``replay``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from memoria.cli.common import (
+    Database,
+    Json,
+    PasswordFile,
+    Uri,
+    User,
+    on_store,
+    one_line,
+    print_facts,
+    run,
+    target,
+)
+from memoria.cli.learn import TraceFile
+from memoria.cli.pack import read_document
+from memoria.cli.render import count, path_line
+from memoria.plain import plain_explorations, trace_from
+from memoria.replay import PathChange, Replay
+from memoria.replay import replay as run_again
+
+
+def replay(
+    trace: TraceFile,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="SETTING=VALUE",
+            help="Setting of the exploration to change, such as strategy=lif, max_depth=3 or "
+            "strategy.leak_rate=0.9; may be repeated.",
+        ),
+    ] = None,
+    uri: Uri = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Explore again from the seeds of a recall, and show how the paths differ.
+
+    Same settings and graph: no path differs. A line for each path that does: - was found then, + is
+    found now, ~ both, but not the same. With --json one document: identical, changes, explorations,
+    memories.
+
+    Examples
+    --------
+    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria replay trace.json
+    memoria replay trace.json --set strategy=lif --set strategy.max_hops=2
+    """
+    found = read_document(trace, trace_from)
+    wanted = dict(map(_setting, changes or ()))
+    again = run(
+        on_store(
+            target(uri, user, password_file, database),
+            lambda store: run_again(store, found, wanted),
+        )
+    )
+    facts = {
+        "identical": again.identical,
+        "changes": [_plain_change(change) for change in again.changes],
+        **plain_explorations(again.explorations),
+    }
+    print_facts(facts, as_json, _text(again))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Read ``name=value``; a value that is no JSON is a string."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"{text!r} must be SETTING=VALUE", param_hint="--set")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _plain_change(change: PathChange) -> dict[str, Any]:
+    before, after = change.before, change.after
+    return {
+        "ids": list(change.ids),
+        "before": None if before is None else before.energy,
+        "after": None if after is None else after.energy,
+    }
+
+
+def _text(again: Replay) -> str:
+    """Return the difference, a line for each path."""
+    paths = sum(len(found.paths) for found in again.explorations)
+    if again.identical:
+        return f"identical: {count(paths, 'path', 'paths')}"
+    lines = [f"{count(len(again.changes), 'path differs', 'paths differ')}; now {paths}"]
+    for change in again.changes:
+        if change.after is None and change.before is not None:
+            lines.append(f"- {path_line(change.before).plain}")
+        elif change.after is not None and change.before is None:
+            lines.append(f"+ {path_line(change.after).plain}")
+        elif change.after is not None and change.before is not None:
+            then = f"{change.before.energy:.4f}, {one_line(change.before.end_reason)}"
+            lines.append(f"~ {path_line(change.after).plain}; then {then}")
+    return "\n".join(lines)

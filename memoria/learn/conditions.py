@@ -1,0 +1,47 @@
+"""Read a scope's memories page by page, and the conditions under which they hold.
+
+In: a scope. Out: pages of ids; conditions by id. Reads only.
+Queries: ``learn.page``, ``learn.conditions``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from memoria.queries import load
+from memoria.store import Rows, Store
+
+PAGE = 256
+
+
+async def pages(store: Store, scope: str) -> AsyncIterator[list[str]]:
+    """Yield the ids of a scope, sorted, at most 256 at once."""
+    after = ""
+    while True:
+        parameters = {"after": after, "limit": PAGE, "scope": scope}
+        page: list[str] = (await store.run(load("learn.page"), parameters))[0]["ids"]
+        if not page:
+            return
+        yield page
+        after = page[-1]
+
+
+async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]:
+    """Return the ``when`` of all memories of a scope that have one; memory -> its conditions."""
+    found: dict[str, dict[str, Any]] = {}
+    async for page in pages(store, scope):
+        parameters = {"ids": Rows(page), "scope": scope}
+        rows = (await store.run(load("learn.conditions"), parameters))[0]["rows"]
+        found.update((id_, when) for id_, text in rows if (when := _map_of(text)))
+    return found
+
+
+def _map_of(text: object) -> dict[str, Any]:
+    """Read conditions; what is no map of them, in a foreign graph, is none."""
+    try:
+        value = json.loads(text) if isinstance(text, str) else None
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,55 @@
+"""Settings of learning; the defaults are those of the sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memoria.model import plasticity
+from memoria.ranges import check_positive, check_whole, check_within
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnConfig:
+    """What use does to edges (sources: 000, 003).
+
+    Attributes
+    ----------
+    increment
+        What one use adds to a weight, and the weight of an edge that learning makes; above 0 up
+        to 1.
+    eta
+        Learning rate of Oja's rule; above 0 up to 1.
+    co_activations
+        Co-activations that make an edge; 1 to 100.
+    window_days
+        Days in which they must fall; 0.001 to 3,650.
+    max_active
+        Memories of a recall that count as active together, the strongest; 2 to 200.
+    decay_per_hour
+        Rate at which what was learned fades while it is not used; 0 to 10.
+    promote_uses
+        Uses since the last promotion after which what was learned stays for good; 1 to 1,000,000.
+    min_weight
+        Weight under which `consolidate` prunes an edge that learning made; 0 to 1.
+    """
+
+    increment: float = plasticity.INCREMENT
+    eta: float = plasticity.ETA
+    co_activations: int = plasticity.CO_ACTIVATIONS
+    window_days: float = plasticity.WINDOW_DAYS
+    max_active: int = 8
+    decay_per_hour: float = plasticity.DECAY_PER_HOUR
+    promote_uses: int = 5
+    min_weight: float = plasticity.MIN_WEIGHT
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        for name in ("increment", "eta"):
+            check_positive(name, getattr(self, name))
+            check_within(name, getattr(self, name), 0.0, 1.0)
+        check_whole("co_activations", self.co_activations, 1, 100)
+        check_within("window_days", self.window_days, 0.001, 3_650)
+        check_whole("max_active", self.max_active, 2, 200)
+        check_within("decay_per_hour", self.decay_per_hour, 0.0, 10.0)
+        check_whole("promote_uses", self.promote_uses, 1, 1_000_000)
+        check_within("min_weight", self.min_weight, 0.0, 1.0)

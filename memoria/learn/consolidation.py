@@ -1,0 +1,211 @@
+"""One consolidation: what was learned fades, stays for good, or goes.
+
+In: the learned edges of a scope, page by page. Out: a `ConsolidateReport`.
+Writes weights and deletes edges, unless it is a dry run.
+Queries: ``learn.page``, ``learn.edges``, ``learn.consolidate``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from memoria.learn.conditions import pages
+from memoria.learn.config import LearnConfig
+from memoria.learn.events import ORIGIN, Event, apply
+from memoria.model.plasticity import DAY_S, decayed
+from memoria.queries import load
+from memoria.store import Rows, Store
+from memoria.types import ConsolidateReport, EdgeChange
+
+HOUR_S = 3_600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedEdge:
+    """An edge whose weight learning changed, as it is stored.
+
+    Attributes
+    ----------
+    weight, lif_weight, base_weight
+        Now; for leaky integrate and fire, or None; and what it fades to.
+    uses, promoted_uses
+        Times it was used; and when it was last promoted.
+    made
+        Whether learning made it.
+    since
+        Time of its last use or decay; epoch seconds, or None.
+    """
+
+    source: str
+    target: str
+    relation: str
+    weight: float
+    lif_weight: float | None
+    base_weight: float
+    uses: int
+    promoted_uses: int
+    made: bool
+    since: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is to become of an edge; ``weight`` is None for one that is pruned."""
+
+    edge: LearnedEdge
+    weight: float | None
+    lif_weight: float | None
+    base_weight: float
+    promoted: bool
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to write."""
+        edge = self.edge
+        return self.promoted or self.weight != edge.weight or self.lif_weight != edge.lif_weight
+
+
+def decide(edge: LearnedEdge, now: float, config: LearnConfig) -> Decision:
+    """Decide what becomes of one edge: fade first, then stay for good, or go.
+
+    Parameters
+    ----------
+    now
+        Epoch seconds.
+    """
+    hours = 0.0 if edge.since is None else max(0.0, (now - edge.since) / HOUR_S)
+    rate = config.decay_per_hour
+    weight = decayed(edge.weight, edge.base_weight, hours, rate=rate)
+    lif_weight = edge.lif_weight
+    if lif_weight is not None:
+        lif_weight = decayed(lif_weight, edge.base_weight, hours, rate=rate)
+    pruned = edge.made and weight < config.min_weight
+    often = edge.uses - edge.promoted_uses >= config.promote_uses
+    promoted = often and not pruned and weight > edge.base_weight
+    return Decision(
+        edge=edge,
+        weight=None if pruned else weight,
+        lif_weight=lif_weight,
+        base_weight=weight if promoted else edge.base_weight,
+        promoted=promoted,
+    )
+
+
+class Consolidation:
+    """One call of `Learner.consolidate`."""
+
+    def __init__(self, store: Store, scope: str, config: LearnConfig, now: datetime) -> None:
+        self._store = store
+        self._scope = scope
+        self._config = config
+        self._now = now
+        self._before = now.timestamp() - config.window_days * DAY_S
+
+    async def run(self, *, dry_run: bool) -> ConsolidateReport:
+        """Go through the scope."""
+        edges = skipped = pairs = 0
+        done: list[Decision] = []
+        async for page in pages(self._store, self._scope):
+            found, old_pairs = await self._read(page)
+            edges += len(found)
+            pairs += old_pairs
+            decisions = [decide(edge, self._now.timestamp(), self._config) for edge in found]
+            changed = [decision for decision in decisions if decision.changes]
+            done += changed
+            if (changed or old_pairs) and not dry_run:
+                skipped += max(0, len(changed) - await self._write(page, changed))
+        pruned = sum(decision.weight is None for decision in done)
+        promoted = sum(decision.promoted for decision in done)
+        return ConsolidateReport(
+            dry_run=dry_run,
+            edges=edges,
+            decayed=sum(
+                decision.weight is not None and decision.weight < decision.edge.weight
+                for decision in done
+            ),
+            promoted=promoted,
+            pruned=pruned,
+            skipped=skipped,
+            pairs_forgotten=pairs,
+            changes=tuple(map(_change, done)),
+        )
+
+    async def _read(self, page: list[str]) -> tuple[list[LearnedEdge], int]:
+        parameters = {"before": self._before, "ids": Rows(page), "scope": self._scope}
+        row = (await self._store.run(load("learn.edges"), parameters))[0]
+        return sorted(_edges(row["edges"]), key=_place), row["pairs"]
+
+    async def _write(self, page: list[str], decisions: Sequence[Decision]) -> int:
+        """Write a page in one transaction; return how many edges were still as they were read."""
+        ends = {end for each in decisions for end in (each.edge.source, each.edge.target)}
+        event = Event(
+            id=uuid4().hex,
+            kind="consolidate",
+            query="learn.consolidate",
+            ids=ends,
+            parameters={
+                "before": self._before,
+                "page": Rows(page),
+                "rows": Rows(map(_row, decisions)),
+            },
+        )
+        return (await apply(self._store, self._scope, self._now, event)).edges
+
+
+def _edges(rows: Sequence[Sequence[Any]]) -> Iterator[LearnedEdge]:
+    """Read edges; one whose weights are none, in a foreign graph, is left alone."""
+    for row in rows:
+        source, target, relation, weight, lif_weight, base_weight, uses, promoted, origin = row[:9]
+        if not all(map(_is_weight, (weight, base_weight))):
+            continue
+        times = [time for time in row[9:] if time is not None]
+        yield LearnedEdge(
+            source=source,
+            target=target,
+            relation=relation,
+            weight=float(weight),
+            lif_weight=float(lif_weight) if _is_weight(lif_weight) else None,
+            base_weight=float(base_weight),
+            uses=uses if isinstance(uses, int) else 0,
+            promoted_uses=promoted if isinstance(promoted, int) else 0,
+            made=origin == ORIGIN,
+            since=max(times, default=None),
+        )
+
+
+def _is_weight(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
+
+
+def _place(edge: LearnedEdge) -> tuple[str, str, str]:
+    return (edge.source, edge.target, edge.relation)
+
+
+def _row(decision: Decision) -> list[Any]:
+    edge = decision.edge
+    return [
+        *_place(edge),
+        edge.weight,
+        decision.weight,
+        decision.lif_weight,
+        decision.base_weight,
+        edge.uses if decision.promoted else edge.promoted_uses,
+    ]
+
+
+def _change(decision: Decision) -> EdgeChange:
+    edge = decision.edge
+    return EdgeChange(
+        source=edge.source,
+        target=edge.target,
+        relation=edge.relation,
+        before=edge.weight,
+        after=decision.weight,
+        promoted=decision.promoted,
+    )

@@ -1,0 +1,183 @@
+"""Learning events: their ids, and the statement that applies one once.
+
+In: what an event writes. Out: a `LearnReport`. Queries: those of `Event.query`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from memoria.clock import clock_key
+from memoria.errors import InvalidInputError
+from memoria.learn.config import LearnConfig
+from memoria.learn.trails import CoActive
+from memoria.model.plasticity import DAY_S, oja_terms
+from memoria.queries import load
+from memoria.store import Rows, Store
+from memoria.types import LearnReport, SuppressionKind
+from memoria.validation import check_id
+
+ORIGIN = "learned"
+CO_ACTIVATED = "co_activated"
+#: Times of use that a memory keeps, the latest.
+MAX_USE_TIMES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event to be applied once.
+
+    Attributes
+    ----------
+    id
+        Unique in the scope.
+    kind
+        What it is: ``reinforce``, ``strengthen``, ``feedback``, ``co_activate``, ``suppress``,
+        ``override`` or ``consolidate``.
+    query
+        The statement that applies it.
+    ids
+        Memories that it touches; they are locked in order.
+    parameters
+        What else the statement needs.
+    """
+
+    id: str
+    kind: str
+    query: str
+    ids: Iterable[str]
+    parameters: Mapping[str, Any]
+
+
+def event_id_of(given: str | None, *content: object) -> str:
+    """Return the given id, else one of what the event says: saying it twice then counts once.
+
+    Without content it is a new one.
+    """
+    if given is not None:
+        return check_id(given, "event_id")
+    if not content:
+        return uuid4().hex
+    text = json.dumps(content, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def event_key(scope: str, id_: str) -> str:
+    """Key of the node of an event: unique over all scopes, of bounded size.
+
+    >>> event_key("a:b", "c") == event_key("a", "b:c")
+    False
+    """
+    text = json.dumps([scope, id_], ensure_ascii=True)
+    return f"event:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def use_event(
+    id_: str,
+    kind: str,
+    edges: Sequence[list[Any]],
+    memories: Sequence[list[Any]],
+    hours: float,
+) -> Event:
+    """Make the event of a use: rows as ``learn.reinforce`` takes them, and the scope's hour."""
+    ends = [end for row in edges for end in row[:2]]
+    return Event(
+        id=id_,
+        kind=kind,
+        query="learn.reinforce",
+        ids=[*ends, *(row[0] for row in memories)],
+        parameters={
+            "hours": hours,
+            "max_times": MAX_USE_TIMES,
+            "memories": Rows(memories),
+            "origin": ORIGIN,
+            "rows": Rows(edges),
+        },
+    )
+
+
+def co_activation_event(id_: str, pairs: Sequence[CoActive], config: LearnConfig) -> Event:
+    """Make the event of pairs that were active together."""
+    return Event(
+        id=id_,
+        kind="co_activate",
+        query="learn.co_activate",
+        ids=[end for pair in pairs for end in (pair.one, pair.other)],
+        parameters={
+            "increment": config.increment,
+            "needed": config.co_activations,
+            "origin": ORIGIN,
+            "relation": CO_ACTIVATED,
+            "rows": Rows(
+                [pair.one, pair.other, *oja_terms(pair.earlier, pair.later, eta=config.eta)]
+                for pair in pairs
+            ),
+            "window_s": config.window_days * DAY_S,
+        },
+    )
+
+
+def suppression_event(
+    id_: str, kind: str, pairs: Sequence[tuple[str, str]], suppression: SuppressionKind
+) -> Event:
+    """Make the event of memories that suppress others: (source, target)."""
+    return Event(
+        id=id_,
+        kind=kind,
+        query="learn.suppress",
+        ids=[end for pair in pairs for end in pair],
+        parameters={
+            "rows": Rows(map(list, pairs)),
+            "suppression": suppression,
+            "symmetric": suppression == "conflicts",
+        },
+    )
+
+
+def aware(time: datetime) -> datetime:
+    """Return a time in UTC; a naive one counts as UTC."""
+    if not isinstance(time, datetime):
+        raise InvalidInputError(f"a time must be a datetime, got a {type(time).__name__}")
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnReport:
+    """Apply an event, unless that was done before; one transaction. ``now`` is aware.
+
+    Raises
+    ------
+    InvalidInputError
+        Its id belongs to an event of another kind.
+    """
+    parameters = {
+        **event.parameters,
+        "event": event_key(scope, event.id),
+        "event_id": event.id,
+        "ids": Rows(sorted(set(event.ids))),
+        "key": clock_key(scope),
+        "kind": event.kind,
+        "now": now,
+        "scope": scope,
+        "time": now.timestamp(),
+    }
+    row = (await store.run(load(event.query), parameters))[0]
+    if row["kind"] != event.kind:
+        raise InvalidInputError(
+            f"event_id belongs to an event of kind {row['kind']}: give each event an id of its own",
+            field="event_id",
+        )
+    return LearnReport(
+        event_id=event.id,
+        applied=bool(row["fresh"]),
+        memories=row["memories"],
+        edges=row["changed"],
+        edges_created=row["created"],
+        pairs=row["pairs"],
+        suppressions=row["suppressions"],
+    )

@@ -1,0 +1,126 @@
+"""What a trace says of use: which edges led to memories, and what was active together.
+
+In: a `Trace`. Out: edges, activations, pairs. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from memoria.errors import InvalidInputError
+from memoria.types import Hop, Path, Trace
+from memoria.validation import check_id
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EdgeKey:
+    """An edge as it is stored: ends in its direction, and what it says."""
+
+    source: str
+    target: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class CoActive:
+    """Two memories that were active in one recall, ``one`` < ``other``.
+
+    Attributes
+    ----------
+    earlier, later
+        Activations, 0 to 1: of the one that energy reached first, and of the other.
+    """
+
+    one: str
+    other: str
+    earlier: float
+    later: float
+
+
+def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> tuple[str, ...]:
+    """Return ids sorted, each once; with a trace only those that it holds.
+
+    Raises
+    ------
+    InvalidInputError
+        One string in place of a list, no identifier, or an id that the recall did not find.
+    """
+    if isinstance(ids, str | bytes):
+        raise InvalidInputError(f"{field} must be a list of ids, got one string", field=field)
+    unique = tuple(sorted({check_id(value, field) for value in ids}))
+    if trace is not None:
+        known = found_in(trace)
+        if unknown := [id_ for id_ in unique if id_ not in known]:
+            raise InvalidInputError(
+                f"{field} names {len(unknown)} ids that the recall of the trace did not find: "
+                "give ids of its memories",
+                field=field,
+            )
+    return unique
+
+
+def found_in(trace: Trace) -> set[str]:
+    """Return the ids of everything that a recall found."""
+    seeds = (*trace.seeds.seeds, *trace.seeds.runners_up)
+    return {seed.id for seed in seeds}.union(*(path.ids for path in _paths(trace)))
+
+
+def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
+    """Return the edges along which energy came to these memories, each once, sorted.
+
+    Of every path the part from its seed to the last used memory on it.
+    """
+    wanted = frozenset(used)
+    found: set[EdgeKey] = set()
+    for path in _paths(trace):
+        reached = [n for n, hop in enumerate(path.hops, start=1) if hop.target in wanted]
+        found.update(_key(hop) for hop in path.hops[: max(reached, default=0)])
+    return tuple(sorted(found))
+
+
+def active(trace: Trace, limit: int) -> tuple[tuple[str, float, int], ...]:
+    """Return the active memories: (id, activation, hops from a seed), the first reached first.
+
+    The strongest ``limit`` of them. An activation is the highest energy that reached a memory, at
+    most 1; its hops are the fewest. Of two at the same distance the stronger one came first.
+    """
+    energies: dict[str, float] = {}
+    hops: dict[str, int] = {}
+
+    def note(id_: str, energy: float, distance: int) -> None:
+        energies[id_] = max(energies.get(id_, 0.0), min(energy, 1.0))
+        hops[id_] = min(hops.get(id_, distance), distance)
+
+    for path in _paths(trace):
+        note(path.seed_id, path.start, 0)
+        for distance, hop in enumerate(path.hops, start=1):
+            note(hop.target, hop.energy_out, distance)
+    strongest = sorted(energies, key=lambda id_: (-energies[id_], id_))[:limit]
+    order = sorted(strongest, key=lambda id_: (hops[id_], -energies[id_], id_))
+    return tuple((id_, energies[id_], hops[id_]) for id_ in order)
+
+
+def co_active(trace: Trace, limit: int) -> tuple[CoActive, ...]:
+    """Return the pairs that were active together, sorted by ids.
+
+    Two seeds are no pair: they were found by the same question, which says nothing of the two.
+    """
+    seeds = {found.seed.id for found in trace.explorations}
+    pairs = []
+    for first, second in combinations(active(trace, limit), 2):
+        if first[0] in seeds and second[0] in seeds:
+            continue
+        one, other = sorted((first[0], second[0]))
+        pairs.append(CoActive(one=one, other=other, earlier=first[1], later=second[1]))
+    return tuple(sorted(pairs, key=lambda pair: (pair.one, pair.other)))
+
+
+def _paths(trace: Trace) -> Iterator[Path]:
+    return (path for exploration in trace.explorations for path in exploration.paths)
+
+
+def _key(hop: Hop) -> EdgeKey:
+    ends = (hop.source, hop.target) if hop.direction == "out" else (hop.target, hop.source)
+    return EdgeKey(*ends, hop.relation)

@@ -1,0 +1,36 @@
+"""Take back what was learned, event by event, the newest first.
+
+In: a scope and a time. Out: an `UndoReport`. Writes what the log says was there before.
+Queries: ``learn.log``, ``learn.undo``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import uuid4
+
+from memoria.clock import clock_key
+from memoria.queries import load
+from memoria.store import Store
+from memoria.types import UndoReport
+
+
+async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -> UndoReport:
+    """Undo the events of a scope from ``since`` on; both times aware.
+
+    One transaction for each event. The newest first: each then finds the weights that it left, but
+    for those that something else wrote.
+    """
+    key = clock_key(scope)
+    log = await store.run(load("learn.log"), {"key": key, "since": since})
+    keys: list[str] = log[0]["events"]
+    undo = uuid4().hex
+    events = restored = kept = 0
+    for event in keys:
+        parameters = {"event": event, "key": key, "now": now, "scope": scope, "undo": undo}
+        row = (await store.run(load("learn.undo"), parameters))[0]
+        if row["undone"]:
+            events += 1
+            restored += row["restored"]
+            kept += row["changes"] - row["restored"]
+    return UndoReport(since=since, events=events, restored=restored, kept=kept)

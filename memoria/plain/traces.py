@@ -1,0 +1,58 @@
+"""Make the trace of a recall of plain data again; the schema stands in `memoria.plain`.
+
+In: what `json.loads` returned, from anywhere. Out: a `Trace`, or an ``InvalidInputError`` that
+names the place. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from memoria import validation
+from memoria.plain.reading import Part, explorations_from, seed_from, time_from
+from memoria.types import Seeds, Trace
+
+
+def trace_from(data: object) -> Trace:
+    """Return the trace of a recall that `plain_recall` made plain.
+
+    Raises
+    ------
+    InvalidInputError
+        Something is missing or not as it must be; names the place, such as ``trace.id``.
+    """
+    top = Part(data, "")
+    trace = top.part("trace")
+    timings = trace.part("timings_s")
+    return Trace(
+        query=top.string("query"),
+        query_tags=top.strings("query_tags"),
+        scope=validation.check_scope(top.get("scope")),
+        started_at=time_from(trace, "started_at"),
+        timings_s={stage: timings.number(stage) for stage in timings.value},
+        degraded=trace.strings("degraded"),
+        id=trace.string("id"),
+        seeds=Seeds(
+            seeds=tuple(map(seed_from, top.parts("seeds"))),
+            runners_up=tuple(map(seed_from, top.parts("runners_up"))),
+            degraded=trace.strings("degraded"),
+        ),
+        explorations=explorations_from(data),
+        config=_settings(trace.part("config")),
+        vector=trace.optional("vector", lambda name: _vector(trace, name)),
+    )
+
+
+def _settings(part: Part) -> Mapping[str, Any]:
+    """Return settings as they are: who runs the recall again checks them."""
+    return validation.check_json_map(part.value, part.place)
+
+
+def _vector(part: Part, name: str) -> tuple[float, ...]:
+    place = part.at(name)
+    return tuple(
+        validation.check_number(value, f"{place}[{n}]", low=-math.inf, high=math.inf)
+        for n, value in enumerate(part.items(name))
+    )
