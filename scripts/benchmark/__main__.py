@@ -127,6 +127,11 @@ def environment() -> dict[str, Any]:
     }
 
 
+def _without_folder(argument: str) -> str:
+    """Show of a path its last part: the rest says more of the machine than of the run."""
+    return Path(argument).name if "/" in argument else argument
+
+
 def _load() -> str:
     return ", ".join(f"{value:.1f}" for value in os.getloadavg())
 
@@ -144,7 +149,7 @@ def main() -> None:
 
     def save(graphs: list[dict[str, Any]]) -> None:
         took_s = round(time.perf_counter() - started, 1)
-        settings = {"arguments": " ".join(arguments), "took_s": took_s}
+        settings = {"arguments": " ".join(map(_without_folder, arguments)), "took_s": took_s}
         record = {
             "environment": {**facts, "load_end": _load()},
             "settings": settings,

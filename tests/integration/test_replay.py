@@ -46,7 +46,9 @@ async def test_a_trace_read_back_from_json_is_identical_too(store: Store, found:
     assert (await replay(store, trace_from(data))).identical
 
 
-@pytest.mark.parametrize("strategy", ["transfer", "lif", LeakyIntegrateAndFire(fire_threshold=0.1)])
+@pytest.mark.parametrize(
+    "strategy", ["transfer", "lif", LeakyIntegrateAndFire(fire_threshold=0.1), "anchor", "synapse"]
+)
 @pytest.mark.parametrize("seeds_per_session", [1, None])
 @pytest.mark.usefixtures("web")
 async def test_a_large_exploration_is_identical_under_any_strategy(
