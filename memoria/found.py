@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from memoria.errors import MemoriaError
 from memoria.hydrate import hydrate
-from memoria.relevance import NOTHING_KNOWN, Facts, ask_facts
+from memoria.relevance import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.store import Store
 from memoria.types import MemoryNode
 
@@ -23,18 +23,12 @@ class Found:
 
     Parameters
     ----------
-    store, scope
+    store
         Where they are.
+    request
+        What ranking asks of them.
     hits
         Ids of the search's hits that are no seeds.
-    kinds
-        Kinds that are ranked; all where empty.
-    vector
-        Embedding of the query, or None.
-    max_weight
-        Larger weights of edges count as this.
-    until
-        Time of the loop's clock at which all reading must be over; seconds.
 
     Attributes
     ----------
@@ -44,34 +38,21 @@ class Found:
         What ranking asks of them; nothing before `complete`.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        scope: str,
-        hits: Sequence[str],
-        kinds: Sequence[str],
-        vector: Sequence[float] | None,
-        max_weight: float,
-        until: float,
-    ) -> None:
+    def __init__(self, store: Store, request: FactsRequest, *, hits: Sequence[str]) -> None:
         self.memories: dict[str, MemoryNode] = {}
         self.facts: Facts = NOTHING_KNOWN
         self._store = store
-        self._scope = scope
+        self._request = request
         self._hits = hits
-        self._kinds = kinds
-        self._vector = vector
-        self._max_weight = max_weight
-        self._until = until
         self._asked: frozenset[str] = frozenset()
 
     async def read(self, ids: Collection[str]) -> dict[str, MemoryNode]:
         """Read memories by id; those that exist."""
         missing = [id_ for id_ in ids if id_ not in self.memories]
         if missing:
+            request = self._request
             self.memories |= await hydrate(
-                self._store, missing, scope=self._scope, until=self._until
+                self._store, missing, scope=request.scope, until=request.until
             )
         return {id_: self.memories[id_] for id_ in ids if id_ in self.memories}
 
@@ -98,14 +79,7 @@ class Found:
 
     async def _ask(self, ids: Collection[str]) -> None:
         self.facts, memories = await ask_facts(
-            self._store,
-            sorted(ids),
-            kinds=self._kinds,
-            known=self.memories,
-            scope=self._scope,
-            vector=self._vector,
-            max_weight=self._max_weight,
-            until=self._until,
+            self._store, self._request, sorted(ids), known=self.memories
         )
         self.memories |= memories
         self._asked = frozenset(ids)

@@ -19,7 +19,7 @@ from memoria.errors import InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.found import Found
 from memoria.rank import rank_by_energy
-from memoria.relevance import gather, rank_by_relevance
+from memoria.relevance import FactsRequest, gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.settings import settings_of
@@ -136,15 +136,14 @@ class Recaller:
         seeds = await self.find_seeds()
         notes: list[str] = []
         config = self._call.config
-        found = Found(
-            self._engine.store,
+        request = FactsRequest(
             scope=self._engine.scope,
-            hits=[hit.id for hit in seeds.runners_up],
             kinds=tuple(self._call.kinds or ()),
             vector=self._vector,
             max_weight=config.explore.max_weight,
             until=self._until,
         )
+        found = Found(self._engine.store, request, hits=[hit.id for hit in seeds.runners_up])
         with self._timed("explore"):
             explorations = await self._explore(seeds, hydrate_at, on_path, found)
         self._timings_s["hydrate"] = max(

@@ -86,23 +86,35 @@ def gather(
     return [found[id_] for id_ in sorted(found)]
 
 
-async def ask_facts(
-    store: Store,
-    ids: Collection[str],
-    *,
-    kinds: Collection[str] = (),
-    known: Collection[str],
-    scope: str,
-    vector: Sequence[float] | None,
-    max_weight: float,
-    until: float | None,
-) -> tuple[Facts, dict[str, MemoryNode]]:
-    """Read cosines, degrees and the edges among candidates, and those that are not known.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsRequest:
+    """What ranking wants to know, and of what.
 
-    Parameters
+    Attributes
     ----------
+    scope
+        Scope of the memories.
     kinds
         Kinds that are ranked, all where empty; nothing is asked of others but the memories.
+    vector
+        Embedding of the query, or None.
+    max_weight
+        Larger weights of edges count as this.
+    until
+        Time of the loop's clock at which it must be over; seconds.
+    """
+
+    scope: str
+    kinds: Sequence[str] = ()
+    vector: Sequence[float] | None = None
+    max_weight: float = 1.0
+    until: float | None = None
+
+
+async def ask_facts(
+    store: Store, request: FactsRequest, ids: Collection[str], *, known: Collection[str]
+) -> tuple[Facts, dict[str, MemoryNode]]:
+    """Read cosines, degrees and the edges among candidates, and those that are not known.
 
     Returns
     -------
@@ -115,14 +127,15 @@ async def ask_facts(
     """
     parameters = {
         "ids": list(ids),
-        "kinds": list(kinds),
+        "kinds": list(request.kinds),
         "known": list(known),
         "max_degree": MAX_DEGREE,
-        "max_weight": max_weight,
-        "scope": scope,
-        "vector": None if vector is None else list(vector),
+        "max_weight": request.max_weight,
+        "scope": request.scope,
+        "vector": None if request.vector is None else list(request.vector),
     }
-    rows = (await store.run(load("relevance.candidates"), parameters, until=until))[0]["candidates"]
+    query = load("relevance.candidates")
+    rows = (await store.run(query, parameters, until=request.until))[0]["candidates"]
     facts = Facts(
         cosines={
             id_: cosine for id_, cosine, *_ in rows if cosine is not None and math.isfinite(cosine)

@@ -57,7 +57,7 @@ class Contender:
 
 
 class TooSlowError(Exception):
-    """A run was ended at its time limit."""
+    """A run was ended at its limit of time, or of the server's memory."""
 
 
 class DisagreementError(Exception):

@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 
 from memoria.config import ExploreConfig
+from memoria.errors import BudgetError, DeadlineError, OverloadedError
 from memoria.queries import load
 from memoria.retriever import GraphRetriever
 from memoria.strategies.transfer import TransferExploration, level_parameters, level_rows
 from memoria.types import Exploration, Path
 from scripts.benchmark.cases import Case
-from scripts.benchmark.contender import Contender, Outcome, same_paths
+from scripts.benchmark.contender import Contender, Outcome, TooSlowError, same_paths
 from scripts.benchmark.load import SCOPE
 from scripts.benchmark.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
 from scripts.benchmark.queries import text_of
@@ -97,6 +98,25 @@ def _edges_read(
     return found
 
 
+def _answered(exploration: Exploration) -> Exploration:
+    """Refuse an exploration that ran into a limit: it is no answer.
+
+    Raises
+    ------
+    TooSlowError
+        The limit was that of time or of the server's memory.
+    MemoriaError
+        Something else went wrong.
+    """
+    if isinstance(exploration.error, BudgetError | DeadlineError | OverloadedError):
+        raise TooSlowError from exploration.error
+    if exploration.error is not None:
+        raise exploration.error
+    if exploration.status == "truncated":
+        raise TooSlowError
+    return exploration
+
+
 def _whole(retriever: GraphRetriever, config: ExploreConfig, degree_of: Mapping[str, int]) -> Run:
     async def run(case: Case) -> Outcome:
         started = time.perf_counter()
@@ -107,7 +127,7 @@ def _whole(retriever: GraphRetriever, config: ExploreConfig, degree_of: Mapping[
         )
         async for exploration in stream:
             first_s = first_s or time.perf_counter() - started
-            done.append(exploration)
+            done.append(_answered(exploration))
         outcome = outcome_of(done, first_s)
         outcome.notes["edges_read"] = _edges_read(done, degree_of, config)
         return outcome
@@ -124,7 +144,7 @@ def _streamed(retriever: GraphRetriever, config: ExploreConfig) -> Run:
         )
         async for path in stream:
             first = first or (time.perf_counter() - started, path)
-        outcome = outcome_of(stream.result, first[0] if first else None)
+        outcome = outcome_of(map(_answered, stream.result), first[0] if first else None)
         outcome.notes["first_hops"] = len(first[1].hops) if first else None
         return outcome
 

@@ -74,10 +74,10 @@ class Asked:
         return (await result.fetch(1))[0]
 
 
-async def _reading(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
-    """Read what a recall found."""
+async def _found_cases(served: Served, questions: Sequence[Question]) -> list[Parameters]:
+    """Recall, and say what each recall reads."""
     retriever = make_retriever(served, questions)
-    cases = []
+    cases: list[Parameters] = []
     for question in questions:
         recall = await retriever.recall(question.text, query_tags=question.tags, deadline_s=60)
         paths = (*(path for each in recall.explorations for path in each.paths), *recall.hits)
@@ -93,6 +93,12 @@ async def _reading(served: Served, ask: Asked, questions: Sequence[Question]) ->
                 "vector": question.vector.tolist(),
             }
         )
+    return cases
+
+
+async def _reading(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
+    """Read what a recall found."""
+    cases = await _found_cases(served, questions)
     hydrate, candidates = load("explore.hydrate").text, load("relevance.candidates").text
     by_id, maps = text_of("candidates_by_id"), text_of("hydrate_maps")
 

@@ -52,15 +52,16 @@ async def hubs(
                 progress=progress,
                 label=f"hub of {hub.degree:,}",
             )
-            outcome = next(s.outcome for s in results[MEMORIA].samples if s.outcome)
+            samples = results[MEMORIA].samples
+            notes = next((s.outcome.notes for s in samples if s.outcome), {})
             found.append(
                 {
                     "degree": hub.degree,
                     "score": seed_score,
                     "min_activation": threshold,
                     "below_bound": seed_score / hub.degree**0.5 > threshold,
-                    "nodes": outcome.notes["nodes"],
-                    "reasons": outcome.notes["reasons"],
+                    "nodes": notes.get("nodes"),
+                    "reasons": notes.get("reasons"),
                     "contenders": {name: recorded(r) for name, r in results.items()},
                 }
             )

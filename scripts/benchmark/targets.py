@@ -137,7 +137,7 @@ def _hubs(graph: Record) -> Iterator[Target]:
     """Seeds that are hubs, alone."""
     for hub in graph.get("hubs", []):
         ours = hub["contenders"][MEMORIA]
-        p95, trips = percentile(ours["wall_ms"], 95), ours["queries"]
+        p95, trips = percentile(ours["wall_ms"], 95), ours["queries"] or 0.0
         met: bool | None = None
         goal = ""
         if hub["min_activation"] == 0.005 and hub["below_bound"]:
@@ -149,7 +149,8 @@ def _hubs(graph: Record) -> Iterator[Target]:
             measure=f"{graph['name']}: seed with {hub['degree']:,} edges, R = {hub['score']:.2g}, "
             f"min_activation {hub['min_activation']:g}",
             target=goal,
-            value=f"p95 {p95:.1f} ms, {trips:g} round trips, {hub['nodes']} memories; "
+            value=f"p95 {p95:.1f} ms{_bound(ours)}, {trips:g} round trips, "
+            f"{hub['nodes'] or 0} memories; "
             f"{PRINTED} p50 {percentile(hub['contenders'][PRINTED]['wall_ms'], 50):.0f} ms"
             f"{_bound(hub['contenders'][PRINTED])}",
             met=met,

@@ -9,7 +9,7 @@ import pytest
 
 from memoria.hydrate import hydrate
 from memoria.ingest import GraphWriter
-from memoria.relevance import Facts, ask_facts
+from memoria.relevance import Facts, FactsRequest, ask_facts
 from memoria.relevance.candidates import MAX_DEGREE
 from memoria.store import Store
 from memoria.types import Memory, Relation
@@ -24,9 +24,7 @@ def event(name: str, embedding: list[float] | None = None) -> Memory:
 
 
 async def ask(store: Store, scope: str, *ids: str, vector: list[float] | None = AXIS) -> Facts:
-    facts, _ = await ask_facts(
-        store, ids, known=ids, scope=scope, vector=vector, max_weight=1.0, until=None
-    )
+    facts, _ = await ask_facts(store, FactsRequest(scope=scope, vector=vector), ids, known=ids)
     return facts
 
 
@@ -89,13 +87,7 @@ async def test_memories_come_along_unless_they_are_known(store: Store, scope: st
     )
     await GraphWriter(store, scope=scope).write([full, event("known"), event("a")])
     facts, memories = await ask_facts(
-        store,
-        ["full", "known", "a", "nobody"],
-        known=["known"],
-        scope=scope,
-        vector=None,
-        max_weight=1.0,
-        until=None,
+        store, FactsRequest(scope=scope), ["full", "known", "a", "nobody"], known=["known"]
     )
     assert facts.degrees.keys() == {"full", "known", "a"}
     assert memories == await hydrate(store, ["full", "a"], scope=scope, until=None)
@@ -108,16 +100,8 @@ async def test_what_is_not_ranked_is_read_and_nothing_more(store: Store, scope: 
         Relation(source="a", target="b", relation="then", weight=0.5),
     ]
     await GraphWriter(store, scope=scope).write([event("a", AXIS), event("b"), place], edges)
-    facts, memories = await ask_facts(
-        store,
-        ["a", "b", "place"],
-        kinds=["Event"],
-        known=[],
-        scope=scope,
-        vector=AXIS,
-        max_weight=1.0,
-        until=None,
-    )
+    request = FactsRequest(scope=scope, kinds=["Event"], vector=AXIS)
+    facts, memories = await ask_facts(store, request, ["a", "b", "place"], known=[])
     assert facts.cosines == {"a": pytest.approx(1.0)}
     assert facts.neighbours == {"a": [("b", 0.5)], "b": [("a", 0.5)], "place": []}
     assert memories.keys() == {"a", "b", "place"}
