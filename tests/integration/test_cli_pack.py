@@ -206,7 +206,7 @@ def test_shell_completion_offers_the_commands() -> None:
         [PROGRAM], capture_output=True, text=True, check=False, env={**os.environ, **environ}
     )
     assert {"recall", "pack", "up"} <= set(done.stdout.split())
-    environ["COMP_WORDS"] = "memoria re"
+    environ["COMP_WORDS"] = "memoria rec"
     done = subprocess.run(
         [PROGRAM], capture_output=True, text=True, check=False, env={**os.environ, **environ}
     )
