@@ -15,7 +15,7 @@ from scripts.benchmark.graphs import MEAN_DEGREE, Graph, power_law, sparse
 from scripts.benchmark.race import Limits
 from scripts.benchmark.serve import Memory
 
-QUICK_HUBS = (2_500, 3_900, 10_000)
+QUICK_HUBS = (3_900, 10_000)
 HUBS = (25_000, 39_000, 100_000)
 LARGEST_HUB = 1_000_000
 
@@ -75,7 +75,7 @@ def quick() -> Plan:
             Part(family="recall", make=partial(recall_graph, 10_000)),
         ),
         memory=Memory(heap_mb=1_024, page_cache_mb=256),
-        race=Limits(cases=12, contender_s=0.7, warm_up=2),
+        race=Limits(cases=10, contender_s=0.6, warm_up=2),
         hubs=Limits(cases=4, contender_s=0.4, warm_up=1),
         query_s=1.5,
         trips=5,
