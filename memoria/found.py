@@ -45,6 +45,7 @@ class Found:
         self._request = request
         self._hits = hits
         self._asked: frozenset[str] = frozenset()
+        self._refused: MemoriaError | None = None
 
     async def read(self, ids: Collection[str]) -> dict[str, MemoryNode]:
         """Read memories by id; those that exist."""
@@ -58,28 +59,30 @@ class Found:
 
     async def read_all(self, ids: Collection[str]) -> dict[str, MemoryNode]:
         """Read the memories of all paths at once: with the hits and the facts, in one query."""
-        try:
-            await self._ask({*ids, *self._hits})
-        except MemoriaError as exc:
-            log.warning("%s: texts alone are read", type(exc).__name__)
+        await self._ask({*ids, *self._hits})
         return await self.read(ids)
 
     async def complete(self, ids: Collection[str], notes: list[str], *, facts: bool) -> None:
         """Read what is still missing of these ids and of the hits; what can't be is noted."""
         wanted = {*ids, *self._hits}
-        if facts and not wanted <= self._asked:
-            try:
-                await self._ask(wanted)
-            except MemoriaError as exc:
-                notes.append(f"ranked without cosines and edges ({exc})")
+        if facts and self._refused is None and not wanted <= self._asked:
+            await self._ask(wanted)
+        if self._refused is not None:
+            notes.append(f"ranked without cosines and edges ({self._refused})")
         try:
             await self.read(self._hits)
         except MemoriaError as exc:
             notes.append(f"the search's other hits could not be read ({exc})")
 
     async def _ask(self, ids: Collection[str]) -> None:
-        self.facts, memories = await ask_facts(
-            self._store, self._request, sorted(ids), known=self.memories
-        )
+        """Ask for facts; a question that failed, retries included, is not asked again."""
+        try:
+            self.facts, memories = await ask_facts(
+                self._store, self._request, sorted(ids), known=self.memories
+            )
+        except MemoriaError as exc:
+            log.warning("%s: texts alone are read", type(exc).__name__)
+            self._refused = exc
+            return
         self.memories |= memories
         self._asked = frozenset(ids)

@@ -423,10 +423,13 @@ async def test_duplicates_by_vector_are_looked_for_in_the_order_of_relevance(
 async def test_what_the_database_does_not_tell_weighs_nothing(
     driver: neo4j.AsyncDriver, linked: GraphRetriever
 ) -> None:
+    asked: list[str] = []
+
     class NoFacts(Store):
         async def run(
             self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
         ) -> list[neo4j.Record]:
+            asked.append(query.name)
             if query.name == "relevance.candidates":
                 raise UnavailableError("gone")
             return await super().run(query, parameters, until=until)
@@ -436,6 +439,7 @@ async def test_what_the_database_does_not_tell_weighs_nothing(
     recall = await retriever.recall("link")
     assert len(recall.ranked) == 4
     assert "ranked without cosines and edges (gone)" in recall.trace.degraded
+    assert asked.count("relevance.candidates") == 1
 
 
 async def test_finding_nothing_is_a_value(retriever: GraphRetriever) -> None:
