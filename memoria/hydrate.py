@@ -47,9 +47,9 @@ def memory_node(row: Sequence[Any]) -> MemoryNode:
         entities=_strings(entities),
         category=_string(category),
         priority=_number(priority),
-        when=_json_map(when),
+        when=json_map(when),
         created_at=_datetime(created_at),
-        metadata=_json_map(metadata),
+        metadata=json_map(metadata),
     )
 
 
@@ -67,7 +67,8 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-def _json_map(value: object) -> dict[str, Any]:
+def json_map(value: object) -> dict[str, Any]:
+    """Read a map that is stored as JSON; what is none reads as empty."""
     if not isinstance(value, str):
         return {}
     try:

@@ -20,7 +20,7 @@ from memoria.model.fusion import Hits, linear_fusion, reciprocal_rank_fusion, sc
 from memoria.queries import load
 from memoria.store import Store
 from memoria.types import Seed, Seeds
-from memoria.validation import MAX_ID_BYTES, scope_key
+from memoria.validation import is_id, scope_key
 
 log = logging.getLogger(__name__)
 
@@ -197,7 +197,7 @@ async def _grow(
         asked = {"kinds": list(request.kinds), "limit": wanted * factor, "scope": request.scope}
         record = (await store.run(load(name), {**parameters, **asked}, until=request.until))[0]
         # A foreign graph may hold memories without an id, or with a number for one.
-        hits = [(node, float(score)) for node, score in record["hits"] if _is_id(node)]
+        hits = [(node, float(score)) for node, score in record["hits"] if is_id(node)]
         if len(hits) >= wanted or record["seen"] < wanted * factor:
             return _best(hits)[:wanted], True
     return _best(hits)[:wanted], False
@@ -205,10 +205,6 @@ async def _grow(
 
 def _best(hits: Hits) -> Hits:
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
-
-
-def _is_id(node: object) -> bool:
-    return isinstance(node, str) and 0 < len(node.encode()) <= MAX_ID_BYTES
 
 
 def lucene_query(text: str, scope: str) -> str | None:

@@ -13,7 +13,7 @@ from memoria.errors import MemoriaError
 from memoria.queries import load
 from memoria.store import Store
 from memoria.types import Seed, Seeds
-from memoria.validation import MAX_ID_BYTES
+from memoria.validation import is_id
 
 #: Score of a seed that nothing was compared with: the least that counts as activated.
 SCORE = 0.01
@@ -56,7 +56,7 @@ async def with_unembedded(
     added = [
         by_words.get(node) or Seed(id=node, score=SCORE)
         for node in ids[:limit]
-        if _is_id(node) and node not in known
+        if is_id(node) and node not in known
     ]
     taken = {seed.id for seed in added}
     return Seeds(
@@ -64,7 +64,3 @@ async def with_unembedded(
         runners_up=tuple(hit for hit in found.runners_up if hit.id not in taken),
         degraded=tuple(notes),
     )
-
-
-def _is_id(node: object) -> bool:
-    return isinstance(node, str) and 0 < len(node.encode()) <= MAX_ID_BYTES

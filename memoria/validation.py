@@ -62,6 +62,11 @@ def check_id(value: object, field: str = "id") -> str:
     return text
 
 
+def is_id(value: object) -> bool:
+    """Tell whether what is stored as an id can be one: a foreign graph may hold anything."""
+    return isinstance(value, str) and 0 < len(value.encode()) <= MAX_ID_BYTES
+
+
 def check_scope(value: object) -> str:
     """Return ``value`` if it names a scope; the scope is never optional."""
     if value is None or value == "":

@@ -6,8 +6,8 @@
 // known yet. candidates: [id, cosine with the query or null, degree, neighbours, memory or null];
 // neighbours: [id, weight], those among ids, the strongest of parallel edges; memory as in
 // explore.hydrate. What is of none of the kinds, where there are some, has no part in the ranking:
-// it has neither cosine nor neighbours. Hubs with more than max_degree edges are not expanded: they support nobody by
-// much, and their edges to the others are read from there.
+// it has neither cosine nor neighbours. Hubs with more than max_degree edges are not expanded: they
+// support nobody by much, and their edges to the others are read from there.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH m, size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds) AS ranks

@@ -6,10 +6,10 @@ Queries: ``learn.page``, ``learn.conditions``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+from memoria.hydrate import json_map
 from memoria.queries import load
 from memoria.store import Rows, Store
 
@@ -34,14 +34,5 @@ async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]
     async for page in pages(store, scope):
         parameters = {"ids": Rows(page), "scope": scope}
         rows = (await store.run(load("learn.conditions"), parameters))[0]["rows"]
-        found.update((id_, when) for id_, text in rows if (when := _map_of(text)))
+        found.update((id_, when) for id_, text in rows if (when := json_map(text)))
     return found
-
-
-def _map_of(text: object) -> dict[str, Any]:
-    """Read conditions; what is no map of them, in a foreign graph, is none."""
-    try:
-        value = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

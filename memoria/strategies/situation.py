@@ -6,12 +6,12 @@ the parts of its score. Touches nothing.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memoria.hydrate import json_map
 from memoria.model import base_level, situation
 
 
@@ -85,7 +85,7 @@ def _situation(row: Sequence[Any], now_s: float) -> Situation:
     if age_hours is None and times:  # it is at least as old as its first use
         age_hours = (now_s - min(times)) / 3600
     return Situation(
-        when=_json_map(when),
+        when=json_map(when),
         uses=max(_count(use_count), len(times)),
         age_hours=age_hours,
         confirmed=_count(confirmed),
@@ -93,16 +93,6 @@ def _situation(row: Sequence[Any], now_s: float) -> Situation:
         priority=min(max(priority, 0.0), 1.0) if _is_number(priority) else None,
         kinds=(*map(str, labels), *([category] if isinstance(category, str) else [])),
     )
-
-
-def _json_map(value: object) -> dict[str, Any]:
-    if not isinstance(value, str):
-        return {}
-    try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
 
 
 def _count(value: object) -> int:

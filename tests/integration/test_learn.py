@@ -526,6 +526,18 @@ class TestSuppress:
         assert await self.suppressions(graph) == [("a", "overrides", "b")]
         assert (await graph.learner().override()).suppressions == 0
 
+    async def test_conditions_that_another_writer_nested_too_deep_are_none(
+        self, graph: Graph
+    ) -> None:
+        await graph.write("abc", a={"x": 1, "y": 1}, b={"x": 1})
+        await graph.store.driver.execute_query(
+            "MATCH (m:Memory {scope: $scope, id: 'c'}) SET m.`when` = $deep",
+            scope=graph.scope,
+            deep='{"a":' * 100_000,
+        )
+        assert (await graph.learner().override()).suppressions == 1
+        assert await self.suppressions(graph) == [("a", "overrides", "b")]
+
     async def test_new_memories_are_compared_with_all(self, graph: Graph) -> None:
         await graph.write("abc", a={"x": 1, "y": 1}, b={"x": 1}, c={"x": 1, "y": 1, "z": 1})
         assert (await graph.learner().override(["b"])).suppressions == 2

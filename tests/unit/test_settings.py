@@ -14,7 +14,7 @@ from memoria.config import ExploreConfig, RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.plain import plain_recall, trace_from
 from memoria.settings import explore_config_from, settings_of
-from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire
+from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, TransferEnergy
 from memoria.types import ContextPack, Recall, Trace
 from tests.traces import trace
 
@@ -94,7 +94,7 @@ def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
         seeds = None
 
         def start(self, question: Any) -> Any:
-            raise NotImplementedError
+            return TransferEnergy().start(question)
 
     plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Mine())))
     assert plain["explore"]["strategy"] == {"name": "mine"}
@@ -111,7 +111,7 @@ def test_times_and_maps_of_a_strategy_are_plain_in_json() -> None:
         context: Mapping[str, Any] = field(default_factory=lambda: {"language": "go"})
 
         def start(self, question: Any) -> Any:
-            raise NotImplementedError
+            return TransferEnergy().start(question)
 
     plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Timed())))
     assert json.loads(json.dumps(plain))["explore"]["strategy"] == {
