@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from memoria.config import ExploreConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
@@ -156,33 +158,45 @@ def _bare(served: Served, config: ExploreConfig) -> Run:
     level, texts = load("explore.level").text, load("explore.hydrate").text
 
     async def run(case: Case) -> Outcome:
-        spreads = [TransferExploration(seed, config) for seed in case.seeds]
-        paths: dict[str, list[Path]] = {seed.id: [] for seed in case.seeds}
         took_s: list[float] = []
         async with served.session() as session:
 
-            async def ask(text: str, parameters: dict[str, object]) -> object:
+            async def ask(text: str, parameters: Mapping[str, Any]) -> Any:
                 started = time.perf_counter()
-                result = await session.run(text, p=parameters)
+                result = await session.run(text, p=dict(parameters))
                 records = [record async for record in result]
                 took_s.append(time.perf_counter() - started)
                 return records[0][0]
 
-            while active := [spread for spread in spreads if spread.frontier]:
-                parameters = level_parameters(
-                    active, scope=SCOPE, query_tags=case.tags, config=config
-                )
-                rows = level_rows(await ask(level, parameters), len(active))  # type: ignore[arg-type]
-                for spread, found in zip(active, rows, strict=True):
-                    paths[spread.seed.id] += spread.absorb(found)
+            levels, paths = await spread_by(partial(ask, level), case, config)
             ids = sorted({node for ended in paths.values() for path in ended for node in path.ids})
             await ask(texts, {"ids": ids, "scope": SCOPE})
         return Outcome(
             found={
                 seed: {path.ids: path.energy for path in ended} for seed, ended in paths.items()
             },
-            levels=max(spread.levels for spread in spreads),
+            levels=levels,
             notes={"took_s": took_s},
         )
 
     return run
+
+
+async def spread_by(
+    ask: Callable[[Mapping[str, Any]], Awaitable[Any]], case: Case, config: ExploreConfig
+) -> tuple[int, dict[str, list[Path]]]:
+    """Explore from all seeds of a case together, by a caller who sends the level query himself.
+
+    Returns
+    -------
+    tuple
+        Levels of the deepest exploration, and the paths of each seed.
+    """
+    spreads = [TransferExploration(seed, config) for seed in case.seeds]
+    paths: dict[str, list[Path]] = {seed.id: [] for seed in case.seeds}
+    while active := [spread for spread in spreads if spread.frontier]:
+        parameters = level_parameters(active, scope=SCOPE, query_tags=case.tags, config=config)
+        rows = level_rows(await ask(parameters), len(active))
+        for spread, found in zip(active, rows, strict=True):
+            paths[spread.seed.id] += spread.absorb(found)
+    return max(spread.levels for spread in spreads), paths

@@ -18,6 +18,7 @@ from scripts.benchmark.names import LOOP, MEMORIA, PAGERANK, PRINTED, RECALL, RO
 from scripts.benchmark.report import stage_shares
 
 Plot = dict[str, str]
+FLAME_COLORS = {"memoria": "tab:blue", "neo4j": "tab:orange"}
 GROWING = (MEMORIA, PRINTED, LOOP, PAGERANK, ROUND_TRIP)
 
 
@@ -26,7 +27,7 @@ def draw(run: dict[str, Any], folder: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "memoria"  # the same file for the same numbers
     mpl.rcParams["svg.fonttype"] = "none"
     for number, graph in enumerate(run["graphs"]):
-        graph["plots"] = [_latency(graph, folder, number)]
+        graph["plots"] = [_latency(graph, folder, number), _flames(graph, folder, number)]
         if graph.get("at_once"):
             graph["plots"].append(_at_once(graph["at_once"], folder))
         if shares := stage_shares(graph["contenders"].get(RECALL, {})):
@@ -51,6 +52,27 @@ def _latency(graph: Mapping[str, Any], folder: Path, number: int) -> Plot:
     axes.set_xlabel("ms: dot p50, bar p95, arrow p99")
     axes.set_title(str(graph["name"]))
     return _save(figure, folder, f"latency-{number}", f"Latency: {graph['name']}")
+
+
+def _flames(graph: Mapping[str, Any], folder: Path, number: int) -> Plot:
+    """Processor time of the client: each frame as wide as its share, callers below."""
+    frames = {tuple(stack): share for stack, share in graph["client"]["frames"]}
+    figure, axes = _figure(height=0.18 * max(map(len, frames), default=1) + 1)
+    right: dict[tuple[str, ...], float] = {(): 0.0}  # where the next one that a frame calls begins
+    for stack, share in frames.items():
+        left, level = right[stack[:-1]], len(stack)
+        right[stack[:-1]], right[stack] = left + share, left
+        module, _, function = stack[-1].rpartition(".")
+        color = FLAME_COLORS.get(module.partition(".")[0], "0.85")
+        axes.barh(level, share, 0.95, left, color=color, edgecolor="white")
+        room = int(120 * share)  # letters
+        if room > len(function) // 2:
+            axes.text(left, level, function[:room], va="center", fontsize=5)
+    axes.set_yticks([])
+    axes.set_xlabel("share of the client's processor time; blue memoria, orange driver")
+    title = f"Client: {graph['name']}"
+    axes.set_title(title)
+    return _save(figure, folder, f"client-{number}", title)
 
 
 def _growth(graphs: Sequence[Mapping[str, Any]], folder: Path) -> Plot:

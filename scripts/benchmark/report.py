@@ -44,6 +44,9 @@ def markdown(run: Mapping[str, Any]) -> str:
         parts += [*_contenders(graph), ""]
         if shares := stage_shares(graph["contenders"].get(RECALL, {})):
             parts += [*_stages(shares), ""]
+        parts += [*_client(graph["client"]), ""]
+        if graph.get("server"):
+            parts += [*_server(graph["server"]), ""]
         if graph.get("at_once"):
             parts += [*_at_once(graph["at_once"]), ""]
         parts += [f"![{plot['text']}]({plot['file']})\n" for plot in graph.get("plots", ())]
@@ -149,6 +152,31 @@ def _row(
         _mean(one["client_cpu_ms"]),
         _mean(one["server_cpu_ms"]),
         _number(one["peak_mb"]),
+    )
+
+
+def _client(profile: Mapping[str, Any]) -> Iterator[str]:
+    shares = {part: f"{100 * share:.0f} %" for part, share in profile["parts"].items()}
+    yield from _table(
+        ("processor time of the client", *shares),
+        [(f"{profile['samples']} samples", *shares.values())],
+    )
+
+
+def _server(operators: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    shown = [row for row in operators if row["hits"]]
+    total = sum(row["hits"] for row in shown)
+    yield from _table(
+        ("operator of the level query", "database hits", "share", "rows"),
+        [
+            (
+                str(row["operator"]),
+                f"{row['hits']:,}",
+                f"{100 * row['hits'] / total:.0f} %",
+                f"{row['rows']:,}",
+            )
+            for row in shown
+        ],
     )
 
 

@@ -18,6 +18,7 @@ from scripts.benchmark.explorers import memoria_contenders, round_trip
 from scripts.benchmark.meter import Meter, peak_mb
 from scripts.benchmark.pagerank import load_pagerank
 from scripts.benchmark.plan import Part, Plan
+from scripts.benchmark.profiles import client_profile, server_profile
 from scripts.benchmark.race import race
 from scripts.benchmark.recalls import graphrag_recalls, make_retriever, memoria_recalls
 from scripts.benchmark.record import recorded
@@ -63,6 +64,8 @@ async def _explorations(
         label=MEASURED,
     )
     found["contenders"] = {name: recorded(result) for name, result in results.items()}
+    found["client"] = await client_profile(contenders[0], cases)
+    found["server"] = await server_profile(served, cases[: plan.trips], config)
     found["trips"] = await special.trips(served, cases[: plan.trips])
     found["hubs"] = await special.hubs(served, part.hub_score, plan.hubs, progress)
     return found
@@ -73,15 +76,17 @@ async def _recalls(
 ) -> dict[str, Any]:
     questions = make_questions(served.graph, max(plan.race.cases, plan.recalls, plan.varied))
     retriever = make_retriever(served, questions)
+    own = memoria_recalls(retriever)
     async with graphrag_recalls(served) as others:
         results = await race(
-            [*memoria_recalls(retriever), *others, round_trip(served)],
+            [*own, *others, round_trip(served)],
             questions,
             limits=plan.race,
             meter=Meter(served.pid),
             progress=progress,
             label=MEASURED,
         )
+    client = await client_profile(own[0], questions)
     at_once = await special.at_once(
         retriever, questions[: plan.recalls], limit_s=plan.at_once_s, progress=progress
     )
@@ -90,6 +95,7 @@ async def _recalls(
     )
     return {
         "contenders": {name: recorded(result) for name, result in results.items()},
+        "client": client,
         "at_once": at_once,
         "plans": plans,
     }

@@ -150,7 +150,14 @@ def run() -> dict[str, Any]:
         names.MEMORIA: column([2.0, 3.0], queries=2.0),
         names.PRINTED: column([500.0, 700.0]),
     }
+    client = {"samples": 8, "parts": {"memoria": 0.75, "driver": 0.25}, "frames": []}
     explored = {
+        "client": client,
+        "server": [
+            {"operator": "Expand(All)", "hits": 75, "rows": 40},
+            {"operator": "Filter", "hits": 25, "rows": 30},
+            {"operator": "Sort", "hits": 0, "rows": 30},
+        ],
         "name": "power law, 100 edges",
         "family": "power law",
         "load": {**load, "write_s": 1.0},
@@ -171,6 +178,7 @@ def run() -> dict[str, Any]:
     }
     stages = {"embed": 0.001, "seeds": 0.004, "explore": 0.006, "hydrate": 0.002, "rank": 0.001}
     recalled = {
+        "client": client,
         "name": "whole recalls, 20 memories",
         "family": "recall",
         "load": load,
@@ -238,6 +246,9 @@ def test_report_has_a_row_for_each_contender(run: dict[str, Any]) -> None:
     assert f"| {names.WITH_LOAD}, results compared | 4 | 3002.00 |" in page
     assert "(1 ended at the limit)" in page
     assert "| share | 8 % | 31 % | 31 % | 15 % | 8 % | 8 % |" in page
+    assert page.count("| 8 samples | 75 % | 25 % |") == 2
+    assert "| Expand(All) | 75 | 75 % | 40 |" in page
+    assert "Sort" not in page
     widths = {line.count("|") for line in page.splitlines() if line.startswith("| contender")}
     assert len(widths) == 1
 

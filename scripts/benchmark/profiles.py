@@ -1,0 +1,146 @@
+"""Where the client's processor time goes, and what the server touches for it.
+
+In: a contender and cases; a server. Out: plain values for the record. Reads only.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from memoria.config import ExploreConfig
+from memoria.queries import load
+from scripts.benchmark.cases import Case
+from scripts.benchmark.contender import Contender
+from scripts.benchmark.explorers import spread_by
+from scripts.benchmark.serve import Served
+
+Stack = tuple[str, ...]
+
+# The loop's own frames below which every task stands.
+LOOP = "asyncio.base_events._run_once"
+INTERVAL_S = 0.001
+SLICE_S = 6.0
+RARE = 0.005
+# Modules by what they do, the more special ones first.
+PARTS = {
+    "memoria": "memoria",
+    "neo4j._codec": "codec",
+    "neo4j._rust": "codec",
+    "neo4j": "driver",
+    "asyncio": "event loop and sockets",
+    "selectors": "event loop and sockets",
+    "socket": "event loop and sockets",
+    "scripts": "benchmark",
+}
+
+
+async def client_profile(contender: Contender, cases: Sequence[Any]) -> dict[str, Any]:
+    """Sample the stack by processor time while cases are answered, for some seconds at most.
+
+    Returns
+    -------
+    dict
+        ``samples``; ``parts``: share of each part; ``frames``: each frame that is no rarer than
+        `RARE`, with its callers, outermost first, and its share.
+    """
+    until = time.perf_counter() + SLICE_S
+    with _sampling() as seen:
+        for case in cases:
+            await contender.run(case)
+            if time.perf_counter() > until:
+                break
+    parts: Counter[str] = Counter()
+    for stack, count in seen.items():
+        parts[_part(stack)] += count
+    total = sum(parts.values())
+    return {
+        "samples": total,
+        "parts": {part: count / total for part, count in parts.most_common()},
+        "frames": _frames(seen),
+    }
+
+
+@contextmanager
+def _sampling() -> Iterator[Counter[Stack]]:
+    """Note where this process is whenever it has used up so much processor time."""
+    seen: Counter[Stack] = Counter()
+
+    def note(_signal: int, frame: FrameType | None) -> None:
+        stack = []
+        while frame is not None:
+            stack.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
+            frame = frame.f_back
+        outermost = stack.index(LOOP) if LOOP in stack else len(stack)
+        seen[tuple(reversed(stack[:outermost]))] += 1
+
+    before = signal.signal(signal.SIGPROF, note)
+    signal.setitimer(signal.ITIMER_PROF, INTERVAL_S, INTERVAL_S)
+    try:
+        yield seen
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _frames(seen: Counter[Stack]) -> list[tuple[Stack, float]]:
+    """Say how often each frame was seen below its callers, whatever it called itself."""
+    total = seen.total()
+    counts: Counter[Stack] = Counter()
+    for stack, count in seen.items():
+        for depth in range(1, len(stack) + 1):
+            counts[stack[:depth]] += count
+    return sorted((stack, n / total) for stack, n in counts.items() if n >= RARE * total)
+
+
+def _part(stack: Stack) -> str:
+    """Say which part the innermost frame of a known module belongs to."""
+    for frame in reversed(stack):
+        for module, part in PARTS.items():
+            if frame.startswith(module + "."):
+                return part
+    return "event loop and sockets"
+
+
+async def server_profile(
+    served: Served, cases: Sequence[Case], config: ExploreConfig
+) -> list[dict[str, Any]]:
+    """``PROFILE`` every level of some explorations.
+
+    Returns
+    -------
+    list
+        Each operator of the plan, those with most database hits first: ``operator``, ``hits`` and
+        ``rows`` of all levels.
+    """
+    level = load("explore.level").text
+    hits: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
+    async with served.session() as session:
+
+        async def ask(parameters: Mapping[str, Any]) -> Any:
+            result = await session.run(f"PROFILE {level}", p=dict(parameters))
+            records = [record async for record in result]
+            for operator in _operators((await result.consume()).profile or {}):
+                name = operator["operatorType"].partition("@")[0]
+                hits[name] += operator.get("dbHits", 0)
+                rows[name] += operator.get("rows", 0)
+            return records[0][0]
+
+        for case in cases:
+            await spread_by(ask, case, config)
+    return [
+        {"operator": name, "hits": count, "rows": rows[name]} for name, count in hits.most_common()
+    ]
+
+
+def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if plan:
+        yield plan
+    for child in plan.get("children", ()):
+        yield from _operators(child)

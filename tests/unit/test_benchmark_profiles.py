@@ -1,0 +1,29 @@
+"""The benchmark's profile of the client."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from scripts.benchmark.contender import Contender, Outcome
+from scripts.benchmark.profiles import client_profile
+
+
+async def answer(busy_s: float) -> Outcome:
+    until = time.process_time() + busy_s
+    while time.process_time() < until:
+        json.loads("[" * 50 + "]" * 50)
+    return Outcome()
+
+
+async def test_every_sample_belongs_to_one_part_and_callers_are_as_wide_as_what_they_call() -> None:
+    found = await client_profile(Contender(name="busy", run=answer), [0.05] * 6)
+    assert found["samples"] > 10
+    assert sum(found["parts"].values()) == pytest.approx(1)
+    shares = {tuple(stack): share for stack, share in found["frames"]}
+    assert any(stack[-1].endswith(".answer") and share > 0.5 for stack, share in shares.items())
+    for stack in shares:
+        called = [share for other, share in shares.items() if other[:-1] == stack]
+        assert sum(called) <= shares[stack] + 1e-9
