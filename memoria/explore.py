@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
@@ -180,6 +180,14 @@ class _Run:
         )
 
 
+class _Ended(NamedTuple):
+    """A branch that has ended, whose texts are to be read; ``ids`` are those of its path."""
+
+    run: _Run
+    path: Path
+    ids: tuple[str, ...]
+
+
 class _Group:
     """Explorations that share a session, and the run of a strategy."""
 
@@ -263,19 +271,19 @@ class _Group:
             if self._request.hydrate_at == "exploration_end":
                 runs = [run for run in runs if run.over]
             over = [run for run in runs if run.over]
-            batch = [(run, path) for run in runs for path in run.unread]
+            batch = [_Ended(run, path, path.ids) for run in runs for path in run.unread]
             for run in runs:
                 run.unread = []
             were_read = await self._read_texts(batch)
-            for run, path in sorted(batch, key=lambda item: path_order(item[1])):
-                self._hand_over(run, self._with_texts(run, path, were_read))
+            for one in sorted(batch, key=lambda one: path_order(one.path)):
+                self._hand_over(one.run, self._with_texts(one, were_read))
             for run in over:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    async def _read_texts(self, batch: Collection[tuple[_Run, Path]]) -> bool:
+    async def _read_texts(self, batch: Collection[_Ended]) -> bool:
         """Read what is not known yet; say whether that worked."""
-        wanted = {node: None for _, path in batch for node in path.ids if node not in self._known}
+        wanted = {node: None for one in batch for node in one.ids if node not in self._known}
         if not wanted:
             return True
         request = self._request
@@ -285,27 +293,28 @@ class _Group:
             self._known |= await request.read(wanted)
         except MemoriaError as exc:
             late = clock() >= request.until - _TIMER_SLACK_S
-            for run in {run for run, path in batch if not self._known.keys() >= {*path.ids}}:
+            for run in {one.run for one in batch if not self._known.keys() >= {*one.ids}}:
                 run.cut = True
                 run.error = run.error or (None if late else exc)
             return False
         finally:
-            for run in {run for run, _ in batch}:
+            for run in {one.run for one in batch}:
                 run.hydrate_s += clock() - start
         return True
 
-    def _with_texts(self, run: _Run, path: Path, were_read: bool) -> Path | None:
+    def _with_texts(self, one: _Ended, were_read: bool) -> Path | None:
         """Give a path its memories: all, or none where they could not be read.
 
         A path that leads through a memory deleted meanwhile ends before it; None without a seed.
         """
-        nodes = [self._known.get(node) for node in path.ids]
+        path = one.path
+        nodes = [self._known.get(node) for node in one.ids]
         kept = nodes.index(None) if None in nodes else len(nodes)
         memories = tuple(node for node in nodes[:kept] if node is not None)
         if kept == len(nodes):
             return replace(path, memories=memories)
         if not were_read:
-            return path if run.outcome.found else None
+            return path if one.run.outcome.found else None
         if kept == 0:
             return None
         hops = path.hops[: kept - 1]
