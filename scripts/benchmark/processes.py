@@ -1,7 +1,8 @@
-"""Whole recalls with the driver's codec in Rust and in Python: processes of their own, in turns.
+"""Whole recalls in processes of their own, in turns: what a process can have only one of.
 
-In: a server. Out: times. The codec is chosen when the driver is imported, so that one process can't
-have both. Run as a module, it is such a process: its task comes in by the standard input.
+In: a server. Out: times. The driver's codec is chosen when the driver is imported, the event loop
+when a process starts to run. Run as a module, it is such a process: its task comes in by the
+standard input; so nothing here imports the driver at the top.
 """
 
 from __future__ import annotations
@@ -10,40 +11,53 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 ROUNDS = 3
 CASES = 40
 WARM_UP = 10
 
+Client = dict[str, bool]
+Times = tuple[list[float], list[list[str]]]
 
-async def times_of_codecs(uri: str, auth: Any, edges: int) -> dict[str, list[list[Any]]]:
-    """Recall the same questions with each codec, in turns.
+
+async def times_of_clients(
+    uri: str, auth: Any, edges: int, clients: Sequence[Client]
+) -> list[Times]:
+    """Recall the same questions with each client, in turns.
+
+    Parameters
+    ----------
+    clients
+        ``plain``: with the driver's codec in Python; ``uvloop``: in its event loop.
 
     Returns
     -------
-    dict
-        ``rust`` and ``python`` -> [wall ms, client CPU ms, ids in their order] of each recall.
+    list
+        For each client the ms of each recall, and the ids that it returned in their order.
     """
-    found: dict[str, list[list[Any]]] = {"rust": [], "python": []}
-    for number in range(2 * ROUNDS):
-        name = ("rust", "python")[number % 2]
-        task = {"uri": uri, "auth": auth, "edges": edges, "plain": name == "python"}
+    found: list[Times] = [([], []) for _ in clients]
+    for number in range(ROUNDS * len(clients)):
+        place = number % len(clients)
         child = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "scripts.benchmark.codec",
+            "scripts.benchmark.processes",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
+        task = {"uri": uri, "auth": auth, "edges": edges, **clients[place]}
         output, _ = await child.communicate(json.dumps(task).encode())
         if child.returncode != 0:
-            raise RuntimeError("a process that measures a codec failed")
-        found[name] += json.loads(output)
+            raise RuntimeError("a process that measures recalls failed")
+        for took_ms, ids in json.loads(output):
+            found[place][0].append(took_ms)
+            found[place][1].append(ids)
     return found
 
 
-async def _measure(task: dict[str, Any]) -> list[list[Any]]:
+async def _measure(task: dict[str, Any]) -> list[tuple[float, list[str]]]:
     from memoria.store import Target, open_driver
     from scripts.benchmark.cases import make_questions
     from scripts.benchmark.plan import recall_graph
@@ -55,15 +69,25 @@ async def _measure(task: dict[str, Any]) -> list[list[Any]]:
     async with open_driver(target) as driver:
         retriever = retriever_on(driver, questions)
         for question in questions:
-            wall, cpu = time.perf_counter(), time.process_time()
+            started = time.perf_counter()
             recall = await retriever.recall(question.text, query_tags=question.tags, deadline_s=60)
-            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-            found.append([1_000 * wall, 1_000 * cpu, [each.memory.id for each in recall.ranked]])
+            took_ms = 1_000 * (time.perf_counter() - started)
+            found.append((took_ms, [each.memory.id for each in recall.ranked]))
     return found[WARM_UP:]
 
 
-if __name__ == "__main__":
-    what = json.load(sys.stdin)
-    if what["plain"]:
+def _main() -> None:
+    task = json.load(sys.stdin)
+    if task.get("plain"):
         sys.modules["neo4j._rust"] = None  # type: ignore[assignment]  # not to be found
-    print(json.dumps(asyncio.run(_measure(what))))
+    factory = None
+    if task.get("uvloop"):
+        import uvloop
+
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        print(json.dumps(runner.run(_measure(task))))
+
+
+if __name__ == "__main__":
+    _main()
