@@ -22,8 +22,8 @@ from typing import Any
 from memoria.local import NEO4J_VERSION
 from memoria.progress import progress_bars
 from scripts.benchmark.graphs import power_law
+from scripts.benchmark.lever_report import save as save_levers
 from scripts.benchmark.levers import Size, measure_levers
-from scripts.benchmark.levers import save as save_levers
 from scripts.benchmark.plan import HUBS, QUICK_HUBS, Plan, full, quick, recall_graph
 from scripts.benchmark.plots import draw
 from scripts.benchmark.report import markdown

@@ -1,21 +1,18 @@
 """Ways to be faster, each against the way that memoria goes: what is kept, and what is not.
 
-In: graphs, and how much to ask. Out: Markdown and JSON. Starts servers of its own.
+In: graphs, and how much to ask. Out: a record for `lever_report`. Starts servers of its own.
 
 Both sides of a lever are asked in turns, the same questions, and their answers are compared.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memoria.progress import ProgressCallback
-from memoria.schema import VECTOR
 from scripts.benchmark.cases import make_questions
 from scripts.benchmark.client_levers import measure_clients, measure_warm_up
 from scripts.benchmark.contender import DisagreementError
@@ -25,7 +22,7 @@ from scripts.benchmark.figures import Measured, measured
 from scripts.benchmark.graphs import Graph, power_law
 from scripts.benchmark.ingest_levers import ingest_rates, make_load
 from scripts.benchmark.lever_queries import Asked, Lever, hub_lever, levers_of
-from scripts.benchmark.seed_levers import QUANTISED, vector_searches
+from scripts.benchmark.seed_levers import vector_searches
 from scripts.benchmark.serve import Memory, serve
 
 WARM_UP = 20
@@ -111,76 +108,3 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
         "ingest": rates,
         "delays": delays,
     }
-
-
-def markdown(record: Mapping[str, Any]) -> str:
-    """Write the tables."""
-    lines = [
-        "# Levers",
-        "",
-        "Made by `scripts/bench --levers`. Both sides of a row were asked in turns, and their "
-        "answers were equal, where nothing else is said. The ratio is the time of the other way "
-        "over that of memoria's, of medians; in brackets what holds 95 % of a bootstrap.",
-        "",
-        "| memoria's way | ms | the other way | ms | ratio |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {row['kept']} | {row['ours_ms']:.1f} | {row['against']} | {row['other_ms']:.1f} "
-            f"| {row['ratio']} |"
-            for row in record["levers"]
-        ),
-        "",
-        *_search_lines(record["searches"]),
-        "",
-        "| written through `GraphWriter`, per second | memories or edges in a batch | first round "
-        "| median of the others | best |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {row['what']} | {row['batch']:,} | {row['first']:,.0f} | {row['per_s']:,.0f} "
-            f"| {row['best']:,.0f} |"
-            for row in record["ingest"]
-        ),
-        "",
-        "| delay of a round trip, ms | `RETURN 1`, ms | whole recall, ms | its round trips |",
-        "|---|---|---|---|",
-        *(
-            f"| {row['delay_ms']} | {row['round_trip_ms']:.1f} | {row['recall_ms']:.1f} "
-            f"| {row['trips']:.0f} |"
-            for row in record["delays"]
-        ),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _search_lines(record: Mapping[str, Any]) -> list[str]:
-    sizes = record["index_mb"]
-    head = (
-        "| hits asked of the index | hits in the scope | share of the true nearest five | ms |",
-        "|---|---|---|---|---|",
-    )
-    lines = []
-    for title, rows in (
-        (f"one scope of {record['memories']:,} memories", record["large_scope"]),
-        (f"a scope of {record['small']:,} beside it", record["small_scope"]),
-    ):
-        lines += [
-            f"| {title} {head[0]}",
-            head[1],
-            *(
-                f"| {row['way']} | {row['limit']} | {row['hits']:.0f} | {row['found']:.3f} "
-                f"| {row['p50_ms']:.1f} |"
-                for row in rows
-            ),
-            "",
-        ]
-    return [
-        *lines,
-        f"The index takes {sizes[VECTOR]:.1f} MB on disk, quantised {sizes[QUANTISED]:.1f} MB.",
-    ]
-
-
-def save(record: Mapping[str, Any], out: Path) -> None:
-    """Write ``levers.json`` and ``levers.md``."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "levers.json").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    (out / "levers.md").write_text(markdown(record), encoding="utf-8")

@@ -24,13 +24,13 @@ from memoria.store import Store
 from memoria.types import Memory
 from scripts.benchmark.cases import Question
 from scripts.benchmark.figures import percentile
-from scripts.benchmark.graphs import CHUNK, DIMENSIONS, Graph
+from scripts.benchmark.graphs import CHUNK, DIMENSIONS
 from scripts.benchmark.lever_queries import CANDIDATES, Asked, changed
 from scripts.benchmark.load import NOW, SCOPE
+from scripts.benchmark.nearest import TOP, nearest
 from scripts.benchmark.queries import text_of
 from scripts.benchmark.serve import DATABASE, Served
 
-TOP = 5
 SMALL = "benchmark-small"
 SMALL_SHARE = 50
 QUANTISED = "memory_quantised"
@@ -112,24 +112,6 @@ async def vector_searches(
     }
 
 
-def nearest(graph: Graph, questions: Sequence[Question], count: int) -> list[set[str]]:
-    """Find the nearest five of the first so many memories, for each question."""
-    asked = np.stack([question.vector for question in questions])
-    best = np.full((len(questions), TOP), -np.inf)
-    nodes = np.full((len(questions), TOP), -1)
-    for start in range(0, count, CHUNK):
-        stop = min(start + CHUNK, graph.embedded)
-        cosines = asked @ graph.vectors(start, stop).T
-        cosines = cosines[:, : count - start]  # as many as the stream of numbers is cut by
-        both = np.concatenate([best, cosines], axis=1)
-        here = np.broadcast_to(np.arange(start, start + cosines.shape[1]), cosines.shape)
-        names = np.concatenate([nodes, here], axis=1)
-        order = np.argsort(-both, axis=1, kind="stable")[:, :TOP]
-        best = np.take_along_axis(both, order, axis=1)
-        nodes = np.take_along_axis(names, order, axis=1)
-    return [{graph.ids[node] for node in row if node >= 0} for row in nodes.tolist()]
-
-
 def _with_limit(way: Way, limit: int) -> Way:
     return replace(way, limit=limit, took_ms=[], hits=[], found=[])
 
@@ -184,10 +166,10 @@ async def _sizes(served: Served, folder: Path) -> dict[str, float]:
     """MB on disk of both indexes; what is searched in them is mapped into memory."""
     await served.driver.execute_query(text_of("checkpoint"), database_=DATABASE)
     records, _, _ = await served.driver.execute_query(text_of("index_ids"), database_=DATABASE)
+    numbers = {record["name"]: str(record["id"]) for record in records}
     return {
-        record["name"]: _size(folder, str(record["id"]))
-        for record in records
-        if record["name"] in (VECTOR, QUANTISED)
+        "plain": _size(folder, numbers[VECTOR]),
+        "quantised": _size(folder, numbers[QUANTISED]),
     }
 
 
