@@ -24,7 +24,8 @@ from scripts.benchmark.load import SCOPE
 from scripts.benchmark.serve import DATABASE, EMBEDDER, Served
 
 TEXTS = 16
-CASES = 30
+CASES = 24
+WARM_UP = 4
 DIGITS = 5
 
 
@@ -83,6 +84,7 @@ def _documents(
             kept=kept,
             against="a call for each text",
             cases=batches,
+            warm_up=WARM_UP,
             ours=two.embed_documents,
             other=one_by_one,
         ),
@@ -90,6 +92,7 @@ def _documents(
             kept=kept,
             against="with one thread",
             cases=batches,
+            warm_up=WARM_UP,
             ours=two.embed_documents,
             other=one.embed_documents,
         ),
@@ -97,6 +100,7 @@ def _documents(
             kept=kept,
             against="one run of the model in two threads of its own, texts padded (other vectors)",
             cases=batches,
+            warm_up=WARM_UP,
             ours=without_result,
             other=in_one_run,
         ),
@@ -151,6 +155,7 @@ def _threads_of_session(embedder: OnnxEmbedder, questions: Sequence[Question]) -
             kept="a query's vector, the model's session with one thread",
             against="with two",
             cases=questions,
+            warm_up=WARM_UP,
             ours=ours,
             other=other,
         )
@@ -186,6 +191,7 @@ def _cached(served: Served, embedder: OnnxEmbedder, questions: Sequence[Question
             kept="a query's vector, asked again",
             against="with `CachedEmbedder`",
             cases=again,
+            warm_up=len(questions),
             ours=embedded,
             other=at_hand,
         ),
@@ -193,6 +199,7 @@ def _cached(served: Served, embedder: OnnxEmbedder, questions: Sequence[Question
             kept="whole recall with the default embedder, asked again",
             against="with `CachedEmbedder`",
             cases=again,
+            warm_up=len(questions),
             ours=recalled(plain),
             other=recalled(keeping),
         ),

@@ -41,6 +41,8 @@ class Lever:
         Answer a case; what they return must be equal, unless it is None.
     kept
         What memoria does, in words; ``against`` the other way.
+    warm_up
+        Cases at the beginning whose times don't count.
     """
 
     kept: str
@@ -48,6 +50,7 @@ class Lever:
     cases: Sequence[Any]
     ours: Run
     other: Run
+    warm_up: int = 20
 
 
 async def levers_of(

@@ -64,7 +64,7 @@ async def pull(lever: Lever, progress: ProgressCallback) -> Measured:
         for name, run in sides if number % 2 else sides[::-1]:
             started = time.perf_counter()
             answers.append(await run(case))
-            if number >= WARM_UP:
+            if number >= lever.warm_up:
                 took[name].append(1_000 * (time.perf_counter() - started))
         if answers[0] != answers[1]:
             raise DisagreementError(f"{lever.kept} / {lever.against}: results differ")
