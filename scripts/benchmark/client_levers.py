@@ -18,7 +18,7 @@ from scripts.benchmark.queries import text_of
 from scripts.benchmark.recalls import retriever_on
 from scripts.benchmark.serve import DATABASE, Served
 
-CONNECTIONS = 12
+CONNECTIONS = 8
 
 
 async def measure_clients(served: Served) -> list[Measured]:

@@ -71,10 +71,12 @@ def _search_lines(record: Mapping[str, Any]) -> list[str]:
             ),
             "",
         ]
-    return [
-        *lines,
-        f"The index takes {sizes['plain']:.1f} MB on disk, quantised {sizes['quantised']:.1f} MB.",
-    ]
+    if sizes is None:
+        return lines[:-1]
+    size = (
+        f"The index takes {sizes['plain']:.1f} MB on disk, quantised {sizes['quantised']:.1f} MB."
+    )
+    return [*lines, size]
 
 
 def save(record: Mapping[str, Any], out: Path) -> None:

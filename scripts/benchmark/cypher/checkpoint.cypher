@@ -1,1 +1,0 @@
-CALL db.checkpoint()
