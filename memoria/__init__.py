@@ -13,6 +13,7 @@ from memoria.config import (
 from memoria.connect import connect
 from memoria.context import ContextBuilder, pack
 from memoria.embed import (
+    CachedEmbedder,
     CallableEmbedder,
     Embedder,
     OnnxEmbedder,
@@ -74,6 +75,7 @@ __all__ = [
     "AnchorSpread",
     "AuthError",
     "BudgetError",
+    "CachedEmbedder",
     "CallableEmbedder",
     "ClosedError",
     "CompositeLinkConfig",

@@ -64,7 +64,13 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "embedders": (
         "Embedders",
-        ("Embedder", "OnnxEmbedder", "SentenceTransformerEmbedder", "CallableEmbedder"),
+        (
+            "Embedder",
+            "OnnxEmbedder",
+            "SentenceTransformerEmbedder",
+            "CallableEmbedder",
+            "CachedEmbedder",
+        ),
     ),
     "settings": ("Settings", tuple(config.__name__ for config in CONFIGS)),
     "exceptions": (

@@ -4,6 +4,7 @@ In: texts. Out: vectors. Importing this loads no model and no model library.
 """
 
 from memoria.embed.base import Embedder, check_vectors
+from memoria.embed.cached import CachedEmbedder
 from memoria.embed.callable import CallableEmbedder
 from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS
 from memoria.embed.onnx import OnnxEmbedder
@@ -12,6 +13,7 @@ from memoria.embed.sentence import SentenceTransformerEmbedder
 __all__ = [
     "DEFAULT_ONNX_MODEL",
     "ONNX_MODELS",
+    "CachedEmbedder",
     "CallableEmbedder",
     "Embedder",
     "OnnxEmbedder",

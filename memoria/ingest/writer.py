@@ -256,9 +256,14 @@ class GraphWriter:
         unique = {(edge.source, edge.target, edge.relation): edge for edge in relations}
         if not unique:
             return WriteReport(), frozenset()
+        ids = sorted({end for source, target, _ in unique for end in (source, target)})
+        place = {id_: number for number, id_ in enumerate(ids)}
         parameters = {
-            "rows": Rows(relation_row(unique[key]) for key in sorted(unique)),
-            "ids": Rows(sorted({end for source, target, _ in unique for end in (source, target)})),
+            "rows": Rows(
+                {**relation_row(unique[key]), "source": place[key[0]], "target": place[key[1]]}
+                for key in sorted(unique)
+            ),
+            "ids": Rows(ids),
             "scope": self.scope,
             "now": self._clock(),
             "origin": ORIGIN,

@@ -22,8 +22,8 @@ from typing import Any
 from memoria.local import NEO4J_VERSION
 from memoria.progress import progress_bars
 from scripts.benchmark.graphs import power_law
-from scripts.benchmark.levers import measure_levers
-from scripts.benchmark.levers import save as save_levers
+from scripts.benchmark.lever_report import save as save_levers
+from scripts.benchmark.levers import Size, measure_levers
 from scripts.benchmark.plan import HUBS, QUICK_HUBS, Plan, full, quick, recall_graph
 from scripts.benchmark.plots import draw
 from scripts.benchmark.report import markdown
@@ -98,17 +98,18 @@ async def run(
 async def levers(work: Path | None, out: Path, *, quick: bool) -> None:
     """Measure single decisions."""
     whole, hubs = (10_000, 100_000) if quick else (500_000, 1_000_000)
+    size = Size(
+        whole=recall_graph(whole),
+        hubs=power_law(hubs, hubs=QUICK_HUBS if quick else HUBS),
+        ingest=5_000 if quick else 20_000,
+        count=40 if quick else 100,
+        ingest_s=10 if quick else 60,
+    )
     with (
         tempfile.TemporaryDirectory(prefix="memoria-bench-", dir=work) as folder,
         progress_bars() as progress,
     ):
-        record = await measure_levers(
-            recall_graph(whole),
-            power_law(hubs, hubs=QUICK_HUBS if quick else HUBS),
-            Path(folder),
-            40 if quick else 100,
-            progress,
-        )
+        record = await measure_levers(size, Path(folder), progress)
     save_levers(record, out)
 
 

@@ -30,6 +30,17 @@ class Ratio:
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One lever's times; ms, p50, and theirs over ours."""
+
+    kept: str
+    against: str
+    ours_ms: float
+    other_ms: float
+    times: Ratio
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """Percentile of values, of which there must be some."""
     return float(np.percentile(np.array(values, dtype=float), share))
@@ -63,6 +74,19 @@ def ratio(
     low, high = np.percentile(drawn, [2.5, 97.5])
     value = statistic(a[None, :])[0] / statistic(b[None, :])[0]
     return Ratio(value=float(value), low=float(low), high=float(high))
+
+
+def measured(
+    kept: str, against: str, ours_ms: Sequence[float], other_ms: Sequence[float]
+) -> Measured:
+    """Compare the medians of two ways, whose times are ms."""
+    return Measured(
+        kept=kept,
+        against=against,
+        ours_ms=percentile(ours_ms, 50),
+        other_ms=percentile(other_ms, 50),
+        times=ratio(other_ms, ours_ms),
+    )
 
 
 def common(

@@ -41,6 +41,8 @@ class Lever:
         Answer a case; what they return must be equal, unless it is None.
     kept
         What memoria does, in words; ``against`` the other way.
+    warm_up
+        Cases at the beginning whose times don't count.
     """
 
     kept: str
@@ -48,6 +50,7 @@ class Lever:
     cases: Sequence[Any]
     ours: Run
     other: Run
+    warm_up: int = 20
 
 
 async def levers_of(
@@ -161,7 +164,7 @@ async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) 
         for question in questions
     ]
     search, words = load("seeds.vector_search").text, load("seeds.text").text
-    procedure, one = load("seeds.vector_procedure").text, text_of("seeds_in_one")
+    one = text_of("seeds_in_one")
 
     async def at_once(case: Parameters) -> Any:
         async with served.session() as session:
@@ -171,12 +174,6 @@ async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) 
     async def in_one(case: Parameters) -> Any:
         return [sorted(hits) for hits in await ask(one, case)]
 
-    async def by_search(case: Parameters) -> None:
-        await ask(search, case)
-
-    async def by_procedure(case: Parameters) -> None:
-        await ask(procedure, case)
-
     return [
         Lever(
             kept="vector and full-text search at once, in two sessions",
@@ -184,13 +181,6 @@ async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) 
             cases=cases,
             ours=at_once,
             other=in_one,
-        ),
-        Lever(
-            kept="`SEARCH`, which filters by scope inside the index",
-            against="the procedure (one scope: nothing to filter)",
-            cases=cases,
-            ours=by_search,
-            other=by_procedure,
         ),
     ]
 
@@ -227,11 +217,11 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
         return {**case, "frontier": [[i, element[node], e] for i, node, e in case["frontier"]]}
 
     ours = explore(level)
-    as_list = _changed(
+    as_list = changed(
         level, "$p.visited[f[0]][neighbour.id] IS NOT NULL", "neighbour.id IN $p.visited[f[0]]"
     )
-    untyped = _changed(level, "COUNT { (current)-[:RELATES]-() }", "COUNT { (current)--() }")
-    by_element = _changed(
+    untyped = changed(level, "COUNT { (current)-[:RELATES]-() }", "COUNT { (current)--() }")
+    by_element = changed(
         level,
         "MATCH (current:Memory {scope: $p.scope, id: f[1]})",
         "MATCH (current:Memory) WHERE elementId(current) = f[1] AND current.scope = $p.scope",
@@ -270,7 +260,7 @@ async def _all_levels(
 def hub_lever(served: Served, ask: Asked, node: int, degree: int) -> Lever:
     """Go the first level from a hub."""
     level = load("explore.level").text
-    all_tags = _changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
+    all_tags = changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
     spread = TransferExploration(Seed(id=served.graph.ids[node], score=1.0), ExploreConfig())
     case = level_parameters([spread], scope=SCOPE, query_tags=(), config=ExploreConfig())
 
@@ -289,7 +279,7 @@ def hub_lever(served: Served, ask: Asked, node: int, degree: int) -> Lever:
     )
 
 
-def _changed(text: str, old: str, new: str) -> str:
+def changed(text: str, old: str, new: str) -> str:
     """Replace what must be there."""
     if text.count(old) != 1:
         raise ValueError(f"the query has changed: {old}")

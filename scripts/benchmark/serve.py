@@ -30,6 +30,7 @@ from scripts.benchmark.queries import text_of
 EMBEDDER = "benchmark"
 DATABASE = "neo4j"
 OFFLINE_FROM_EDGES = 50_000
+IMPORTED = "offline import"
 SCHEMA_TIMEOUT_S = 3_600.0
 
 
@@ -84,7 +85,7 @@ async def serve(
     offline = len(graph.source) >= OFFLINE_FROM_EDGES
     degrees = dict(zip(graph.ids, graph.degrees().tolist(), strict=True))
     load: dict[str, Any] = {
-        "way": "offline import" if offline else "GraphWriter",
+        "way": IMPORTED if offline else "GraphWriter",
         "nodes": len(graph.ids),
         "edges": len(graph.source),
         "largest_degree": max(degrees.values()),
