@@ -119,8 +119,8 @@ class AnyStrategy(Protocol):
 class ExploreConfig:
     """Settings of the exploration (source: 001, section 2).
 
-    Depth, activation, tags and branches are those of transfer energy; another strategy holds its
-    own settings.
+    Depth, activation, tags, branches and round trips are those of transfer energy; another strategy
+    holds its own settings.
 
     Attributes
     ----------
