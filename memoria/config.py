@@ -145,7 +145,8 @@ class ExploreConfig:
         ``managed``: the driver's ``execute_read`` with its retry policy, three round trips.
     round_trips
         ``level``: a query a level. ``single``: one for all levels, for a database far away; the
-        same result, but a deadline that ends it leaves nothing but the seeds.
+        same result, but a deadline that ends it leaves nothing but the seeds. Neo4j 5 can't, and is
+        asked level by level.
     """
 
     strategy: str | AnyStrategy = "transfer"
