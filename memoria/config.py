@@ -119,8 +119,8 @@ class AnyStrategy(Protocol):
 class ExploreConfig:
     """Settings of the exploration (source: 001, section 2).
 
-    Depth, activation, tags and branches are those of transfer energy; another strategy holds its
-    own settings.
+    Depth, activation, tags, branches and round trips are those of transfer energy; another strategy
+    holds its own settings.
 
     Attributes
     ----------
@@ -143,6 +143,10 @@ class ExploreConfig:
     transactions
         ``auto``: auto-commit reads with memoria's own retry, one round trip a query.
         ``managed``: the driver's ``execute_read`` with its retry policy, three round trips.
+    round_trips
+        ``level``: a query a level. ``single``: one for all levels, for a database far away; the
+        same result, but a deadline that ends it leaves nothing but the seeds. Neo4j 5 can't, and is
+        asked level by level.
     """
 
     strategy: str | AnyStrategy = "transfer"
@@ -153,6 +157,7 @@ class ExploreConfig:
     max_weight: float = 1.0
     seeds_per_session: int | None = None
     transactions: Literal["auto", "managed"] = "auto"
+    round_trips: Literal["level", "single"] = "level"
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -166,6 +171,7 @@ class ExploreConfig:
         if self.seeds_per_session is not None:
             check_whole("seeds_per_session", self.seeds_per_session, 1, 1_000)
         check_one_of("transactions", self.transactions, ("auto", "managed"))
+        check_one_of("round_trips", self.round_trips, ("level", "single"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

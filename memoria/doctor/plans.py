@@ -44,6 +44,8 @@ _NEVER_SCAN: Mapping[str, Severity] = {
 }
 #: Queries that only a server can plan whose vector index filters by scope.
 _NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
+#: Queries that Neo4j 5.26 can't plan.
+_NEEDS_2026 = ("explore.levels",)
 
 
 async def check_plans(subject: Subject) -> list[Finding]:
@@ -54,6 +56,8 @@ async def check_plans(subject: Subject) -> list[Finding]:
     for query in shipped():
         if query.name in _NEEDS_SEARCH and subject.facts.vector_dialect != "search":
             continue  # never run on this server
+        if query.name in _NEEDS_2026 and not subject.facts.has_single_trip:
+            continue  # nor this
         severity = _NEVER_SCAN.get(query.name.partition(".")[0])
         if severity is not None:
             found.append(await _check_plan(subject, query, severity))

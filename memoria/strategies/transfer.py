@@ -1,19 +1,26 @@
 """Transfer energy: the strongest branches of each memory, level by level (source: 001).
 
-In: seeds, then the rows of one level query after the other. Out: the paths that ended.
-Touches nothing: the caller runs the query. Query: ``explore.level``.
+In: seeds, then the rows of one query after the other. Out: the paths that ended.
+Touches nothing: the caller runs the query. Queries: ``explore.level``; with
+``round_trips="single"`` ``explore.levels`` before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from memoria.config import ExploreConfig, SeedConfig
+from memoria.config import SeedConfig
 from memoria.queries import load
 from memoria.strategies.base import Outcome, Question, Spread, Step
-from memoria.types import Direction, EndReason, Hop, Path, Seed
+from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
+from memoria.types import Path
+
+# What the query of all levels may leave to Python: children of one parent beyond its branches,
+# which it loses to stronger parents, and candidates of one exploration and level.
+_SPARE_CHILDREN = 8
+_MOST_CANDIDATES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,8 @@ class TransferEnergy:
     def start(self, question: Question) -> TransferSpread:
         """Begin one exploration for each seed."""
         explorations = [TransferExploration(seed, question.config) for seed in question.seeds]
-        return TransferSpread(question, explorations)
+        single = question.config.round_trips == "single"
+        return (SingleTripSpread if single else TransferSpread)(question, explorations)
 
 
 class TransferSpread:
@@ -82,184 +90,52 @@ class TransferSpread:
         return [one for one in self._explorations.values() if one.frontier]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
-    """The way from the seed to a memory of the current frontier."""
+class SingleTripSpread(TransferSpread):
+    """Explorations that ask for all their levels at once, and check what they are told.
 
-    id: str
-    energy: float
-    hops: tuple[Hop, ...]
-
-
-class TransferExploration:
-    """The state of one exploration between two levels.
-
-    Attributes
-    ----------
-    seed
-        Where it started.
-    found
-        Whether the seed exists; None before the first level.
-    levels
-        Levels expanded so far.
-    frontier
-        Branches that go on; empty when the exploration is over.
-    visited
-        Ids reached so far, in the order in which they were reached, each with True.
+    The query foresees what each exploration chooses. Where an exploration chooses otherwise, or
+    can't choose from so few children, it goes on from there level by level.
     """
 
-    def __init__(self, seed: Seed, config: ExploreConfig) -> None:
-        self.seed = seed
-        self.found: bool | None = None
-        self.levels = 0
-        self.frontier = [Branch(id=seed.id, energy=seed.score, hops=())]
-        self.visited = {seed.id: True}
-        self._config = config
+    def __init__(self, question: Question, explorations: Sequence[TransferExploration]) -> None:
+        super().__init__(question, explorations)
+        self._has_asked = False
+        self._cap = question.config.max_branches + _SPARE_CHILDREN
 
-    def absorb(self, rows: Mapping[str, LevelRow]) -> list[Path]:
-        """Take the rows of one level; return the paths that ended with it.
+    def ask(self) -> Step | None:
+        """Ask for all hops of every branch; after that for what is missing."""
+        step = super().ask()
+        if self._has_asked or step is None:
+            return step
+        config = self._question.config
+        query = load("explore.levels")
+        parameters = {
+            **step.parameters,
+            "cap": self._cap,
+            "levels": config.max_depth,
+            "max_branches": config.max_branches,
+            "most": _MOST_CANDIDATES,
+        }
+        return Step(query=query, parameters={name: parameters[name] for name in query.params})
 
-        Parameters
-        ----------
-        rows
-            Id -> row, for every frontier memory that the database found.
-        """
-        if self.found is None:
-            self.found = self.seed.id in rows
-            if not self.found:
-                self.frontier = []
-                return []
-        self.levels += 1
-        chosen = self._select(rows)
-        ended = [
-            self._end(branch, _reason(rows.get(branch.id)))
-            for branch in self.frontier
-            if not chosen.get(branch.id)
-        ]
-        self.frontier = [
-            _extend(branch, rows[branch.id], child)
-            for branch in self.frontier
-            for child in chosen.get(branch.id, ())
-        ]
-        self.visited |= dict.fromkeys((branch.id for branch in self.frontier), True)
-        if self.levels == self._config.max_depth:
-            ended += [self._end(branch, "max_depth") for branch in self.frontier]
-            self.frontier = []
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Take every level that an exploration would have asked for; return the ended paths."""
+        if self._has_asked:
+            return super().absorb(record)
+        self._has_asked = True
+        active = self._active()
+        going = dict(enumerate(active))
+        ended: list[Path] = []
+        for frontier, level in record["levels"]:
+            rows = level_rows(level, len(active))
+            for index, exploration in [*going.items()]:
+                assumed = [(id_, energy) for owner, id_, energy in frontier if owner == index]
+                if (
+                    exploration.frontier
+                    and exploration.stands_on(assumed)
+                    and exploration.can_choose(rows[index], self._cap)
+                ):
+                    ended += exploration.absorb(rows[index])
+                else:
+                    del going[index]
         return ended
-
-    def cut(self) -> list[Path]:
-        """End every branch where it stands, as a deadline does."""
-        ended = [self._end(branch, "truncated") for branch in self.frontier]
-        self.frontier = []
-        return ended
-
-    def _select(self, rows: Mapping[str, LevelRow]) -> dict[str, list[Child]]:
-        """Take the strongest candidates of the level, each neighbour once (source: 001, 2b).
-
-        Greedy by (transfer energy, parent id, neighbour id): a parent that loses a neighbour to
-        a stronger one goes on to its next.
-        """
-        candidates = sorted(
-            (child.negative_energy, parent, child.id, child)
-            for parent, row in rows.items()
-            for child in row.children
-        )
-        chosen: dict[str, list[Child]] = {}
-        claimed: set[str] = set()
-        for _, parent, id_, child in candidates:
-            siblings = chosen.setdefault(parent, [])
-            if id_ not in claimed and len(siblings) < self._config.max_branches:
-                claimed.add(id_)
-                siblings.append(child)
-        return chosen
-
-    def _end(self, branch: Branch, reason: EndReason) -> Path:
-        return Path(
-            seed_id=self.seed.id,
-            hops=branch.hops,
-            memories=(),
-            end_reason=reason,
-            energy=branch.energy,
-        )
-
-
-class Child(NamedTuple):
-    """A neighbour that a frontier memory could pass energy to, by its best edge.
-
-    In the order of the query's columns; cheap to make, since most are never chosen.
-    """
-
-    id: str
-    negative_energy: float
-    relation: str
-    direction: Direction
-    tags: Sequence[Any]
-    weight: float
-    tag_similarity: float
-
-
-class LevelRow(NamedTuple):
-    """What the level query says of one frontier memory."""
-
-    degree: int
-    any_above: bool
-    children: Sequence[Child]
-
-
-def level_parameters(
-    explorations: Sequence[TransferExploration],
-    *,
-    scope: str,
-    query_tags: Sequence[str],
-    config: ExploreConfig,
-) -> dict[str, Any]:
-    """Build the parameters of ``explore.level`` for explorations that share it.
-
-    ``cap`` follows the largest frontier: before a taken candidate of a parent stand at most
-    ``max_branches - 1`` taken by itself and ``max_branches * (F - 1)`` claimed by the others.
-    """
-    largest = max(len(exploration.frontier) for exploration in explorations)
-    return {
-        "cap": config.max_branches * largest,
-        "frontier": [
-            [index, branch.id, branch.energy]
-            for index, exploration in enumerate(explorations)
-            for branch in exploration.frontier
-        ],
-        "max_weight": float(config.max_weight),
-        "min_activation": float(config.min_activation),
-        "query_tags": list(query_tags),
-        "scope": scope,
-        "tag_sim_floor": float(config.tag_sim_floor),
-        "visited": [exploration.visited for exploration in explorations],
-    }
-
-
-def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, LevelRow]]:
-    """Sort the rows of one level by exploration: ``count`` maps of id -> row."""
-    rows: list[dict[str, LevelRow]] = [{} for _ in range(count)]
-    for index, node_id, degree, any_above, children in level:
-        rows[index][node_id] = LevelRow(degree, any_above, [*map(Child._make, children)])
-    return rows
-
-
-def _reason(row: LevelRow | None) -> EndReason:
-    """Why a frontier memory passes nothing on; one deleted meanwhile is a dead end."""
-    return "dead_end" if row is None or row.any_above else "below_threshold"
-
-
-def _extend(branch: Branch, row: LevelRow, child: Child) -> Branch:
-    energy = -child.negative_energy
-    hop = Hop(
-        source=branch.id,
-        target=child.id,
-        relation=child.relation,
-        direction=child.direction,
-        weight=child.weight,
-        tags=tuple(map(str, child.tags)),
-        tag_similarity=child.tag_similarity,
-        degree=row.degree,
-        energy_in=branch.energy,
-        energy_out=energy,
-    )
-    return Branch(id=child.id, energy=energy, hops=(*branch.hops, hop))

@@ -15,7 +15,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from memoria.config import ExploreConfig
-from memoria.strategies.transfer import Child, LevelRow, TransferExploration
+from memoria.strategies.levels import Child, LevelRow, TransferExploration
 from memoria.types import Path, Seed
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import (

@@ -13,19 +13,21 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from memoria.config import StoreConfig
+from memoria.config import ExploreConfig, RetrieverConfig, StoreConfig
 from memoria.progress import ProgressCallback
 from memoria.retriever import GraphRetriever
 from memoria.store import open_driver
 from scripts.benchmark.cases import Question
+from scripts.benchmark.contender import DisagreementError
 from scripts.benchmark.explorers import round_trip
-from scripts.benchmark.figures import percentile
+from scripts.benchmark.figures import percentile, ratio
 from scripts.benchmark.load import SCOPE
 from scripts.benchmark.recalls import make_retriever
 from scripts.benchmark.serve import DATABASE, Served
 
 CHUNK = 1 << 16
 DELAYS_MS = (0, 1, 5, 20)
+SINGLE = ExploreConfig(round_trips="single")
 
 
 @asynccontextmanager
@@ -63,36 +65,63 @@ async def _pass_on(
 async def recalls_over_delays(
     served: Served, questions: Sequence[Question], progress: ProgressCallback
 ) -> list[dict[str, Any]]:
-    """Time whole recalls and bare round trips over connections that take their time."""
+    """Time bare round trips and whole recalls over connections that take their time.
+
+    Raises
+    ------
+    DisagreementError
+        Levels asked for one by one and at once gave different paths.
+    """
     found = []
     for number, delay_ms in enumerate(DELAYS_MS):
         async with delayed(served, delay_ms / 1_000) as slow:
+            embedder = make_retriever(served, questions).embedder
             retriever = GraphRetriever(
-                slow.driver,
-                scope=SCOPE,
-                database=DATABASE,
-                embedder=make_retriever(served, questions).embedder,
+                slow.driver, scope=SCOPE, database=DATABASE, embedder=embedder
             )
             trip = round_trip(slow)
-            trips_ms, recalls_ms, trips = [], [], []
+            times = _Times()
             for question in questions:
                 started = time.perf_counter()
                 await trip.run(question)
-                trips_ms.append(1_000 * (time.perf_counter() - started))
-                started = time.perf_counter()
-                recall = await retriever.recall(
-                    question.text, query_tags=question.tags, deadline_s=60
-                )
-                recalls_ms.append(1_000 * (time.perf_counter() - started))
-                levels = max((each.stats.levels for each in recall.explorations), default=0)
-                trips.append(levels + 2)
-        found.append(
-            {
-                "delay_ms": delay_ms,
-                "round_trip_ms": percentile(trips_ms, 50),
-                "recall_ms": percentile(recalls_ms, 50),
-                "trips": percentile(trips, 50),
-            }
-        )
+                times.bare_ms.append(1_000 * (time.perf_counter() - started))
+                await times.take(retriever, question)
+        found.append({"delay_ms": delay_ms, **times.report()})
         progress("delays", number + 1, len(DELAYS_MS))
     return found
+
+
+class _Times:
+    """Times over one connection; ms."""
+
+    def __init__(self) -> None:
+        self.bare_ms: list[float] = []
+        self._level_ms: list[float] = []
+        self._single_ms: list[float] = []
+        self._trips: list[int] = []
+
+    async def take(self, retriever: GraphRetriever, question: Question) -> None:
+        """Recall both ways, which take turns in going first."""
+        level, single = RetrieverConfig(), RetrieverConfig(explore=SINGLE)
+        ways = [(level, self._level_ms), (single, self._single_ms)]
+        answers = []
+        for config, took_ms in ways if len(self._trips) % 2 else ways[::-1]:
+            started = time.perf_counter()
+            recall = await retriever.recall(
+                question.text, query_tags=question.tags, deadline_s=60, config=config
+            )
+            took_ms.append(1_000 * (time.perf_counter() - started))
+            answers.append([each.paths for each in recall.explorations])
+        if answers[0] != answers[1]:
+            raise DisagreementError("levels one by one / at once: results differ")
+        self._trips.append(max((each.stats.levels for each in recall.explorations), default=0) + 2)
+
+    def report(self) -> dict[str, Any]:
+        """Return medians."""
+        return {
+            "round_trip_ms": percentile(self.bare_ms, 50),
+            "recall_ms": percentile(self._level_ms, 50),
+            "single_ms": percentile(self._single_ms, 50),
+            "ratio": str(ratio(self._single_ms, self._level_ms)),
+            "trips": percentile(self._trips, 50),
+        }

@@ -15,7 +15,7 @@ from memoria.config import ExploreConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
 from memoria.queries import load
 from memoria.retriever import GraphRetriever
-from memoria.strategies.transfer import TransferExploration, level_parameters, level_rows
+from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
 from memoria.types import Exploration, Path
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import Contender, Outcome, TooSlowError, same_paths

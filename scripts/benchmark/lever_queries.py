@@ -16,7 +16,7 @@ from memoria.config import ExploreConfig
 from memoria.queries import load
 from memoria.relevance.candidates import MAX_DEGREE
 from memoria.seeds import lucene_query
-from memoria.strategies.transfer import TransferExploration, level_parameters, level_rows
+from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
 from memoria.types import Seed
 from scripts.benchmark.cases import Question
 from scripts.benchmark.load import SCOPE

@@ -39,11 +39,12 @@ def markdown(record: Mapping[str, Any]) -> str:
             for row in record["ingest"]
         ),
         "",
-        "| delay of a round trip, ms | `RETURN 1`, ms | whole recall, ms | its round trips |",
-        "|---|---|---|---|",
+        "| delay of a round trip, ms | `RETURN 1`, ms | whole recall, ms | its round trips "
+        '| with `round_trips="single"`, 3 round trips, ms | ratio |',
+        "|---|---|---|---|---|---|",
         *(
             f"| {row['delay_ms']} | {row['round_trip_ms']:.1f} | {row['recall_ms']:.1f} "
-            f"| {row['trips']:.0f} |"
+            f"| {row['trips']:.0f} | {row['single_ms']:.1f} | {row['ratio']} |"
             for row in record["delays"]
         ),
     ]

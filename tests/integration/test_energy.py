@@ -30,6 +30,7 @@ async def prefixes(driver: neo4j.AsyncDriver) -> AsyncIterator[dict[str, str]]:
     await remove(driver, prefix)
 
 
+@pytest.mark.parametrize("round_trips", ["level", "single"])
 @pytest.mark.parametrize("transactions", ["auto", "managed"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 async def test_engine_finds_the_paths_worked_out_by_hand(
@@ -37,6 +38,7 @@ async def test_engine_finds_the_paths_worked_out_by_hand(
     prefixes: dict[str, str],
     case: Case,
     transactions: Literal["auto", "managed"],
+    round_trips: Literal["level", "single"],
 ) -> None:
     found = (
         await explore_with_engine(
@@ -44,7 +46,7 @@ async def test_engine_finds_the_paths_worked_out_by_hand(
             prefixes[case.name] + HERE,
             [(case.seed_id, case.score)],
             case.query_tags,
-            replace(case.config, transactions=transactions),
+            replace(case.config, transactions=transactions, round_trips=round_trips),
         )
     )[case.seed_id]
     assert found.status == case.status

@@ -40,6 +40,18 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "tag_sim_floor": 0.15,
         "visited": [{"a": True}],
     },
+    "explore.levels": {
+        "cap": 11,
+        "frontier": [[0, "a", 1.0]],
+        "levels": 5,
+        "max_branches": 3,
+        "max_weight": 1.0,
+        "min_activation": 0.005,
+        "most": 1_000,
+        "query_tags": ["x"],
+        "scope": "s",
+        "tag_sim_floor": 0.15,
+    },
     "explore.hydrate": {"ids": ["a"], "scope": "s"},
     "explore.situation": {"ids": ["a"], "now_ms": 0, "scope": "s"},
     "explore.synapse": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import neo4j
@@ -15,9 +16,20 @@ from memoria.queries import Query
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import Seed
+from tests.agreement import assert_agreement, explore_with_engine, write
+from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
+from tests.reference import Graph, explore
 
 ALL = ExploreConfig(seeds_per_session=5)
+
+
+def shared_children(parents: int, children: int) -> Graph:
+    """``s`` leads to parents, each of which leads to all the children."""
+    names = [f"p{number}" for number in range(parents)]
+    edges = [edge("s", parent) for parent in names]
+    edges += [edge(parent, f"n{number}") for parent in names for number in range(children)]
+    return graph(*edges)
 
 
 class Wire(logging.Handler):
@@ -97,6 +109,53 @@ async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     assert wire.sent[0] == "RUN seeds.text"
     assert wire.sent[1:] == ["RUN explore.level"] * levels + ["RUN relevance.candidates"]
     assert wire.records == len(wire.sent)
+
+
+async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
+    warm: GraphRetriever, wire: Wire
+) -> None:
+    question = "memory number 12 of the web"
+    config = RetrieverConfig(explore=ExploreConfig(round_trips="single"))
+    by_level = await warm.recall(question)
+    await warm.recall(question, config=config)
+    wire.clear()
+    recall = await warm.recall(question, config=config)
+    assert wire.sent == ["RUN seeds.text", "RUN explore.levels", "RUN relevance.candidates"]
+    assert wire.records == len(wire.sent)
+    assert [found.paths for found in recall.explorations] == [
+        found.paths for found in by_level.explorations
+    ]
+    assert [found.stats.levels for found in recall.explorations] == [
+        found.stats.levels for found in by_level.explorations
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tree", "config", "by_level"),
+    [
+        # Ten parents share a hundred children, of which each row holds the first 18: the second
+        # parent loses ten of them to the first, and the last eight are not all it may take.
+        (shared_children(parents=10, children=100), ExploreConfig(max_branches=10, max_depth=2), 1),
+        # 40 parents with 48 children each: too many for the server to choose among.
+        (full_tree(children=48, depth=2), ExploreConfig(max_branches=40, max_depth=3), 1),
+    ],
+    ids=["children_left_out", "too_many_candidates"],
+)
+async def test_what_the_single_trip_can_not_tell_is_asked_level_by_level(
+    driver: neo4j.AsyncDriver,
+    scope: str,
+    wire: Wire,
+    tree: Graph,
+    config: ExploreConfig,
+    by_level: int,
+) -> None:
+    await write(driver, {scope: tree})
+    wire.clear()
+    single = replace(config, min_activation=0, round_trips="single")
+    found = await explore_with_engine(driver, scope + HERE, [("s", 1.0)], (), single)
+    assert_agreement(found["s"], explore(tree, HERE, "s", 1.0, (), single))
+    assert wire.count("RUN explore.levels") == 1
+    assert wire.count("RUN explore.level") == by_level
 
 
 async def test_recall_in_several_sessions_asks_once_more_for_the_hits_and_the_ranking(

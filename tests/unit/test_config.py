@@ -20,7 +20,7 @@ from memoria.config import (
 from memoria.errors import ConfigError
 
 CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, ContextConfig, RetrieverConfig)
-NAMED_CHOICES = ("fusion", "strategy", "transactions", "order", "format")
+NAMED_CHOICES = ("fusion", "strategy", "transactions", "round_trips", "order", "format")
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
 # Config, field, values at the ends of its range, values beyond them.
@@ -51,6 +51,7 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (ExploreConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),
     (ExploreConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
     (ExploreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
+    (ExploreConfig, "round_trips", ["level", "single"], ["Single", None, 1]),
     (ContextConfig, "order", ["relevance", "time"], ["Time", None, 1]),
     (ContextConfig, "format", ["text", "markdown", "json"], ["md", None, 1]),
     (ContextConfig, "duplicate_overlap", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
@@ -121,6 +122,7 @@ def test_defaults_are_those_of_the_design() -> None:
     assert (explore.max_depth, explore.min_activation) == (5, 0.005)
     assert (explore.tag_sim_floor, explore.max_branches, explore.max_weight) == (0.15, 3, 1.0)
     assert (explore.seeds_per_session, explore.transactions) == (None, "auto")
+    assert explore.round_trips == "level"
     seeds = SeedConfig()
     assert (seeds.max_seeds, seeds.fusion, seeds.rrf_k, seeds.alpha) == (5, "rrf", 60, 0.5)
     store = StoreConfig()
