@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import onnxruntime
 
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, CachedEmbedder, OnnxEmbedder
 from memoria.embed.models import read_files
@@ -129,6 +128,8 @@ class PaddedEncoder:
 
 def with_threads(embedder: OnnxEmbedder, threads: int) -> Any:
     """Make the default model's encoder once more, its session with so many threads."""
+    import onnxruntime
+
     network, _ = read_files(ONNX_MODELS[DEFAULT_ONNX_MODEL], home=default_home())
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
