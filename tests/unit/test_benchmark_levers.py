@@ -66,7 +66,7 @@ def test_the_report_has_every_table(tmp_path: Path) -> None:
         "| another | 5 | 5 | 0.990 | 2.5 |",
         "The index takes 4.0 MB on disk, quantised 5.5 MB.",
         "| edges | 1,000 | 900 | 12,000 | 13,000 |",
-        "| 5 | 5.5 | 60.0 | 4 |",
+        "| 5 | 5.5 | 60.0 | 4 | 45.0 | 0.75 (0.7 to 0.8) |",
     ):
         assert line in lines
     rows = [line.count("|") for line in lines if line.startswith("|")]
