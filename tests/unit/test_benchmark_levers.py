@@ -71,7 +71,7 @@ def test_the_report_has_every_table(tmp_path: Path) -> None:
         assert line in lines
     rows = [line.count("|") for line in lines if line.startswith("|")]
     heads = [lines[at - 1].count("|") for at, line in enumerate(lines) if line.startswith("|---")]
-    assert heads == [6, 6, 6, 6, 5]
+    assert heads == [6, 6, 6, 6, 7]
     assert len(rows) == 3 * len(heads)
     record["searches"]["index_mb"] = None  # what was written only is not on disk yet
     assert "on disk" not in markdown(record)
