@@ -269,8 +269,7 @@ class Learner:
     async def undo(self, since: datetime) -> UndoReport:
         """Take back what was learned since a time, the newest first; weights are what they were.
 
-        An edge that something else has written since stays as it is. Pending pairs that a
-        consolidation forgot don't come back. Interrupted, run it again.
+        An edge that something else has written since stays as it is. Interrupted, run it again.
 
         Parameters
         ----------

@@ -667,6 +667,27 @@ class TestUndo:
         await learner.undo(NOW + DAY)
         assert await graph.state() == before
 
+    async def test_pending_pairs_are_exactly_what_they_were(self, graph: Graph) -> None:
+        """Those that a consolidation forgot, and those that dropped what was too old to count."""
+        await graph.write("abcs", {"ab": 0.5, "bc": 0.5})
+        learner = graph.learner()
+        one = trace(graph.scope, [("a", 1.0), ("b", 0.5), ("c", 0.25)], [("s", 0.9)])
+        other = trace(graph.scope, [("a", 1.0), ("b", 0.5), ("c", 0.25)])
+        states, times = [], []
+        for days, event in ((0, one), (1, other), (7, other), (1, None), (9, None)):
+            states.append(await graph.state())
+            graph.now += days * DAY + timedelta(minutes=1)
+            times.append(graph.now)
+            if event is None:
+                await learner.consolidate()
+            else:
+                await learner.co_activate(event, event_id=str(graph.now))
+        assert [len(state[2]) for state in states] == [0, 3, 3, 3, 1]
+        for since, state in zip(reversed(times), reversed(states), strict=True):
+            report = await learner.undo(since)
+            assert report.kept == 0
+            assert await graph.state() == state
+
     async def test_what_was_written_since_stays_and_is_counted(self, graph: Graph) -> None:
         await graph.write("abc", {"ab": 0.5, "bc": 0.5})
         learner = graph.learner()
