@@ -4,9 +4,15 @@
 // returns: rows
 // Next memories of a scope, by id, with what leaves them. rows: [id, number of RELATES edges,
 // other relationships], the latter as [type, number] in any order.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id > $p.after
-WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['id'])], $p.after) AS after
+CALL (after) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id > after
+  WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+  RETURN m
+}
 WITH m, COUNT { (m)-->() } AS degree, COUNT { (m)-[:RELATES]->() } AS edges
 CALL (m, degree, edges) {
   WITH m WHERE degree > edges

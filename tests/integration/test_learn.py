@@ -626,31 +626,36 @@ class TestConsolidate:
 
 class TestLog:
     async def test_old_events_leave_the_log_and_undo_says_how_far_it_reaches(
-        self, graph: Graph, monkeypatch: pytest.MonkeyPatch
+        self, graph: Graph
     ) -> None:
-        monkeypatch.setattr(consolidation, "TRIM_BATCH", 2)
         await graph.write("abcs", {"ab": 0.5})
         learner = graph.learner(log_days=30, decay_per_hour=0.0)
-        for day in range(5):
+        assert 3 * 80 > consolidation.TRIM_BATCH
+        for day, number in enumerate((80, 80, 80, 1, 1)):
             graph.now = NOW + day * DAY
-            await learner.strengthen_edge("a", "b", relation="near", increment=0.01)
+            await asyncio.gather(
+                *(
+                    learner.strengthen_edge("a", "b", relation="near", increment=0.001)
+                    for _ in range(number)
+                )
+            )
         await learner.co_activate(trace(graph.scope, [("a", 1.0), ("c", 0.5)], [("s", 0.4)]))
         graph.now = NOW + 33 * DAY
-        assert (await learner.consolidate(dry_run=True)).events_trimmed == 3
+        assert (await learner.consolidate(dry_run=True)).events_trimmed == 240
         assert (await learner.undo(graph.now)).log_since is None
         weights = await graph.weights()
         report = await learner.consolidate()
-        assert (report.events_trimmed, report.pairs_forgotten) == (3, 2)
+        assert (report.events_trimmed, report.pairs_forgotten) == (240, 2)
         assert (await learner.consolidate()).events_trimmed == 0
         [row] = await graph.rows(
             "MATCH (:MemoriaMeta {scope: $scope})-[:LOGGED]->(e) "
             "RETURN min(e.sequence) AS first, count(*) AS events"
         )
-        assert row == {"first": 4, "events": 4}
+        assert row == {"first": 241, "events": 4}
         assert await graph.weights() == weights
         undone = await learner.undo(NOW)
         assert (undone.events, undone.kept, undone.log_since) == (4, 0, NOW + 3 * DAY)
-        assert await graph.weights() == {"ab": pytest.approx(0.53)}
+        assert await graph.weights() == {"ab": pytest.approx(0.74)}
 
     async def test_nothing_is_left_of_what_was_trimmed(self, graph: Graph) -> None:
         await graph.write("ab", {"ab": 0.5})
