@@ -630,7 +630,7 @@ class TestLog:
     ) -> None:
         await graph.write("abcs", {"ab": 0.5})
         learner = graph.learner(log_days=30, decay_per_hour=0.0)
-        assert 3 * 80 > consolidation.TRIM_BATCH
+        assert consolidation.TRIM_BATCH < 3 * 80
         for day, number in enumerate((80, 80, 80, 1, 1)):
             graph.now = NOW + day * DAY
             await asyncio.gather(
