@@ -6,7 +6,7 @@
 // bounds ids.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IN $p.ids
-  AND m.embedding IS :: LIST<INTEGER NOT NULL | FLOAT NOT NULL> NOT NULL
+  AND m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
 WITH m.id AS id, m.embedding AS embedding
 ORDER BY id
 WITH collect([id, embedding]) AS found

@@ -28,7 +28,7 @@ UNWIND [
   CASE
     WHEN vector IS NULL AND (blank OR nameless OR homeless) THEN null
     WHEN vector IS NULL THEN 'no_embedding'
-    WHEN NOT (vector IS :: LIST<INTEGER | FLOAT> NOT NULL) THEN 'bad_embedding'
+    WHEN NOT (vector IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL) THEN 'bad_embedding'
     WHEN size(vector) <> $p.dimensions
       OR NOT any(x IN vector WHERE x <> 0)
       OR NOT all(x IN vector WHERE abs(x) < 1e18) THEN 'bad_embedding'

@@ -3,7 +3,14 @@
 // params: after, kinds, limit, scope
 // returns: rows
 // Next memories of these kinds, by id: [id, text, embedding]; the embedding may be null.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id > $p.after AND any(label IN labels(m) WHERE label IN $p.kinds)
-WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['id'])], $p.after) AS after
+CALL (after) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id > after
+    AND any(label IN labels(m) WHERE label IN $p.kinds)
+  WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+  RETURN m
+}
 RETURN collect([m.id, m.text, m.embedding]) AS rows

@@ -38,7 +38,7 @@ CALL (anchors) {
 RETURN [anchor IN anchors | anchor.id] AS found, edges,
        [m IN ends | [m.id,
          CASE
-           WHEN m.embedding IS :: LIST<INTEGER NOT NULL | FLOAT NOT NULL> NOT NULL
+           WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
                 AND size(m.embedding) = size($p.vector)
            THEN 2 * vector.similarity.cosine(m.embedding, $p.vector) - 1
          END]] AS cosines

@@ -7,13 +7,19 @@
 // The server orders strings as stored by code point, but those of a parameter by UTF-16, and an id
 // that was looked up is the parameter's: read by a name that is only known later, it is the stored.
 // inside: whether the target is a memory of this scope. others: properties beside the known ones.
+// So the key of the last edge read is read again; deleted meanwhile, it is compared as it was.
+OPTIONAL MATCH (from)-[last:RELATES]->(to) WHERE elementId(last) = $p.after[3]
+WITH CASE WHEN last IS NULL THEN $p.after ELSE [
+  from[$p.id_key], coalesce(toStringOrNull(to.id), ''),
+  coalesce(toStringOrNull(last.relation), 'related'), elementId(last)
+] END AS after
 UNWIND $p.ids AS id
 MATCH (source:Memory {scope: $p.scope, id: id})-[r:RELATES]->(target)
-WITH r, target, [
+WITH r, target, after, [
   source[$p.id_key], coalesce(toStringOrNull(target.id), ''), coalesce(toStringOrNull(r.relation), 'related'),
   elementId(r)
 ] AS key
-WHERE key > $p.after
+WHERE key > after
 WITH r, target, key ORDER BY key LIMIT toInteger($p.limit)
 RETURN collect({
   key: key, target: target.id,

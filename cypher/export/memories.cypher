@@ -6,9 +6,15 @@
 // their texts have more than max_chars characters together. created_at is text, in UTC; false
 // where it is no time. others: properties beside the known ones. The sort names scope too, or the
 // server would not see that the index is in that order, and sort the rest of the scope each time.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id > $p.after
-WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['id'])], $p.after) AS after
+CALL (after) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id > after
+  WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+  RETURN m
+}
 WITH m, [text IN [m.text, m.`when`, m.metadata] | coalesce(size(toStringOrNull(text)), 0)] AS sizes
 WITH collect(m) AS page, collect(sizes[0] + sizes[1] + sizes[2]) AS sizes
 WITH page, reduce(

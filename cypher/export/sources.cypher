@@ -3,13 +3,21 @@
 // params: after, limit, scope
 // returns: rows
 // Next memories of a scope, by id, with what leaves them. rows: [id, number of RELATES edges,
-// other relationships], the latter as [type, number].
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id > $p.after
-WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+// other relationships], the latter as [type, number] in any order.
+// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['id'])], $p.after) AS after
+CALL (after) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id > after
+  WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+  RETURN m
+}
 WITH m, COUNT { (m)-->() } AS degree, COUNT { (m)-[:RELATES]->() } AS edges
-RETURN collect([m.id, edges, CASE WHEN degree > edges THEN COLLECT {
+CALL (m, degree, edges) {
+  WITH m WHERE degree > edges
   MATCH (m)-[r:!RELATES]->()
-  WITH type(r) AS type, count(*) AS number ORDER BY type
-  RETURN [type, number]
-} ELSE [] END]) AS rows
+  WITH type(r) AS type, count(*) AS number
+  RETURN collect([type, number]) AS others
+}
+RETURN collect([m.id, edges, others]) AS rows

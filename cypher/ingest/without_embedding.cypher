@@ -3,7 +3,13 @@
 // params: after, limit, scope
 // returns: rows
 // Next memories of a scope that have no vector, by id. rows: [id, text].
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id > $p.after AND m.embedding IS NULL
-WITH m ORDER BY m.id LIMIT toInteger($p.limit)
+// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['id'])], $p.after) AS after
+CALL (after) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id > after AND m.embedding IS NULL
+  WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+  RETURN m
+}
 RETURN collect([m.id, m.text]) AS rows

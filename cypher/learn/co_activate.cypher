@@ -57,8 +57,13 @@ CALL (e, fresh) {
   CALL (e, row, a, b, joined) {
     UNWIND CASE size(joined) WHEN 0 THEN [1] ELSE [] END AS _
     MERGE (a)-[pair:COACTIVATED]->(b)
-    SET pair.times = ([time IN coalesce(pair.times, []) WHERE time > $p.time - $p.window_s]
+    WITH e, row, a, b, pair, pair.times AS before
+    SET pair.times = ([time IN coalesce(before, []) WHERE time > $p.time - $p.window_s]
                       + $p.time)[-$p.needed..]
+    CREATE (e)-[:CHANGED]->(:LearningChange {
+      change: 'pair', change_source: row[0], change_target: row[1],
+      times: before, change_times: pair.times
+    })
     WITH e, row, a, b, size(pair.times) >= $p.needed AS often
     CALL (e, row, a, b, often) {
       UNWIND CASE WHEN often THEN [1] ELSE [] END AS _
@@ -72,14 +77,11 @@ CALL (e, fresh) {
       })
       RETURN count(*) AS made
     }
-    RETURN collect([row[0], row[1]]) AS counted
+    RETURN count(*) AS counted
   }
-  RETURN collect(counted) AS counted
+  RETURN count(*) AS ready
 }
-WITH e, fresh, reduce(all = [], lists IN counted | all + lists) AS counted
-SET e.pairs = CASE fresh
-  WHEN 1 THEN reduce(all = [], pair IN counted | all + pair) ELSE e.pairs END
 RETURN e.kind AS kind, fresh, 0 AS memories,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'changed'}) } AS changed,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'created'}) } AS created,
-       size(e.pairs) / 2 AS pairs, 0 AS suppressions
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'pair'}) } AS pairs, 0 AS suppressions

@@ -47,12 +47,18 @@ CALL (e, fresh) {
   )
   RETURN count(*) AS written
 }
-CALL (fresh) {
+CALL (e, fresh) {
   UNWIND CASE fresh WHEN 1 THEN $p.page ELSE [] END AS id
-  MATCH (m:Memory {scope: $p.scope, id: id})-[pair:COACTIVATED]->()
+  MATCH (m:Memory {scope: $p.scope, id: id})-[pair:COACTIVATED]->(other:Memory)
   WHERE none(time IN pair.times WHERE time > $p.before)
+  CREATE (e)-[:CHANGED]->(:LearningChange {
+    change: 'pair', change_source: id, change_target: other.id, times: pair.times
+  })
   DELETE pair
   RETURN count(*) AS forgotten
 }
-RETURN e.kind AS kind, fresh, 0 AS memories, COUNT { (e)-[:CHANGED]->() } AS changed,
-       0 AS created, forgotten AS pairs, 0 AS suppressions
+RETURN e.kind AS kind, fresh, 0 AS memories,
+       COUNT { (e)-[:CHANGED]->(ch:LearningChange) WHERE ch.change <> 'pair' } AS changed,
+       0 AS created,
+       COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'pair'}) } AS pairs,
+       0 AS suppressions

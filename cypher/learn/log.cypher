@@ -1,9 +1,11 @@
 // name: learn.log
 // mode: read
 // params: key, since
-// returns: events
-// Keys of the events of a scope from a time on that were not undone, the newest first.
-MATCH (:MemoriaMeta {key: $p.key})-[:LOGGED]->(e:LearningEvent)
+// returns: events, log_since
+// Keys of the events of a scope from a time on that were not undone, the newest first; and from when
+// on the log is complete, null where nothing has left it.
+OPTIONAL MATCH (c:MemoriaMeta {key: $p.key})
+OPTIONAL MATCH (c)-[:LOGGED]->(e:LearningEvent)
 WHERE e.at >= $p.since AND e.undone_at IS NULL
-WITH e ORDER BY e.sequence DESC
-RETURN collect(e.key) AS events
+WITH c, e ORDER BY e.sequence DESC
+RETURN collect(e.key) AS events, c.log_since AS log_since

@@ -3,7 +3,13 @@
 // params: after, limit, scope
 // returns: ids
 // Next memories of a scope, by id. The sort names scope too, so that the index gives the order.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id > $p.after
-WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['id'])], $p.after) AS after
+CALL (after) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id > after
+  WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+  RETURN m
+}
 RETURN collect(m.id) AS ids

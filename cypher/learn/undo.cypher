@@ -2,10 +2,11 @@
 // mode: write
 // params: event, key, now, scope, undo
 // returns: undone, changes, restored
-// Take back one event: every edge and memory is as the log says it was before. An edge whose weight is
-// not the one that the event left was written by something else since: it stays. Locks as in
-// learn.reinforce; the event is marked in the same transaction, so that it is undone once. undo: what
-// marks it, so that a statement that is sent again after its answer was lost gives the same answer.
+// Take back one event: every edge, memory and pending pair is as the log says it was before. An edge whose
+// weight, or a pair whose times, are not those that the event left was written by something else
+// since: it stays. Locks as in learn.reinforce; the event is marked in the same transaction, so that
+// it is undone once. undo: what marks it, so that a statement that is sent again after its answer
+// was lost gives the same answer.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c
@@ -18,8 +19,7 @@ CALL (e) {
 CALL (e) {
   OPTIONAL MATCH (e)-[:CHANGED]->(ch:LearningChange)
   WITH e, collect(ch) AS all
-  UNWIND reduce(ids = coalesce(e.pairs, []), ch IN all | ids + ch.change_source + ch.change_target)
-    AS id
+  UNWIND reduce(ids = [], ch IN all | ids + ch.change_source + ch.change_target) AS id
   WITH DISTINCT id ORDER BY id
   MATCH (m:Memory {scope: $p.scope, id: id})
   SET m.scope = $p.scope
@@ -75,13 +75,17 @@ CALL (e) {
   RETURN count(*) AS suppressions
 }
 CALL (e) {
-  UNWIND CASE WHEN size(e.pairs) > 0 THEN range(0, size(e.pairs) - 2, 2) ELSE [] END AS place
-  MATCH (:Memory {scope: $p.scope, id: e.pairs[place]})
-        -[pair:COACTIVATED]->(:Memory {scope: $p.scope, id: e.pairs[place + 1]})
-  WHERE pair.times[-1] = e.time
-  SET pair.times = pair.times[..-1]
-  WITH pair, size(pair.times) = 0 AS empty
-  FOREACH (_ IN CASE WHEN empty THEN [1] ELSE [] END | DELETE pair)
+  MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'pair'})
+  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  OPTIONAL MATCH (a)-[there:COACTIVATED]->(b)
+  WITH ch, a, b, there
+  WHERE coalesce(there.times, []) = coalesce(ch.change_times, [])
+  FOREACH (times IN CASE WHEN ch.times IS NULL THEN [] ELSE [ch.times] END |
+    MERGE (a)-[pair:COACTIVATED]->(b)
+    SET pair.times = times
+  )
+  FOREACH (_ IN CASE WHEN ch.times IS NULL THEN [1] ELSE [] END | DELETE there)
   RETURN count(*) AS pairs
 }
 CALL (e, memories, changed, created, deleted, suppressions, pairs) {
@@ -89,5 +93,5 @@ CALL (e, memories, changed, created, deleted, suppressions, pairs) {
   SET e.restored = memories + changed + created + deleted + suppressions + pairs
 }
 RETURN event.undone_by = $p.undo AS undone,
-       COUNT { (event)-[:CHANGED]->() } + coalesce(size(event.pairs), 0) / 2 AS changes,
+       COUNT { (event)-[:CHANGED]->() } AS changes,
        event.restored AS restored

@@ -8,7 +8,7 @@
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH id, m.linked_at IS NOT NULL AS linked, CASE
-  WHEN m.embedding IS :: LIST<INTEGER NOT NULL | FLOAT NOT NULL> NOT NULL
+  WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
     THEN size(m.embedding) = $p.dimensions
       AND any(x IN m.embedding WHERE x <> 0)
       AND all(x IN m.embedding WHERE abs(x) < 1e18)

@@ -19,7 +19,7 @@ WITH ranked, ranks, m, CASE WHEN ranks THEN m.embedding END AS embedding,
      COUNT { (m)-[:RELATES]-() } AS degree
 WITH ranked, ranks, m, degree,
      CASE
-       WHEN embedding IS :: LIST<INTEGER NOT NULL | FLOAT NOT NULL> NOT NULL
+       WHEN embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
             AND size(embedding) = size($p.vector)
        THEN 2 * vector.similarity.cosine(embedding, $p.vector) - 1
      END AS cosine

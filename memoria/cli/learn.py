@@ -24,7 +24,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.pack import read_document
 from memoria.cli.render import count
-from memoria.learn import Learner
+from memoria.learn import LearnConfig, Learner
 from memoria.plain import trace_from
 from memoria.store import Target
 from memoria.types import ConsolidateReport, LearnReport, Trace
@@ -174,6 +174,9 @@ def override(
 
 def consolidate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    log_days: Annotated[
+        float, typer.Option(help="Days of events that stay in the log, for an undo.")
+    ] = LearnConfig().log_days,
     scope: Scope = "default",
     uri: Uri = None,
     user: User = None,
@@ -183,7 +186,8 @@ def consolidate(
 ) -> None:
     """Let what was learned fade, make permanent what is used often, delete what is too weak.
 
-    Made to be run every night. What a writer gave never fades.
+    Made to be run every night. What a writer gave never fades. Events older than --log-days leave
+    the log, and can't be undone any more.
 
     Examples
     --------
@@ -193,7 +197,9 @@ def consolidate(
     report = run(
         on_store(
             target(uri, user, password_file, database),
-            lambda store: Learner(store, scope=scope).consolidate(dry_run=dry_run),
+            lambda store: Learner(
+                store, scope=scope, config=LearnConfig(log_days=log_days)
+            ).consolidate(dry_run=dry_run),
         )
     )
     print_facts(asdict(report), as_json, _consolidated(report, scope))
@@ -229,10 +235,15 @@ def undo(
         )
     )
     facts = {**asdict(report), "since": report.since.astimezone(UTC).isoformat()}
+    gone = ""
+    if report.log_since is not None:
+        start = facts["log_since"] = report.log_since.astimezone(UTC).isoformat()
+        gone = f"; the log begins at {start}" * (report.since < report.log_since)
     kept = f"; {count(report.kept, 'change', 'changes')} kept, written since" * bool(report.kept)
     line = (
         f"{count(report.events, 'event', 'events')} undone: "
-        f"{count(report.restored, 'change', 'changes')} taken back{kept}; scope {one_line(scope)}"
+        f"{count(report.restored, 'change', 'changes')} taken back{kept}{gone}; "
+        f"scope {one_line(scope)}"
     )
     print_facts(facts, as_json, line)
 
@@ -270,11 +281,13 @@ def _say(report: LearnReport, scope: str, as_json: bool) -> None:
 def _consolidated(report: ConsolidateReport, scope: str) -> str:
     """Return a consolidation in words: the sums, then the edges that change most."""
     would = "would be " if report.dry_run else ""
+    old = count(report.events_trimmed, "old event", "old events")
+    trimmed = f"{old} {would}dropped from the log; " if report.events_trimmed else ""
     lines = [
         f"of {count(report.edges, 'learned edge', 'learned edges')} {report.decayed} "
         f"{would}weaker, {report.promoted} {would}permanent, {report.pruned} {would}pruned; "
         f"{count(report.pairs_forgotten, 'pair', 'pairs')} {would}forgotten; "
-        f"scope {one_line(scope)}"
+        f"{trimmed}scope {one_line(scope)}"
     ]
     most = sorted(
         report.changes, key=lambda one: (-(one.before - (one.after or 0.0)), one.source, one.target)

@@ -149,7 +149,7 @@ class _Export:
         while rows := await self._ask("export.sources", page):
             page["after"] = rows[-1][0]
             for id_, edges, others in rows:
-                for kind, count in others:
+                for kind, count in sorted(others):
                     reason = "a relationship other than RELATES"
                     self._skip(
                         Skipped(what="edge", name=id_, field=kind, reason=reason, count=count)

@@ -31,6 +31,9 @@ class LearnConfig:
         Uses since the last promotion after which what was learned stays for good; 1 to 1,000,000.
     min_weight
         Weight under which `consolidate` prunes an edge that learning made; 0 to 1.
+    log_days
+        Days for which `consolidate` leaves events in the log, so that they can be undone and are
+        applied once; 1 to 36,500.
     """
 
     increment: float = plasticity.INCREMENT
@@ -41,6 +44,7 @@ class LearnConfig:
     decay_per_hour: float = plasticity.DECAY_PER_HOUR
     promote_uses: int = 5
     min_weight: float = plasticity.MIN_WEIGHT
+    log_days: float = 90.0
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -53,3 +57,4 @@ class LearnConfig:
         check_within("decay_per_hour", self.decay_per_hour, 0.0, 10.0)
         check_whole("promote_uses", self.promote_uses, 1, 1_000_000)
         check_within("min_weight", self.min_weight, 0.0, 1.0)
+        check_within("log_days", self.log_days, 1, 36_500)

@@ -1,8 +1,8 @@
 """One consolidation: what was learned fades, stays for good, or goes.
 
 In: the learned edges of a scope, page by page. Out: a `ConsolidateReport`.
-Writes weights and deletes edges, unless it is a dry run.
-Queries: ``learn.page``, ``learn.edges``, ``learn.consolidate``.
+Writes weights, deletes edges and old events of the log, unless it is a dry run.
+Queries: ``learn.page``, ``learn.edges``, ``learn.consolidate``, ``learn.old``, ``learn.trim``.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from memoria.clock import clock_key
 from memoria.learn.conditions import pages
 from memoria.learn.config import LearnConfig
 from memoria.learn.events import ORIGIN, Event, apply
@@ -23,6 +24,8 @@ from memoria.store import Rows, Store
 from memoria.types import ConsolidateReport, EdgeChange
 
 HOUR_S = 3_600.0
+# Events deleted in one transaction.
+TRIM_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +122,7 @@ class Consolidation:
             done += changed
             if (changed or old_pairs) and not dry_run:
                 skipped += max(0, len(changed) - await self._write(page, changed))
+        trimmed = await self._trim(dry_run=dry_run)
         pruned = sum(decision.weight is None for decision in done)
         promoted = sum(decision.promoted for decision in done)
         return ConsolidateReport(
@@ -132,6 +136,7 @@ class Consolidation:
             pruned=pruned,
             skipped=skipped,
             pairs_forgotten=pairs,
+            events_trimmed=trimmed,
             changes=tuple(map(_change, done)),
         )
 
@@ -155,6 +160,16 @@ class Consolidation:
             },
         )
         return (await apply(self._store, self._scope, self._now, event)).edges
+
+    async def _trim(self, *, dry_run: bool) -> int:
+        """Delete what is too old from the log; return how many events that is."""
+        before = self._now - timedelta(days=self._config.log_days)
+        parameters = {"before": before, "key": clock_key(self._scope)}
+        old: int = (await self._store.run(load("learn.old"), parameters))[0]["events"]
+        trim = {**parameters, "limit": TRIM_BATCH}
+        while old and not dry_run and (await self._store.run(load("learn.trim"), trim))[0][0]:
+            pass
+        return old
 
 
 def _edges(rows: Sequence[Sequence[Any]]) -> Iterator[LearnedEdge]:

@@ -249,7 +249,8 @@ class Learner:
     ) -> ConsolidateReport:
         """Let what was learned fade, make permanent what is used often, delete what is too weak.
 
-        Only what learning added fades: never the weight that a writer gave. Run it when nothing
+        Events older than `LearnConfig.log_days` leave the log: what they did stays for good. Only
+        what learning added fades: never the weight that a writer gave. Run it when nothing
         else goes on, such as every night; run again at the same time it changes nothing. Pages of
         memories are one transaction each; interrupted, run it again.
 
@@ -269,8 +270,8 @@ class Learner:
     async def undo(self, since: datetime) -> UndoReport:
         """Take back what was learned since a time, the newest first; weights are what they were.
 
-        An edge that something else has written since stays as it is. Pending pairs that a
-        consolidation forgot don't come back. Interrupted, run it again.
+        An edge that something else has written since stays as it is, and so does what has left the
+        log (`UndoReport.log_since`). Interrupted, run it again.
 
         Parameters
         ----------

@@ -24,6 +24,8 @@ async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -
     key = clock_key(scope)
     log = await store.run(load("learn.log"), {"key": key, "since": since})
     keys: list[str] = log[0]["events"]
+    gone = log[0]["log_since"]
+    log_since = None if gone is None else gone.to_native()
     undo = uuid4().hex
     events = restored = kept = 0
     for event in keys:
@@ -33,4 +35,4 @@ async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -
             events += 1
             restored += row["restored"]
             kept += row["changes"] - row["restored"]
-    return UndoReport(since=since, events=events, restored=restored, kept=kept)
+    return UndoReport(since=since, events=events, restored=restored, kept=kept, log_since=log_since)

@@ -78,6 +78,8 @@ class ConsolidateReport:
         Edges that were used between reading and writing: left to the next consolidation.
     pairs_forgotten
         Pending co-activations that are too old to count.
+    events_trimmed
+        Events that left the log, as they are too old; they can't be undone any more.
     changes
         Each edge that changes, by source, target and relation.
     """
@@ -89,6 +91,7 @@ class ConsolidateReport:
     pruned: int
     skipped: int
     pairs_forgotten: int
+    events_trimmed: int
     changes: tuple[EdgeChange, ...]
 
 
@@ -106,9 +109,12 @@ class UndoReport:
         Changes taken back: edges, memories, pairs and suppressions.
     kept
         Changes left as they are: something else wrote or deleted the edge since.
+    log_since
+        What was learned before is not in the log any more, and stays; None where it holds all.
     """
 
     since: datetime
     events: int
     restored: int
     kept: int
+    log_since: datetime | None = None

@@ -24,18 +24,21 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memoria.cli.output import opened
+from memoria.config import StoreConfig
 from memoria.doctor.plans import SCANS, explain
 from memoria.errors import ScopeError, UnavailableError
 from memoria.export import Skipped, export_lines
 from memoria.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.jsonl import parse_line
+from memoria.local import LocalNeo4j
 from memoria.queries import load, root
 from memoria.sample import sample_path
-from memoria.store import Store, Target
+from memoria.schema import apply_schema
+from memoria.store import Store, Target, open_driver
 from memoria.types import Memory, Relation
 from memoria.validation import DEFAULT_KINDS, MAX_TEXT_BYTES
-from tests.conftest import DIMENSIONS
+from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.strategies import IDS, TAGS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -229,6 +232,64 @@ async def test_edges_are_in_the_order_of_code_points(store: Store, scope: str) -
     assert [(edge.source, edge.target) for edge in found] == sorted(
         (edge.source, edge.target) for edge in edges
     )
+
+
+# Beyond the first plane, and among the last of it: UTF-16 has them the other way round.
+PLANES = sorted(
+    ["a", "b\ue000", "b\U00010000", "z\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"]
+)
+PAGED = {
+    "evaluation.edges": {},
+    "evaluation.items": {"kinds": ["Event"]},
+    "export.memories": {"embeddings": False, "known": [], "max_chars": 1_000},
+    "export.sources": {},
+    "ingest.without_embedding": {},
+    "learn.page": {},
+    "link.page": {},
+}
+
+
+async def ids_in_pages_of_one(store: Store, name: str, scope: str) -> list[str]:
+    """Ids that a query gives page by page; one of them that comes twice ends it."""
+    ids: list[str] = []
+    while len(set(ids)) == len(ids):
+        parameters = {"after": ids[-1] if ids else "", "limit": 1, "scope": scope}
+        page = (await store.run(load(name), {**PAGED[name], **parameters}))[0][0]
+        if not page:
+            break
+        first = page[0]
+        if not isinstance(first, str):
+            first = first["id"] if isinstance(first, dict) else first[0]
+        ids.append(first)
+    return ids
+
+
+async def test_edges_of_all_planes_come_once_whatever_the_pages(store: Store, scope: str) -> None:
+    memories = [Memory(id=id_, kind="Event", text="x") for id_ in PLANES]
+    edges = [Relation(source="a", target=id_, relation=r) for id_ in PLANES[1:] for r in PLANES]
+    await GraphWriter(store, scope=scope).write(memories, edges)
+    page = {"after": [], "id_key": "id", "ids": ["a"], "known": [], "limit": 1, "scope": scope}
+    found: list[tuple[str, str]] = []
+    while rows := (await store.run(load("export.edges"), page))[0][0]:
+        page["after"] = rows[0]["key"]
+        found.append((rows[0]["target"], rows[0]["relation"]))
+        assert len(found) <= len(edges)
+    assert found == sorted((edge.target, edge.relation) for edge in edges)
+
+
+async def test_memories_of_all_planes_come_once_also_while_the_server_is_new(scope: str) -> None:
+    # A plan that is made for an empty database compares each id of a scope with the last one read.
+    async with LocalNeo4j.ephemeral() as server:
+        target = Target(uri=server.uri, auth=server.auth, database="neo4j")
+        async with open_driver(target, StoreConfig()) as driver:
+            store = Store(driver, database="neo4j")
+            await apply_schema(store, dimensions=DIMENSIONS, embedder=EMBEDDER)
+            for name in PAGED:
+                assert await ids_in_pages_of_one(store, name, scope) == []
+            memories = [Memory(id=id_, kind="Event", text="x") for id_ in PLANES]
+            await GraphWriter(store, scope=scope).write(memories)
+            for name in PAGED:
+                assert await ids_in_pages_of_one(store, name, scope) == PLANES, name
 
 
 async def test_pages_join_without_a_gap(

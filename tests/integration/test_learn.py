@@ -15,7 +15,7 @@ import pytest
 from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.ingest import GraphWriter
-from memoria.learn import CO_ACTIVATED, MAX_USE_TIMES, LearnConfig, Learner
+from memoria.learn import CO_ACTIVATED, MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
 from memoria.model.plasticity import oja, strengthened
 from memoria.queries import Query, load, root
 from memoria.retriever import GraphRetriever
@@ -624,6 +624,54 @@ class TestConsolidate:
         assert (await graph.weights())["ab"] > 0.15
 
 
+class TestLog:
+    async def test_old_events_leave_the_log_and_undo_says_how_far_it_reaches(
+        self, graph: Graph
+    ) -> None:
+        await graph.write("abcs", {"ab": 0.5})
+        learner = graph.learner(log_days=30, decay_per_hour=0.0)
+        assert consolidation.TRIM_BATCH < 3 * 80
+        for day, number in enumerate((80, 80, 80, 1, 1)):
+            graph.now = NOW + day * DAY
+            await asyncio.gather(
+                *(
+                    learner.strengthen_edge("a", "b", relation="near", increment=0.001)
+                    for _ in range(number)
+                )
+            )
+        await learner.co_activate(trace(graph.scope, [("a", 1.0), ("c", 0.5)], [("s", 0.4)]))
+        graph.now = NOW + 33 * DAY
+        assert (await learner.consolidate(dry_run=True)).events_trimmed == 240
+        assert (await learner.undo(graph.now)).log_since is None
+        weights = await graph.weights()
+        report = await learner.consolidate()
+        assert (report.events_trimmed, report.pairs_forgotten) == (240, 2)
+        assert (await learner.consolidate()).events_trimmed == 0
+        [row] = await graph.rows(
+            "MATCH (:MemoriaMeta {scope: $scope})-[:LOGGED]->(e) "
+            "RETURN min(e.sequence) AS first, count(*) AS events"
+        )
+        assert row == {"first": 241, "events": 4}
+        assert await graph.weights() == weights
+        undone = await learner.undo(NOW)
+        assert (undone.events, undone.kept, undone.log_since) == (4, 0, NOW + 3 * DAY)
+        assert await graph.weights() == {"ab": pytest.approx(0.74)}
+
+    async def test_nothing_is_left_of_what_was_trimmed(self, graph: Graph) -> None:
+        await graph.write("ab", {"ab": 0.5})
+        learner = graph.learner()
+        await learner.strengthen_edge("a", "b", relation="near", event_id="e")
+        key = events.event_key(graph.scope, "e")
+        count = f"MATCH (e:MemoriaMeta {{key: '{key}'}})-[:CHANGED]->(c) RETURN count(*) AS n"
+        assert await graph.rows(count) == [{"n": 1}]
+        before = await graph.rows("MATCH (c:LearningChange) RETURN count(*) AS n")
+        await learner.consolidate(NOW + 91 * DAY)
+        after = await graph.rows("MATCH (c:LearningChange) RETURN count(*) AS n")
+        # That of the event is gone, that of the consolidation itself is there.
+        assert after == before
+        assert await graph.rows(count) == [{"n": 0}]
+
+
 class TestUndo:
     async def everything(self, graph: Graph, learner: Learner) -> None:
         """One of each kind of event."""
@@ -666,6 +714,27 @@ class TestUndo:
         assert await graph.edges() == {}
         await learner.undo(NOW + DAY)
         assert await graph.state() == before
+
+    async def test_pending_pairs_are_exactly_what_they_were(self, graph: Graph) -> None:
+        """Those that a consolidation forgot, and those that dropped what was too old to count."""
+        await graph.write("abcs", {"ab": 0.5, "bc": 0.5})
+        learner = graph.learner()
+        one = trace(graph.scope, [("a", 1.0), ("b", 0.5), ("c", 0.25)], [("s", 0.9)])
+        other = trace(graph.scope, [("a", 1.0), ("b", 0.5), ("c", 0.25)])
+        states, times = [], []
+        for days, event in ((0, one), (1, other), (7, other), (1, None), (9, None)):
+            states.append(await graph.state())
+            graph.now += days * DAY + timedelta(minutes=1)
+            times.append(graph.now)
+            if event is None:
+                await learner.consolidate()
+            else:
+                await learner.co_activate(event, event_id=str(graph.now))
+        assert [len(state[2]) for state in states] == [0, 3, 3, 3, 1]
+        for since, state in zip(reversed(times), reversed(states), strict=True):
+            report = await learner.undo(since)
+            assert report.kept == 0
+            assert await graph.state() == state
 
     async def test_what_was_written_since_stays_and_is_counted(self, graph: Graph) -> None:
         await graph.write("abc", {"ab": 0.5, "bc": 0.5})
@@ -757,6 +826,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "learn.conditions": {"ids": ["a"], "scope": "s"},
     "learn.edges": {"before": 0.0, "ids": ["a"], "scope": "s"},
     "learn.log": {"key": "k", "since": NOW},
+    "learn.old": {"before": NOW, "key": "k"},
     "learn.page": {"after": "", "limit": 10, "scope": "s"},
 }
 
@@ -774,7 +844,14 @@ async def test_reading_for_learning_never_scans(store: Store, name: str) -> None
 
 @pytest.mark.parametrize(
     "name",
-    ["learn.reinforce", "learn.co_activate", "learn.suppress", "learn.consolidate", "learn.undo"],
+    [
+        "learn.reinforce",
+        "learn.co_activate",
+        "learn.suppress",
+        "learn.consolidate",
+        "learn.undo",
+        "learn.trim",
+    ],
 )
 async def test_writing_for_learning_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
     query = load(name)

@@ -80,6 +80,8 @@ def test_consolidation_and_undo_say_what_they_did(
     assert "1 would be permanent, 0 would be pruned; 0 pairs would be forgotten" in head
     assert line.startswith("  a -caused-> b  1.0000 -> ")
     assert line.endswith("(permanent)")
+    assert call("learn", "consolidate", "--log-days", "0", *filled).code != 0
+    assert "log" not in call("learn", "consolidate", "--log-days", "1", "--dry-run", *filled).out
     done = call("learn", "undo", "--since", "2020-01-01", *filled)
     assert done.out.startswith("5 events undone: 10 changes taken back; scope ")
     assert call("replay", trace, *there).out == "identical: 1 path\n"

@@ -31,6 +31,7 @@ from memoria.link.nearest import NearestRequest, find_nearest
 from memoria.model.recency import active_hours_after
 from memoria.queries import Query, load
 from memoria.retriever import GraphRetriever
+from memoria.schema import probe
 from memoria.store import Store
 from memoria.types import LinkReport, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS
@@ -638,7 +639,8 @@ async def test_every_way_of_searching_finds_the_same(links: Links, store: Store)
     await links.writer(linking=False).write([memory(i, v) for i, v in vectors.items()])
     ids = sorted(vectors)[:70]
     found = {}
-    for dialect in ("search", "procedure"):
+    facts = await probe(store)
+    for dialect in sorted({facts.vector_dialect, "procedure"}):
         request = NearestRequest(scope=links.scope, candidates=20, dialect=dialect)  # type: ignore[arg-type]
         found[dialect] = await find_nearest(store, ids, request)
     rows = (

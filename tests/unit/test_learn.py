@@ -57,6 +57,7 @@ def test_the_defaults_are_those_of_the_sources() -> None:
         {"decay_per_hour": -0.1},
         {"promote_uses": 0},
         {"min_weight": 2},
+        {"log_days": 0},
     ],
 )
 def test_a_setting_out_of_its_range_is_refused(wrong: dict[str, Any]) -> None:
