@@ -44,7 +44,7 @@ def _clean_environment() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 async def _java_options(request: pytest.FixtureRequest) -> AsyncIterator[None]:
     """Every Java starts as fast as it can; see ``tests.java``."""
-    options = java.ONE_COMPILER
+    options = java.SHORT_LIFE
     cache = getattr(request.config, "cache", None)  # not with -p no:cacheprovider
     local = request.config.getoption("--neo4j") == "local"
     if cache and local and any(item.path.parent.name != "unit" for item in request.session.items):

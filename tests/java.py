@@ -1,8 +1,9 @@
 """Options for every Java that a test starts, also those that commands and pages start.
 
 A server of the tests lives for seconds or minutes. The second compiler takes more time than it
-gives back, half of it during the start and while queries are planned; and most of a start is
-reading and linking some ten thousand classes, which a cache (JEP 514) saves.
+gives back, half of it during the start and while queries are planned; a collector with threads
+of its own has no core to run them on; and most of a start is reading and linking some ten
+thousand classes, which a cache (JEP 514) saves.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from memoria.store import Store, Target, open_driver
 from memoria.types import Memory, Relation
 
 VARIABLE = "JDK_JAVA_OPTIONS"  # the program java reads it, and says so on stderr
-ONE_COMPILER = "-XX:TieredStopAtLevel=1"
+SHORT_LIFE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 AUTH = ("neo4j", "")
 STOP_TIMEOUT_S = 120
 
@@ -45,7 +46,7 @@ async def class_cache(folder: Path) -> Path:
 
 def _place(folder: Path, jars: list[Path]) -> Path:
     """A file for these jars and this Java; those for others are removed."""
-    parts = [(process.java().parents[1] / "release").read_text(), ONE_COMPILER]
+    parts = [(process.java().parents[1] / "release").read_text(), SHORT_LIFE]
     parts += [f"{jar} {jar.stat().st_size} {jar.stat().st_mtime_ns}" for jar in jars]
     cache = folder / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.aot"
     for other in set(folder.glob("*.aot")) - {cache}:
@@ -62,7 +63,7 @@ async def _train(layout: Layout, jars: list[Path]) -> Path:
     process.write_configuration(layout, jars, port=port, sizes=sizes, extra=open_to_all)
     server = await asyncio.create_subprocess_exec(
         *process.server_command(layout),
-        env={**os.environ, VARIABLE: f"{ONE_COMPILER} -XX:AOTCacheOutput={cache}"},
+        env={**os.environ, VARIABLE: f"{SHORT_LIFE} -XX:AOTCacheOutput={cache}"},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
