@@ -14,6 +14,7 @@ from memoria.config import StoreConfig
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
+from tests import java
 
 DIMENSIONS = 384
 EMBEDDER = "test"
@@ -38,6 +39,19 @@ def _clean_environment() -> Iterator[None]:
     kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("NEO4J_")}
     yield
     os.environ.update(kept)
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def _java_options(request: pytest.FixtureRequest) -> AsyncIterator[None]:
+    """Every Java starts as fast as it can; see ``tests.java``."""
+    options = java.SHORT_LIFE
+    cache = getattr(request.config, "cache", None)  # not with -p no:cacheprovider
+    local = request.config.getoption("--neo4j") == "local"
+    if cache and local and any(item.path.parent.name != "unit" for item in request.session.items):
+        options += f" -XX:AOTCache={await java.class_cache(cache.mkdir('java'))}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(java.VARIABLE, options, prepend=" ")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import neo4j
 import pytest
 
+from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.types import Seed
 from memoria.validation import scope_key
 
 WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
 WEB_NODES = 2_000
 WEB_EDGES = 6_000
+
+
+@pytest.fixture(scope="session")
+async def second_server() -> AsyncIterator[EphemeralNeo4j]:
+    """A server for tests that take the schema away or count what all scopes hold; wipe it first."""
+    async with LocalNeo4j.ephemeral() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The command line as a user calls it, where it needs no database: files, pipes, completion."""
+"""The command line where it needs no database: files, pipes, completion."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import pytest
 from memoria.plain import plain_explorations
 from memoria.types import Exploration, ExplorationStats, MemoryNode, Seed
 from memoria.types import Path as MemoryPath
+from tests.integration.test_cli_commands import Call, Done, call
+
+__all__ = ["call"]  # fixtures
 
 PROGRAM = Path(sys.executable).with_name("memoria")
 
@@ -54,10 +57,10 @@ def document(*ids: str, text: str = "It rained.") -> str:
     )
 
 
-def one_error_line(done: subprocess.CompletedProcess[str]) -> str:
-    assert done.returncode == 1
-    assert done.stdout == ""
-    [line] = done.stderr.splitlines()
+def one_error_line(done: Done) -> str:
+    assert done.code == 1
+    assert done.out == ""
+    [line] = done.err.splitlines()
     assert line.startswith("memoria: ")
     return line
 
@@ -75,14 +78,14 @@ def test_pack_reads_files_and_standard_input_and_merges_them(tmp_path: Path) -> 
     assert done.stdout.endswith("a\n")
 
 
-def test_pack_in_each_format_holds_the_memory() -> None:
+def test_pack_in_each_format_holds_the_memory(call: Call) -> None:
     for name, order in (("text", "time"), ("markdown", "relevance"), ("json", "relevance")):
-        done = memoria("pack", "--format", name, "--order", order, stdin=document("a"))
-        assert done.returncode == 0, done.stderr
-        assert "It rained. a" in done.stdout
+        done = call("pack", "--format", name, "--order", order, stdin=document("a"))
+        assert done.code == 0, done.err
+        assert "It rained. a" in done.out
 
 
-def test_pack_names_what_it_can_not_read(tmp_path: Path) -> None:
+def test_pack_names_what_it_can_not_read(call: Call, tmp_path: Path) -> None:
     damaged = json.loads(document("a"))
     del damaged["explorations"][0]["paths"][0]["hops"]
     secret = tmp_path / "secret.json"
@@ -93,22 +96,24 @@ def test_pack_names_what_it_can_not_read(tmp_path: Path) -> None:
         ("[]", "<stdin>: the document must be a map"),
         (json.dumps(damaged), "<stdin>: explorations[0].paths[0].hops is missing"),
     ):
-        assert named in one_error_line(memoria("pack", "-", stdin=stdin))
-    assert f"{secret}: No such file" in one_error_line(memoria("pack", str(secret)))
-    assert f"{tmp_path}: Is a directory" in one_error_line(memoria("pack", str(tmp_path)))
+        assert named in one_error_line(call("pack", "-", stdin=stdin))
+    for path, named in ((secret, "No such file"), (tmp_path, "Is a directory")):
+        done = memoria("pack", str(path))
+        found = Done(done.returncode, done.stdout, done.stderr)
+        assert f"{path}: {named}" in one_error_line(found)
 
 
-def test_a_budget_that_nothing_fits_into_is_said_and_no_error() -> None:
+def test_a_budget_that_nothing_fits_into_is_said_and_no_error(call: Call) -> None:
     for budget, named in (("1", "1 token;"), ("2", "2 tokens;")):
-        done = memoria("pack", "--budget", budget, stdin=document("a"))
-        assert done.returncode == 0
-        assert done.stdout == ""
-        assert done.stderr == f"nothing fits into {named} --budget gives more\n"
-    done = memoria("pack", "--budget", "1", "--json", stdin=document("a"))
-    assert json.loads(done.stdout)["items"] == []
-    assert "nothing fits" in done.stderr
+        done = call("pack", "--budget", budget, stdin=document("a"))
+        assert done.code == 0
+        assert done.out == ""
+        assert done.err == f"nothing fits into {named} --budget gives more\n"
+    done = call("pack", "--budget", "1", "--json", stdin=document("a"))
+    assert json.loads(done.out)["items"] == []
+    assert "nothing fits" in done.err
     for stdin in (document(), document("a")):  # where there is nothing to fit, or it fits
-        assert memoria("pack", stdin=stdin).stderr == ""
+        assert call("pack", stdin=stdin).err == ""
 
 
 @pytest.mark.parametrize(
@@ -188,12 +193,12 @@ def test_a_full_disk_is_one_line() -> None:
     assert done.stderr == "memoria: No space left on device\n"
 
 
-def test_logs_before_the_first_start_say_so(tmp_path: Path) -> None:
-    done = memoria("logs", MEMORIA_HOME=str(tmp_path))
-    assert done.returncode == 0
-    assert done.stdout == ""
-    assert "no log yet" in done.stderr
-    assert json.loads(memoria("logs", "--json", MEMORIA_HOME=str(tmp_path)).stdout) == {"lines": []}
+def test_logs_before_the_first_start_say_so(call: Call) -> None:
+    done = call("logs")
+    assert done.code == 0
+    assert done.out == ""
+    assert "no log yet" in done.err
+    assert json.loads(call("logs", "--json").out) == {"lines": []}
 
 
 def test_shell_completion_offers_the_commands() -> None:

@@ -18,6 +18,7 @@ from memoria.doctor import Examination, ExamineConfig, Finding, examine
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
 from memoria.ingest import GraphWriter
+from memoria.local import EphemeralNeo4j
 from memoria.queries import Query
 from memoria.schema import apply_schema, probe
 from memoria.store import Store, Target, open_driver
@@ -407,19 +408,14 @@ async def test_an_unreachable_database_is_an_error() -> None:
 
 
 @pytest.fixture(scope="module")
-async def server() -> AsyncIterator[Store]:
-    """A server that no other test uses."""
-    from memoria.local import LocalNeo4j
-
-    async with (
-        LocalNeo4j.ephemeral() as started,
-        open_driver(Target(uri=started.uri, auth=started.auth)) as driver,
-    ):
+async def server(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
+    target = Target(uri=second_server.uri, auth=second_server.auth)
+    async with open_driver(target) as driver:
         yield Store(driver, database="neo4j")
 
 
 class TestWholeDatabase:
-    """On a server of its own: indexes are taken away, and counts are those of all scopes."""
+    """On the second server: indexes are taken away, and counts are those of all scopes."""
 
     SIZE = 3
 

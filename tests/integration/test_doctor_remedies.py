@@ -18,7 +18,7 @@ import typer
 
 from memoria import cli
 from memoria.ingest import GraphWriter
-from memoria.local import LocalNeo4j
+from memoria.local import EphemeralNeo4j
 from memoria.schema import apply_schema, probe
 from memoria.store import Store, Target, open_driver
 from memoria.types import Memory
@@ -38,7 +38,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Place:
-    """A server that no other test uses, and that only its own address leads to."""
+    """The second server, to which only its own address leads."""
 
     store: Store
     folder: Path
@@ -84,15 +84,14 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
+async def place(
+    second_server: EphemeralNeo4j, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Place]:
     folder = tmp_path_factory.mktemp("doctor")
-    async with (
-        LocalNeo4j.ephemeral() as server,
-        open_driver(Target(uri=server.uri, auth=server.auth)) as driver,
-    ):
-        user, password = server.auth
+    uri, (user, password) = second_server.uri, second_server.auth
+    async with open_driver(Target(uri=uri, auth=(user, password))) as driver:
         (folder / "my secret").write_text(password)
-        options = (f"--uri={server.uri}", f"--user={user}", "--password-file=my secret")
+        options = (f"--uri={uri}", f"--user={user}", "--password-file=my secret")
         yield Place(
             store=Store(driver, database="neo4j"),
             folder=folder,

@@ -25,8 +25,9 @@ from memoria.evaluation import (
     prepare,
     read_dataset,
 )
-from memoria.local import LocalNeo4j
+from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
+from tests.integration.test_doctor import wipe
 from tests.integration.test_evaluation import DATA, EMBED
 
 Figures = dict[str, float]
@@ -65,13 +66,12 @@ def fallen(measured: Figures, recorded: Figures, dataset: Dataset) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-async def loaded() -> AsyncIterator[Store]:
-    """Both sets, on a server of their own: full-text scores count the words of every scope."""
-    async with (
-        LocalNeo4j.ephemeral() as server,
-        open_driver(Target(uri=server.uri, auth=server.auth)) as driver,
-    ):
+async def loaded(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
+    """Both sets, and nothing else: full-text scores count the words of every scope."""
+    target = Target(uri=second_server.uri, auth=second_server.auth)
+    async with open_driver(target) as driver:
         store = Store(driver, database="neo4j")
+        await wipe(store)
         await prepare(store, EMBED)
         for dataset in SETS.values():
             await load_dataset(store, dataset, embedder=EMBED)
