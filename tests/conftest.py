@@ -14,7 +14,6 @@ from memoria.config import StoreConfig
 from memoria.retriever import GraphRetriever
 from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
-from tests import java
 
 DIMENSIONS = 384
 EMBEDDER = "test"
@@ -42,15 +41,17 @@ def _clean_environment() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-async def _java_options(request: pytest.FixtureRequest) -> AsyncIterator[None]:
-    """Every Java starts as fast as it can; see ``tests.java``."""
-    options = java.SHORT_LIFE
-    cache = getattr(request.config, "cache", None)  # not with -p no:cacheprovider
-    local = request.config.getoption("--neo4j") == "local"
-    if cache and local and any(item.path.parent.name != "unit" for item in request.session.items):
-        options += f" -XX:AOTCache={await java.class_cache(cache.mkdir('java'))}"
+def _short_lived_java() -> Iterator[None]:
+    """Every Java is one for a server that lives for minutes: the same, but sooner there.
+
+    The second compiler takes more time than it gives back, half of it during the start and while
+    queries are planned; a collector with threads of its own has no core to run them on. The variable
+    also reaches servers that commands and pages of the documentation start.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(java.VARIABLE, options, prepend=" ")
+        patch.setenv(
+            "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", prepend=" "
+        )
         yield
 
 
