@@ -45,13 +45,11 @@ def _short_lived_java() -> Iterator[None]:
     """Every Java is one for a server that lives for minutes: the same, but sooner there.
 
     The second compiler takes more time than it gives back, half of it during the start and while
-    queries are planned; a collector with threads of its own has no core to run them on. The variable
-    also reaches servers that commands and pages of the documentation start.
+    queries are planned; a collector with threads of its own has no core to run them on. The
+    variable also reaches servers that commands and pages of the documentation start.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(
-            "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", prepend=" "
-        )
+        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", prepend=" ")
         yield
 
 

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import psutil
 
+# What ``clock_getcpuclockid`` makes of a process id on Linux.
+_SCHEDULER_CLOCK = 2
+
 _SENT = re.compile(r"C: (RUN|BEGIN|COMMIT|RESET|ROUTE)\b")
 _NAME = re.compile(r"'query': '([a-z_.]+)'")
 _RECORDS = re.compile(r"S: RECORD \* (\d+)")
@@ -49,20 +52,15 @@ class Meter:
 
 
 def server_cpu_s(pid: int) -> float:
-    """Processor time of a process so far; to the nanosecond where the kernel tells."""
-    total = 0
+    """Processor time of a process so far, threads that have ended included; seconds.
+
+    To the nanosecond where the kernel has a clock for each process, else to 10 ms.
+    """
     try:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            try:
-                total += int((task / "schedstat").read_text().split()[0])
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # a thread that has just ended
-    except OSError:
-        total = 0
-    if total:
-        return total / 1e9
-    times = psutil.Process(pid).cpu_times()
-    return float(times.user + times.system)
+        return time.clock_gettime(~pid << 3 | _SCHEDULER_CLOCK)
+    except (AttributeError, OSError):
+        times = psutil.Process(pid).cpu_times()
+        return float(times.user + times.system)
 
 
 def forget_peak() -> bool:

@@ -27,7 +27,9 @@ def draw(run: dict[str, Any], folder: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "memoria"  # the same file for the same numbers
     mpl.rcParams["svg.fonttype"] = "none"
     for number, graph in enumerate(run["graphs"]):
-        graph["plots"] = [_latency(graph, folder, number), _flames(graph, folder, number)]
+        graph["plots"] = [_latency(graph, folder, number)]
+        if graph.get("client"):
+            graph["plots"].append(_flames(graph, folder, number))
         if graph.get("at_once"):
             graph["plots"].append(_at_once(graph["at_once"], folder))
         if shares := stage_shares(graph["contenders"].get(RECALL, {})):

@@ -43,6 +43,8 @@ PARTS = {
 async def client_profile(contender: Contender, cases: Sequence[Any]) -> dict[str, Any]:
     """Sample the stack by processor time while cases are answered, for some seconds at most.
 
+    Of explorations: whole recalls rank and pack in threads, whose stacks a signal does not see.
+
     Returns
     -------
     dict

@@ -26,8 +26,8 @@ COLUMNS = (
     "first path ms",
     "queries",
     "records",
-    "client CPU ms",
-    "server CPU ms",
+    "client CPU ms, p50",
+    "server CPU ms, p50",
     "peak MB",
 )
 STAGES = ("embed", "seeds", "explore", "hydrate", "rank", "pack")
@@ -44,9 +44,8 @@ def markdown(run: Mapping[str, Any]) -> str:
         parts += [*_contenders(graph), ""]
         if shares := stage_shares(graph["contenders"].get(RECALL, {})):
             parts += [*_stages(shares), ""]
-        parts += [*_client(graph["client"]), ""]
-        if graph.get("server"):
-            parts += [*_server(graph["server"]), ""]
+        if graph.get("client"):
+            parts += [*_client(graph["client"]), "", *_server(graph["server"]), ""]
         if graph.get("at_once"):
             parts += [*_at_once(graph["at_once"]), ""]
         parts += [f"![{plot['text']}]({plot['file']})\n" for plot in graph.get("plots", ())]
@@ -149,8 +148,8 @@ def _row(
         f"{percentile(first, 50):.2f}" if first else "",
         _number(one["queries"]),
         _number(one["records"]),
-        _mean(one["client_cpu_ms"]),
-        _mean(one["server_cpu_ms"]),
+        _p50(one["client_cpu_ms"]),
+        _p50(one["server_cpu_ms"]),
         _number(one["peak_mb"]),
     )
 
@@ -233,5 +232,5 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 
-def _mean(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.2f}" if values else ""
+def _p50(values: Sequence[float]) -> str:
+    return f"{percentile(values, 50):.2f}" if values else ""

@@ -76,17 +76,15 @@ async def _recalls(
 ) -> dict[str, Any]:
     questions = make_questions(served.graph, max(plan.race.cases, plan.recalls, plan.varied))
     retriever = make_retriever(served, questions)
-    own = memoria_recalls(retriever)
     async with graphrag_recalls(served) as others:
         results = await race(
-            [*own, *others, round_trip(served)],
+            [*memoria_recalls(retriever), *others, round_trip(served)],
             questions,
             limits=plan.race,
             meter=Meter(served.pid),
             progress=progress,
             label=MEASURED,
         )
-    client = await client_profile(own[0], questions)
     at_once = await special.at_once(
         retriever, questions[: plan.recalls], limit_s=plan.at_once_s, progress=progress
     )
@@ -95,7 +93,6 @@ async def _recalls(
     )
     return {
         "contenders": {name: recorded(result) for name, result in results.items()},
-        "client": client,
         "at_once": at_once,
         "plans": plans,
     }

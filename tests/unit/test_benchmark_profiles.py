@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 import time
 
 import pytest
 
 from scripts.benchmark.contender import Contender, Outcome
+from scripts.benchmark.meter import server_cpu_s
 from scripts.benchmark.profiles import client_profile
 
 
@@ -27,3 +30,16 @@ async def test_every_sample_belongs_to_one_part_and_callers_are_as_wide_as_what_
     for stack in shares:
         called = [share for other, share in shares.items() if other[:-1] == stack]
         assert sum(called) <= shares[stack] + 1e-9
+
+
+def test_processor_time_of_threads_that_have_ended_counts() -> None:
+    def work() -> None:
+        until = time.thread_time() + 0.2
+        while time.thread_time() < until:
+            pass
+
+    before = server_cpu_s(os.getpid())
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert server_cpu_s(os.getpid()) - before >= 0.2

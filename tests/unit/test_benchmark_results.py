@@ -178,7 +178,6 @@ def run() -> dict[str, Any]:
     }
     stages = {"embed": 0.001, "seeds": 0.004, "explore": 0.006, "hydrate": 0.002, "rank": 0.001}
     recalled = {
-        "client": client,
         "name": "whole recalls, 20 memories",
         "family": "recall",
         "load": load,
@@ -246,7 +245,7 @@ def test_report_has_a_row_for_each_contender(run: dict[str, Any]) -> None:
     assert f"| {names.WITH_LOAD}, results compared | 4 | 3002.00 |" in page
     assert "(1 ended at the limit)" in page
     assert "| share | 8 % | 31 % | 31 % | 15 % | 8 % | 8 % |" in page
-    assert page.count("| 8 samples | 75 % | 25 % |") == 2
+    assert page.count("| 8 samples | 75 % | 25 % |") == 1
     assert "| Expand(All) | 75 | 75 % | 40 |" in page
     assert "Sort" not in page
     widths = {line.count("|") for line in page.splitlines() if line.startswith("| contender")}
