@@ -7,6 +7,7 @@ compared as they come.
 from __future__ import annotations
 
 import contextlib
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -98,12 +99,12 @@ async def race(
     }
     slow = await _warm_up(contenders, cases[-limits.warm_up :], limits.contender_s / 4)
     count = min(limits.cases, len(cases))
+    turns = random.Random(1)  # noqa: S311 -- nobody always comes after the same one
     for number, case in enumerate(cases[:count]):
         reference = None
         with contextlib.suppress(TooSlowError):
             reference = await contenders[0].run(case)
-        shift = number % len(contenders)  # nobody always comes after the same one
-        for contender in (*contenders[shift:], *contenders[:shift]):
+        for contender in turns.sample(contenders, len(contenders)):
             result = results[contender.name]
             few = contender.name in slow and len(result.samples) >= SLOW_CASES
             if not few and result.used_s <= limits.contender_s:
