@@ -20,7 +20,6 @@ from typing import Literal, NamedTuple
 
 from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.schema import ServerFacts
 from memoria.store import Store
 from memoria.strategies import Outcome, Question, Spread, Strategy, strategy_of
 from memoria.types import (
@@ -117,14 +116,6 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
         _Group(store, request, listener, _start(strategy, request, start, size))
         for start in range(0, len(request.seeds), size)
     )
-
-
-def within_reach(config: ExploreConfig, facts: ServerFacts) -> ExploreConfig:
-    """Return the settings that this server can follow, to the same result."""
-    if config.round_trips == "single" and not facts.has_single_trip:
-        log.info("Neo4j %s takes no query of all levels: one by one", facts.version)
-        return replace(config, round_trips="level")
-    return config
 
 
 def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[_Run]:
@@ -247,8 +238,8 @@ class _Group:
         active = [run for run in self._runs if not run.over]
         in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
         parts = self._runs[0].spread.parts()
-        if in_time and len(active) > 1 and parts:
-            log.warning("a shared step failed (%s): one session each", type(exc).__name__)
+        if in_time and parts:
+            log.warning("a step failed (%s): one session each", type(exc).__name__)
             for run in active:
                 run.spread = parts[run.seed.id]
             return active

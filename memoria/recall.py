@@ -16,7 +16,7 @@ from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, near_pairs
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import InvalidInputError, MemoriaError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, within_reach
+from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.found import Found
 from memoria.rank import rank_by_energy
 from memoria.relevance import FactsRequest, gather, rank_by_relevance
@@ -270,9 +270,6 @@ class Recaller:
         if not seeds.seeds:
             return ()
         config = self._call.config
-        settings = config.explore
-        if settings.round_trips == "single":
-            settings = within_reach(settings, await self._engine.facts(self._until))
         done: dict[str, Exploration] = {}
         size = config.explore.seeds_per_session
         at_once = hydrate_at == "group_end" and (size is None or size >= len(seeds.seeds))
@@ -280,7 +277,7 @@ class Recaller:
             seeds=seeds.seeds,
             scope=self._engine.scope,
             query_tags=tuple(self._call.query_tags),
-            config=settings,
+            config=config.explore,
             started=self._clock(),
             until=self._until,
             hydrate_at=hydrate_at,

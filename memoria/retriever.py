@@ -18,7 +18,7 @@ from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, within_reach
+from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.hydrate import hydrate
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
@@ -175,7 +175,7 @@ class GraphRetriever:
         request = self._explore_request(chosen, query_tags, config, deadline_s, "exploration_end")
 
         async def produce(emit: Callable[[Exploration], None]) -> None:
-            await self._explore(request(), Listener(on_exploration=emit))
+            await explore(self.store, request(), Listener(on_exploration=emit))
 
         return Stream(produce)
 
@@ -198,7 +198,7 @@ class GraphRetriever:
         async def produce(emit: Callable[[Path], None]) -> tuple[Exploration, ...]:
             done: list[Exploration] = []
             listener = Listener(on_exploration=done.append, on_path=emit)
-            await self._explore(request(), listener)
+            await explore(self.store, request(), listener)
             for exploration in done:
                 if exploration.error is not None:
                     raise exploration.error
@@ -288,13 +288,6 @@ class GraphRetriever:
         except ConfigError as exc:
             raise InvalidInputError(str(exc)) from exc
         return _with_seeds_of_strategy(settings)
-
-    async def _explore(self, request: ExploreRequest, listener: Listener) -> None:
-        """Explore in as many round trips as this server needs."""
-        if request.config.round_trips == "single":
-            facts = await self.server_facts(until=request.until)
-            request = replace(request, config=within_reach(request.config, facts))
-        await explore(self.store, request, listener)
 
     def _explore_request(
         self,

@@ -80,7 +80,7 @@ class ServerFacts:
     @property
     def has_single_trip(self) -> bool:
         """Whether it takes the query of all levels: Neo4j 2026 and later; 5.26 refuses it."""
-        return _is_2026(self.version)
+        return _is_2026_or_later(self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ async def apply_schema(
     async with patient.session("write", until=until) as session:
         before = await _probe(session)
         check_vectors_fit(before, dimensions=dimensions, embedder=embedder)
-        statements = _statements("schema-25" if _is_2026(before.version) else "schema")
+        statements = _statements("schema-25" if _is_2026_or_later(before.version) else "schema")
         if kinds:
             statements += _statements("schema-kinds")
         for statement in statements:
@@ -224,7 +224,7 @@ async def _probe(session: Session) -> ServerFacts:
     return ServerFacts(
         version=version,
         edition=kernel["edition"],
-        vector_dialect="search" if scoped and _is_2026(version) else "procedure",
+        vector_dialect="search" if scoped and _is_2026_or_later(version) else "procedure",
         dimensions=ours[0]["dimensions"] if ours else None,
         embedder=meta[0]["embedder"] if meta else None,
         indexes=states,
@@ -240,7 +240,7 @@ def _state(row: neo4j.Record) -> str:
     return state if found == (kind, [label], properties) else _OTHER
 
 
-def _is_2026(version: str) -> bool:
+def _is_2026_or_later(version: str) -> bool:
     """Whether a server of this version has what came after 5.26, such as ``SEARCH``."""
     year = re.match(r"\d+", version)
     return year is not None and int(year[0]) >= 2026

@@ -95,7 +95,10 @@ class Spread(Protocol):
         """End what goes on where it stands, as a deadline does; return those paths."""
 
     def parts(self) -> dict[str, Spread]:
-        """Divide into runs that go on alone, by id of their seed; empty where seeds can't."""
+        """Divide after a step that failed, into runs that go on alone, by id of their seed.
+
+        Empty where they would only ask the same again: where one seed is left, or energy meets.
+        """
 
     def outcome(self, seed_id: str) -> Outcome:
         """Say how far it has come from this seed."""

@@ -73,8 +73,9 @@ class TransferSpread:
         return [path for exploration in self._active() for path in exploration.cut()]
 
     def parts(self) -> dict[str, Spread]:
-        """Let every exploration that is not over go on alone."""
-        return {one.seed.id: TransferSpread(self._question, [one]) for one in self._active()}
+        """Let every exploration that is not over go on alone, if there are several."""
+        active = self._active()
+        return self._alone(active) if len(active) > 1 else {}
 
     def outcome(self, seed_id: str) -> Outcome:
         """Say how far an exploration has come."""
@@ -89,12 +90,17 @@ class TransferSpread:
     def _active(self) -> list[TransferExploration]:
         return [one for one in self._explorations.values() if one.frontier]
 
+    def _alone(self, explorations: Sequence[TransferExploration]) -> dict[str, Spread]:
+        return {one.seed.id: TransferSpread(self._question, [one]) for one in explorations}
+
 
 class SingleTripSpread(TransferSpread):
     """Explorations that ask for all their levels at once, and check what they are told.
 
-    The query foresees what each exploration chooses. Where an exploration chooses otherwise, or
-    can't choose from so few children, it goes on from there level by level.
+    The query foresees what each exploration chooses. An exploration chooses for itself, and takes a
+    level only where it stands on the frontier that was expanded and the children that were left
+    out change nothing: that keeps it exact. From the first level that it can't take, it goes on
+    level by level, and so it does where the query fails.
     """
 
     def __init__(self, question: Question, explorations: Sequence[TransferExploration]) -> None:
@@ -139,3 +145,7 @@ class SingleTripSpread(TransferSpread):
                 else:
                     del going[index]
         return ended
+
+    def parts(self) -> dict[str, Spread]:
+        """Let every exploration go on alone, level by level, where all levels at once failed."""
+        return super().parts() if self._has_asked else self._alone(self._active())

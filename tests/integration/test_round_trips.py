@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from memoria.config import ExploreConfig, RetrieverConfig
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
-from memoria.store import Store
+from memoria.store import Session, Store
 from memoria.types import Seed
 from tests.agreement import assert_agreement, explore_with_engine, write
 from tests.cases import HERE, edge, full_tree, graph
@@ -131,13 +132,13 @@ async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
 
 
 @pytest.mark.parametrize(
-    ("tree", "config", "by_level"),
+    ("tree", "config"),
     [
         # Ten parents share a hundred children, of which each row holds the first 18: the second
         # parent loses ten of them to the first, and the last eight are not all it may take.
-        (shared_children(parents=10, children=100), ExploreConfig(max_branches=10, max_depth=2), 1),
+        (shared_children(parents=10, children=100), ExploreConfig(max_branches=10, max_depth=2)),
         # 40 parents with 48 children each: too many for the server to choose among.
-        (full_tree(children=48, depth=2), ExploreConfig(max_branches=40, max_depth=3), 1),
+        (full_tree(children=48, depth=2), ExploreConfig(max_branches=40, max_depth=3)),
     ],
     ids=["children_left_out", "too_many_candidates"],
 )
@@ -147,7 +148,6 @@ async def test_what_the_single_trip_can_not_tell_is_asked_level_by_level(
     wire: Wire,
     tree: Graph,
     config: ExploreConfig,
-    by_level: int,
 ) -> None:
     await write(driver, {scope: tree})
     wire.clear()
@@ -155,7 +155,39 @@ async def test_what_the_single_trip_can_not_tell_is_asked_level_by_level(
     found = await explore_with_engine(driver, scope + HERE, [("s", 1.0)], (), single)
     assert_agreement(found["s"], explore(tree, HERE, "s", 1.0, (), single))
     assert wire.count("RUN explore.levels") == 1
-    assert wire.count("RUN explore.level") == by_level
+    assert wire.count("RUN explore.level") == 1
+
+
+async def test_where_all_levels_at_once_fail_they_are_asked_for_one_by_one(
+    driver: neo4j.AsyncDriver, web: tuple[Seed, ...], wire: Wire
+) -> None:
+    class Refusing(Store):
+        """A store that can't plan the query of all levels, as Neo4j 5.26."""
+
+        @asynccontextmanager
+        async def session(self, *args: Any, **options: Any) -> AsyncIterator[Session]:
+            async with super().session(*args, **options) as session:
+                run = session.run
+
+                async def refuse(query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+                    broken = replace(query, text=query.text.replace("RETURN", "RETURN !"))
+                    return await run(
+                        broken if query.name == "explore.levels" else query, parameters
+                    )
+
+                session.run = refuse  # type: ignore[method-assign]
+                yield session
+
+    retriever = GraphRetriever(driver, scope=WEB_SCOPE)
+    expected = {found.seed.id: found.paths async for found in retriever.explore_seeds(web)}
+    retriever.store = Refusing(driver, database="neo4j")
+    wire.clear()
+    single = ExploreConfig(round_trips="single")
+    for config in (single, replace(single, seeds_per_session=5)):
+        found = [each async for each in retriever.explore_seeds(web, config=config)]
+        assert {each.status for each in found} == {"complete"}
+        assert {each.seed.id: each.paths for each in found} == expected
+    assert wire.count("RUN explore.levels") == len(web) + 1
 
 
 async def test_recall_in_several_sessions_asks_once_more_for_the_hits_and_the_ranking(

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from memoria.config import ExploreConfig
-from memoria.explore import within_reach
 from memoria.queries import load
-from memoria.schema import ServerFacts
 from memoria.strategies import Question, Spread, Step, TransferEnergy
 from memoria.types import Path, Seed
 
@@ -182,25 +177,11 @@ def test_explorations_that_go_on_alone_go_level_by_level() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("version", "expected"),
-    [("2026.08.1", "single"), ("2027.01", "single"), ("5.26.0", "level"), ("5.27-aura", "level")],
-)
-def test_server_that_has_no_query_of_all_levels_is_asked_one_by_one(
-    version: str, expected: str
-) -> None:
-    facts = ServerFacts(
-        version=version,
-        edition="community",
-        vector_dialect="procedure",
-        dimensions=None,
-        embedder=None,
-        indexes={},
-    )
-    config = ExploreConfig(round_trips="single", max_depth=2)
-    assert within_reach(config, facts) == replace(config, round_trips=expected)
-    by_level = ExploreConfig(max_depth=2)
-    assert within_reach(by_level, facts) is by_level
+def test_exploration_alone_goes_level_by_level_only_where_all_at_once_failed() -> None:
+    run = begin("a")
+    assert asked(run.parts()["a"].ask())[0] == "explore.level"
+    run.absorb({"levels": []})
+    assert run.parts() == {}
 
 
 def test_both_queries_compute_a_level_in_the_same_words() -> None:
