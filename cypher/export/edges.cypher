@@ -7,12 +7,14 @@
 // The server orders strings as stored by code point, but those of a parameter by UTF-16, and an id
 // that was looked up is the parameter's: read by a name that is only known later, it is the stored.
 // inside: whether the target is a memory of this scope. others: properties beside the known ones.
-// So the key of the last edge read is read again; deleted meanwhile, it is compared as it was.
+// So the key of the last edge read is read again; deleted or changed meanwhile, it is compared as it
+// was.
 OPTIONAL MATCH (from)-[last:RELATES]->(to) WHERE elementId(last) = $p.after[3]
-WITH CASE WHEN last IS NULL THEN $p.after ELSE [
+WITH [
   from[$p.id_key], coalesce(toStringOrNull(to.id), ''),
   coalesce(toStringOrNull(last.relation), 'related'), elementId(last)
-] END AS after
+] AS stored
+WITH CASE WHEN stored = $p.after THEN stored ELSE $p.after END AS after
 UNWIND $p.ids AS id
 MATCH (source:Memory {scope: $p.scope, id: id})-[r:RELATES]->(target)
 WITH r, target, after, [

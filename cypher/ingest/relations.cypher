@@ -11,9 +11,11 @@
 // missing. ends: a list around each, as collect leaves out null.
 // An edge that comes again with the weight it was given before keeps what it has learned since;
 // another weight is one anew, from which learning starts.
-UNWIND $p.ids AS id
+UNWIND range(0, size($p.ids) - 1) AS place
+WITH place, $p.ids[place] AS id
 OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
 SET m.scope = $p.scope
+WITH id, m ORDER BY place
 WITH collect(CASE WHEN m IS NULL THEN id END) AS missing, collect([m]) AS ends
 CALL (missing, ends) {
   UNWIND CASE WHEN $p.skip_missing OR size(missing) = 0 THEN $p.rows ELSE [] END AS row

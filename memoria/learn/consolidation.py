@@ -24,8 +24,8 @@ from memoria.store import Rows, Store
 from memoria.types import ConsolidateReport, EdgeChange
 
 HOUR_S = 3_600.0
-# Events deleted in one transaction.
-TRIM_BATCH = 200
+# Events deleted in one transaction; that of a consolidation holds thousands of changes.
+TRIM_BATCH = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

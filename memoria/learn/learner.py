@@ -46,7 +46,8 @@ class Learner:
     Every call but `consolidate` and `undo` is one event, written in one transaction and applied
     once: a call that is sent again with the same ``event_id`` changes nothing. Without one, a call
     on a trace has an id made of what it says, so that saying the same of a trace twice counts once.
-    All events are logged, and can be undone.
+    All events are logged, and can be undone. Both hold for as long as the log reaches back:
+    `consolidate` drops events older than ``LearnConfig.log_days``.
 
     Parameters
     ----------

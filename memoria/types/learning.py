@@ -79,7 +79,7 @@ class ConsolidateReport:
     pairs_forgotten
         Pending co-activations that are too old to count.
     events_trimmed
-        Events that left the log, as they are too old; they can't be undone any more.
+        Events too old for the log, which they leave; they can't be undone any more.
     changes
         Each edge that changes, by source, target and relation.
     """
