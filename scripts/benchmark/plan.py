@@ -75,14 +75,14 @@ def quick() -> Plan:
             Part(family="recall", make=partial(recall_graph, 10_000)),
         ),
         memory=Memory(heap_mb=1_024, page_cache_mb=256),
-        race=Limits(cases=10, contender_s=0.6, warm_up=2),
-        hubs=Limits(cases=4, contender_s=0.4, warm_up=1),
-        query_s=1.5,
-        trips=5,
+        race=Limits(cases=8, contender_s=0.4, warm_up=1),
+        hubs=Limits(cases=3, contender_s=0.2, warm_up=1),
+        query_s=1.0,
+        trips=3,
         recalls=100,
-        at_once_s=0.5,
+        at_once_s=0.4,
         varied=100,
-        varied_s=4,
+        varied_s=2,
     )
 
 
