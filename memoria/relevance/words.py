@@ -10,6 +10,7 @@ query, in this scope. Words are compared by their English stem; stop words count
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -48,12 +49,17 @@ def stem(word: str) -> str:
     >>> stem("paintings")
     'paint'
     """
-    return str(_stemmer().stemWord(word))
+    return str(_LOCAL.stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+class _Local(threading.local):
+    """A stemmer holds the word it is at, and recalls rank in threads: one for each of them."""
+
+    def __init__(self) -> None:
+        self.stemmer = snowballstemmer.stemmer("english")
+
+
+_LOCAL = _Local()
 
 
 def query_terms(query: str) -> list[str]:

@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path as File
@@ -25,7 +26,7 @@ from memoria.relevance import (
     rank_by_relevance,
 )
 from memoria.relevance.features import features
-from memoria.relevance.words import Pool, query_terms
+from memoria.relevance.words import Pool, query_terms, stem
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
 from memoria.weights import RelevanceConfig
 
@@ -86,6 +87,23 @@ def test_words_are_compared_by_stem_and_stop_words_do_not_count() -> None:
     assert query_terms("Where did the ferries stop, and who stopped them?") == ["ferri", "stop"]
     pool = Pool(query_terms("the ferries"), ["A ferry.", "The and of", ""])
     assert (pool.masses[:, 0] > 0).tolist() == [True, False, False]
+
+
+def test_recalls_that_stem_at_once_in_threads_do_not_disturb_each_other() -> None:
+    endings = ("ational", "fulness", "iveness", "ization", "ously", "ments", "ing", "ed")
+    words = [f"{start}{end}" for start in ("relat", "hope", "decis", "organ") for end in endings]
+    alone = [stem.__wrapped__(word) for word in words]  # past the cache
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            tasks = [
+                pool.submit(lambda: [stem.__wrapped__(word) for word in words]) for _ in range(100)
+            ]
+            together = [task.result() for task in tasks]
+    finally:
+        sys.setswitchinterval(before)
+    assert together == [alone] * len(together)
 
 
 def test_a_rare_word_weighs_more_and_a_second_time_less_than_the_first() -> None:
