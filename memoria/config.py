@@ -39,6 +39,9 @@ class StoreConfig:
         First wait between tries, doubled each time, with jitter; seconds, > 0.
     max_sessions
         Sessions in use at once; at most the size of the driver's pool.
+    max_recalls
+        Recalls at work at once, 1 to 10,000; further ones wait in the order they came. More than
+        the server and this process have processors for makes all of them late.
     """
 
     connect_timeout_s: float = 5.0
@@ -46,6 +49,7 @@ class StoreConfig:
     max_retries: int = 3
     retry_base_s: float = 0.05
     max_sessions: int = 50
+    max_recalls: int = 8
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -53,6 +57,7 @@ class StoreConfig:
             check_seconds(name, getattr(self, name))
         check_whole("max_retries", self.max_retries, 0, 10)
         check_whole("max_sessions", self.max_sessions, 1, 10_000)
+        check_whole("max_recalls", self.max_recalls, 1, 10_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from memoria.relevance import FactsRequest, gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.settings import settings_of
-from memoria.store import Store
+from memoria.store import Store, Turns
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.unembedded import with_unembedded
 from memoria.validation import check_kind, check_string, check_strings
@@ -31,9 +31,8 @@ from memoria.validation import check_kind, check_string, check_strings
 log = logging.getLogger(__name__)
 
 
-# Shares of a call's time: seeds that come late leave nothing to explore.
+# Of a call's time: an embedder that is late leaves the search by words.
 _EMBED_SHARE = 0.25
-_SEEDS_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +69,8 @@ class Engine:
         Makes the query's vector, or None.
     facts
         Asks what the server is, within a time of the loop's clock.
+    turns
+        How many recalls are at work at once.
     count_tokens
         Counts the tokens of a context, or None for the estimate.
     """
@@ -78,6 +79,7 @@ class Engine:
     scope: str
     embedder: Embedder | None
     facts: Callable[[float], Awaitable[ServerFacts]]
+    turns: Turns
     count_tokens: CountTokens | None
 
 
@@ -100,14 +102,37 @@ class Recaller:
         Raises
         ------
         DeadlineError
-            Half of the call's time was up before.
+            Half of the time that was left after embedding was up before.
         """
-        call = self._call
-        until = self._started + _SEEDS_SHARE * call.config.deadline_s
-        facts = await self._engine.facts(until)
+        return await self._search(*await self._prepare())
+
+    async def run(
+        self, hydrate_at: HydrateAt, on_path: Callable[[Path], None] = lambda _: None
+    ) -> Recall:
+        """Do all stages; hand over each path as it ends.
+
+        Raises
+        ------
+        OverloadedError
+            Its turn did not come in time.
+        """
+        prepared = await self._prepare()  # needs no turn: the model may be a service far away
+        waiting = self._clock()
+        async with self._engine.turns.turn(self._until):
+            self._timings_s["wait"] = self._clock() - waiting
+            return await self._follow(await self._search(*prepared), hydrate_at, on_path)
+
+    async def _prepare(self) -> tuple[ServerFacts, list[str]]:
+        """Ask what the server is, and embed the query; also notes on what went wrong."""
+        facts = await self._engine.facts(self._half_of_the_rest())
         notes: list[str] = []
         with self._timed("embed"):
             self._vector = await self._embed(notes)
+        return facts, notes
+
+    async def _search(self, facts: ServerFacts, notes: list[str]) -> Seeds:
+        call = self._call
+        until = self._half_of_the_rest()
         tags = (tag.replace("_", " ") for tag in call.query_tags)
         request = SeedRequest(
             text=" ".join([*tags, call.query]),  # a long query must not push the tags out
@@ -129,11 +154,14 @@ class Recaller:
             )
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
-    async def run(
-        self, hydrate_at: HydrateAt, on_path: Callable[[Path], None] = lambda _: None
+    def _half_of_the_rest(self) -> float:
+        """Until when there must be seeds: those that come later leave nothing to explore."""
+        now = self._clock()
+        return now + (self._until - now) / 2
+
+    async def _follow(
+        self, seeds: Seeds, hydrate_at: HydrateAt, on_path: Callable[[Path], None]
     ) -> Recall:
-        """Do all stages; hand over each path as it ends."""
-        seeds = await self.find_seeds()
         notes: list[str] = []
         config = self._call.config
         request = FactsRequest(

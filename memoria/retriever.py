@@ -22,7 +22,7 @@ from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.hydrate import hydrate
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
-from memoria.store import Store
+from memoria.store import Store, Turns
 from memoria.strategies import strategy_of
 from memoria.stream import Stream
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
@@ -74,6 +74,7 @@ class GraphRetriever:
         self.count_tokens = count_tokens
         self.store = Store(driver, database=database, config=self.config.store)
         self._facts: ServerFacts | None = None
+        self._turns = Turns(self.config.store.max_recalls, of="recall", advice="raise max_recalls")
 
     async def __aenter__(self) -> Self:
         await self.server_facts()
@@ -267,6 +268,7 @@ class GraphRetriever:
             scope=self.scope,
             embedder=self.embedder,
             facts=lambda until: self.server_facts(until=until),
+            turns=self._turns,
             count_tokens=self.count_tokens,
         )
         return Recaller(engine, call)

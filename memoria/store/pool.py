@@ -14,10 +14,10 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from memoria.config import StoreConfig
-from memoria.errors import ClosedError, OverloadedError
 from memoria.queries import Query
 from memoria.store.faults import translate
 from memoria.store.session import Session, Transactions
+from memoria.store.turns import Turns
 
 
 class Store:
@@ -40,10 +40,17 @@ class Store:
         self.driver = driver
         self.database = database
         self.config = config or StoreConfig()
-        self.sessions_in_use = 0
         self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._free: asyncio.Semaphore | None = None
+        self._turns = Turns(
+            self.config.max_sessions,
+            of="session",
+            advice="raise max_sessions (and the driver's pool)",
+        )
+
+    @property
+    def sessions_in_use(self) -> int:
+        """How many sessions are open."""
+        return self._turns.taken
 
     @asynccontextmanager
     async def session(
@@ -68,22 +75,8 @@ class Store:
         ClosedError
             The store belongs to another event loop.
         """
-        free = self._semaphore()
-        try:
-            async with asyncio.timeout_at(until):
-                await free.acquire()
-        except TimeoutError as exc:
-            raise OverloadedError(
-                f"no session became free in time, {self.config.max_sessions} are in use: "
-                "raise max_sessions (and the driver's pool), or call less at once"
-            ) from exc
-        self.sessions_in_use += 1
-        try:
-            async with self._driver_session(mode) as driver_session:
-                yield Session(driver_session, self.config, until, transactions)
-        finally:
-            self.sessions_in_use -= 1
-            free.release()
+        async with self._turns.turn(until), self._driver_session(mode) as driver_session:
+            yield Session(driver_session, self.config, until, transactions)
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
@@ -92,16 +85,6 @@ class Store:
         mode: Literal["read", "write"] = "read" if query.mode == "read" else "write"
         async with self.session(mode, until=until) as session:
             return await session.run(query, parameters)
-
-    def _semaphore(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        if self._free is None:
-            self._loop, self._free = loop, asyncio.Semaphore(self.config.max_sessions)
-        if self._loop is not loop:
-            raise ClosedError(
-                "used from another event loop than before: make one retriever per event loop"
-            )
-        return self._free
 
     @asynccontextmanager
     async def _driver_session(

@@ -21,7 +21,12 @@ from memoria.config import (
     StoreConfig,
 )
 from memoria.embed import CallableEmbedder
-from memoria.errors import DimensionError, InvalidInputError, UnavailableError
+from memoria.errors import (
+    DimensionError,
+    InvalidInputError,
+    OverloadedError,
+    UnavailableError,
+)
 from memoria.ingest import GraphWriter
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
@@ -374,7 +379,7 @@ async def test_ranked_holds_every_memory_once_best_first(
     assert sorted(ids) == ["a", "b", "c", "d"]
     scores = [entry.score for entry in recall.ranked]
     assert scores == sorted(scores, reverse=True)
-    stages = {"embed", "seeds", "explore", "hydrate", "rank", "pack"}
+    stages = {"embed", "wait", "seeds", "explore", "hydrate", "rank", "pack"}
     assert set(recall.trace.timings_s) == stages
 
 
@@ -451,3 +456,69 @@ async def test_finding_nothing_is_a_value(retriever: GraphRetriever) -> None:
     async with retriever.recall_stream("nothing is here") as stream:
         assert [path async for path in stream] == []
     assert stream.result.ranked == ()
+
+
+class Busy(Store):
+    """A store whose search by words takes a while, and which counts the recalls that are at it."""
+
+    at_work = 0
+    most = 0
+
+    async def run(
+        self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
+    ) -> list[neo4j.Record]:
+        if query.name != "seeds.text":
+            return await super().run(query, parameters, until=until)
+        self.at_work += 1
+        self.most = max(self.most, self.at_work)
+        await asyncio.sleep(0.05)
+        self.at_work -= 1
+        return await super().run(query, parameters, until=until)
+
+
+async def test_recalls_take_turns_and_all_find_what_one_alone_finds(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    embedding = most_embedding = 0
+
+    async def embed(texts: list[str]) -> list[list[float]]:
+        nonlocal embedding, most_embedding
+        embedding += 1
+        most_embedding = max(most_embedding, embedding)
+        await asyncio.sleep(0.05)
+        embedding -= 1
+        return [AXIS for _ in texts]
+
+    config = RetrieverConfig(store=StoreConfig(max_recalls=3))
+    busy = GraphRetriever(
+        driver,
+        scope=linked.scope,
+        config=config,
+        embedder=CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER),
+    )
+    busy.store = store = Busy(driver, database="neo4j")
+    alone = await busy.recall("link")
+    recalls = await asyncio.gather(*(busy.recall("link") for _ in range(10)))
+    assert store.most == 3
+    assert most_embedding == 10  # before their turn
+    assert {recall.context.text for recall in recalls} == {alone.context.text}
+    assert min(recall.trace.timings_s["wait"] for recall in recalls) < 0.05
+    assert max(recall.trace.timings_s["wait"] for recall in recalls) > 0.1  # after two others
+
+
+async def test_a_recall_whose_turn_does_not_come_in_time_says_what_to_do(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    config = RetrieverConfig(store=StoreConfig(max_recalls=1))
+    busy = GraphRetriever(driver, scope=linked.scope, config=config)
+    busy.store = Busy(driver, database="neo4j")
+    await busy.server_facts()
+    first = asyncio.create_task(busy.recall("link"))
+    await asyncio.sleep(0)
+    with pytest.raises(OverloadedError, match="1 are in use: raise max_recalls"):
+        await busy.recall("link", deadline_s=0.02)
+    given_up = asyncio.create_task(busy.recall("link"))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    assert (await first).seeds.seeds
+    assert (await busy.recall("link")).seeds.seeds  # neither left its place taken

@@ -30,6 +30,7 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (StoreConfig, "retry_base_s", [1e-9, 0.05], [0, -1]),
     (StoreConfig, "max_retries", [0, 10], [-1, 11, 1.0]),
     (StoreConfig, "max_sessions", [1, 10_000], [0, 10_001, 1.5]),
+    (StoreConfig, "max_recalls", [1, 10_000], [0, 10_001, 1.5]),
     (SeedConfig, "max_seeds", [1, 50], [0, 101, 5.0]),
     (SeedConfig, "candidates", [5, 1_000], [4, 1_001, 50.0]),
     (SeedConfig, "rrf_k", [1e-9, 60, 1e9], [0, -1]),
