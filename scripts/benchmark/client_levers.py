@@ -1,13 +1,15 @@
-"""Decisions about the process that asks, each with the other way: codec, event loop, warm-up.
+"""Decisions about the process that asks, each with the other way: codec, loop, warm-up, turns.
 
 In: a server, questions. Out: `Measured` levers. Reads only; empties the server's plan cache.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 
+from memoria.config import StoreConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import open_driver
 from scripts.benchmark.cases import Question
@@ -19,6 +21,7 @@ from scripts.benchmark.recalls import retriever_on
 from scripts.benchmark.serve import DATABASE, Served
 
 CONNECTIONS = 8
+ROUNDS = 8
 
 
 async def measure_clients(served: Served) -> list[Measured]:
@@ -80,6 +83,34 @@ async def measure_warm_up(served: Served, questions: Sequence[Question]) -> list
         measured(kept, "after a warm-up of all texts", cold_ms, warm_ms),
         measured(kept, "the warm-up itself", cold_ms, warm_up_ms),
     ]
+
+
+async def measure_turns(served: Served, questions: Sequence[Question]) -> list[Measured]:
+    """Ask all questions at once, with so many recalls at work as memoria lets, or all of them.
+
+    Raises
+    ------
+    DisagreementError
+        The answers differ.
+    """
+    limits = {"ours": StoreConfig().max_recalls, "all": len(questions)}
+    retrievers = {
+        name: retriever_on(served.driver, questions, StoreConfig(max_recalls=limit))
+        for name, limit in limits.items()
+    }
+    took_ms: dict[str, list[float]] = {name: [] for name in limits}
+    answers = []
+    for number in range(ROUNDS):
+        for name in list(limits)[:: 1 if number % 2 else -1]:
+            retriever = retrievers[name]
+            started = time.perf_counter()
+            found = await asyncio.gather(*(_recall(retriever, asked) for asked in questions))
+            took_ms[name].append(1_000 * (time.perf_counter() - started) / len(questions))
+            answers.append([ids for _, ids in found])
+    if answers.count(answers[0]) != len(answers):
+        raise DisagreementError("turns: results differ")
+    kept = f"{len(questions)} recalls at once, {limits['ours']} at work, for each recall"
+    return [measured(kept, "all at work", took_ms["ours"], took_ms["all"])]
 
 
 async def _recall(retriever: GraphRetriever, question: Question) -> tuple[float, list[str]]:

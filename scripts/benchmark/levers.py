@@ -14,13 +14,14 @@ from typing import Any
 
 from memoria.progress import ProgressCallback
 from scripts.benchmark.cases import make_questions
-from scripts.benchmark.client_levers import measure_clients, measure_warm_up
+from scripts.benchmark.client_levers import measure_clients, measure_turns, measure_warm_up
 from scripts.benchmark.contender import DisagreementError
 from scripts.benchmark.delay import recalls_over_delays
 from scripts.benchmark.embed_levers import embed_levers
 from scripts.benchmark.figures import Measured, measured
 from scripts.benchmark.graphs import Graph, power_law
 from scripts.benchmark.ingest_levers import ingest_rates, make_load
+from scripts.benchmark.layout_lever import layout_lever
 from scripts.benchmark.lever_queries import Asked, Lever, hub_lever, levers_of
 from scripts.benchmark.seed_levers import vector_searches
 from scripts.benchmark.serve import Memory, serve
@@ -82,6 +83,7 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
             found = [await pull(lever, progress) for lever in levers]
         found += await measure_clients(served)
         found += await measure_warm_up(served, questions)
+        found += await measure_turns(served, questions)
         delays = await recalls_over_delays(served, questions[: size.count // 2], progress)
         searches = await vector_searches(served, questions, folder / "whole", progress)
     async with (
@@ -91,7 +93,11 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
         for hub in served.graph.hubs[:2]:
             lever = hub_lever(served, Asked(session), hub.node, hub.degree)
             found.append(await pull(lever, progress))
-    async with serve(power_law(1_000), folder / "ingest", Memory(), progress) as served:
+    async with (
+        serve(power_law(1_000), folder / "ingest", Memory(), progress) as served,
+        served.session() as session,
+    ):
+        found.append(await pull(await layout_lever(served, Asked(session)), progress))
         rates = await ingest_rates(served, make_load(size.ingest), size.ingest_s, progress)
     return {
         "levers": [

@@ -108,7 +108,7 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
         recalls=400,
         at_once_s=10,
         varied=10_000,
-        varied_s=600,
+        varied_s=1_200,
     )
 
 

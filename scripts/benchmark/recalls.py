@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 import neo4j
 from neo4j_graphrag.retrievers import HybridCypherRetriever
 
+from memoria.config import RetrieverConfig, StoreConfig
 from memoria.embed import CallableEmbedder
 from memoria.retriever import GraphRetriever
 from memoria.schema import TEXT, VECTOR
@@ -31,7 +32,9 @@ def make_retriever(served: Served, questions: Sequence[Question]) -> GraphRetrie
     return retriever_on(served.driver, questions)
 
 
-def retriever_on(driver: neo4j.AsyncDriver, questions: Sequence[Question]) -> GraphRetriever:
+def retriever_on(
+    driver: neo4j.AsyncDriver, questions: Sequence[Question], store: StoreConfig | None = None
+) -> GraphRetriever:
     """Make memoria with its default settings, and an embedder that has the vectors at hand."""
     vectors = {question.text: question.vector.tolist() for question in questions}
 
@@ -39,7 +42,8 @@ def retriever_on(driver: neo4j.AsyncDriver, questions: Sequence[Question]) -> Gr
         return [vectors[text] for text in texts]
 
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
-    return GraphRetriever(driver, scope=SCOPE, database=DATABASE, embedder=embedder)
+    config = RetrieverConfig(store=store or StoreConfig())
+    return GraphRetriever(driver, scope=SCOPE, database=DATABASE, embedder=embedder, config=config)
 
 
 def memoria_recalls(retriever: GraphRetriever) -> list[Contender]:

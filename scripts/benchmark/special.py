@@ -154,9 +154,13 @@ async def plans(
     """Count the plans in the server's cache after varied recalls, and the query texts sent.
 
     Once after the first few, which say how many texts there are, and once after all the others.
+    A server may keep a text that is run often more than once: `RETURN 1` says how many times.
     """
     few, rest = questions[:FEW], questions[FEW:]
     await _clear_caches(served)
+    for _ in range(FEW):
+        await served.driver.execute_query(text_of("return_1"), database_=DATABASE)
+    of_one_text = await _clear_caches(served)
     with wiretap() as wire:
         await _vary(served, retriever, few, limit_s=limit_s, progress=progress)
     first = await _clear_caches(served)
@@ -164,6 +168,7 @@ async def plans(
     return {
         "recalls": done,
         "texts": sorted({message for message in wire.sent if message.startswith("RUN ")}),
+        "plans_of_one_text": of_one_text,
         "plans_of_few": first,
         "plans": await _clear_caches(served),
     }

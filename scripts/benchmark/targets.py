@@ -210,11 +210,12 @@ def _recalls(graph: Record) -> Iterator[Target]:
 def _plans(graph: Record) -> Iterator[Target]:
     """Plans in the server's cache."""
     if plans := graph.get("plans"):
+        texts, copies = len(plans["texts"]), plans["plans_of_one_text"]
         yield Target(
             measure=f"{graph['name']}: plans after {plans['recalls']:,} varied recalls",
-            target=f"= {len(plans['texts'])} query texts",
+            target=f"= {texts} query texts, times {copies}, which `RETURN 1` alone leaves",
             value=f"{plans['plans']}; after the first few {plans['plans_of_few']}",
-            met=plans["plans"] == len(plans["texts"]),
+            met=plans["plans"] == texts * copies,
         )
 
 
