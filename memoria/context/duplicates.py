@@ -14,12 +14,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
-# A number with its sign and unit, a word, or a symbol such as an emoji.
+# A word, a number with its sign and unit, or a symbol such as an emoji; spaces are passed at once.
 _WORD = re.compile(
-    r"(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*%?|\w+(?:['\u2019]\w+)*"
-    r"|[^\w\s!-/:->@\[-`{-~\u2010-\u2027\u00a1-\u00bf]"
+    r"(?=\S)(?:[^\W\d]\w*(?:'\w+)*|(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*%?"
+    r"|[^\w\s!-/:->@\[-`{-~\u2010-\u2027\u00a1-\u00bf])"
 )
 _NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -41,14 +42,33 @@ _FILLERS = frozenset(_FILLING.split())
 _DECISIVE = frozenset([*_NUMBERS.split(), *_NEGATIONS.split(), "?"])
 
 
-@dataclass(frozen=True, slots=True)
 class _Said:
-    """What counts of a text."""
+    """What counts of a text: its words at once; the rest for the few that are compared."""
 
-    words: Counter[str]
-    content: Counter[str]  # words but for fillers; all words where there is nothing else
-    decisive: tuple[str, ...]  # numbers, negations and question marks, in order
-    capitals: tuple[str, ...]  # words with a capital, in order
+    def __init__(self, text: str) -> None:
+        self._text = text
+        words = frozenset(map(str.casefold, _read(text)))
+        self.words = words or frozenset([text])  # punctuation alone says itself
+        self.content = self.words - _FILLERS or self.words
+
+    @cached_property
+    def _written(self) -> list[str]:
+        return _read(self._text)  # once more: to keep the lists of all texts takes longer
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each word stands there."""
+        return Counter(map(str.casefold, self._written)) or Counter(self.words)
+
+    @cached_property
+    def decisive(self) -> tuple[str, ...]:
+        """Numbers, negations and question marks, in order."""
+        return tuple(filter(_is_decisive, map(str.casefold, self._written)))
+
+    @cached_property
+    def capitals(self) -> tuple[str, ...]:
+        """Words with a capital, in order."""
+        return tuple(word.casefold() for word in self._written if word[0].isupper())
 
 
 def find_duplicates(
@@ -79,13 +99,15 @@ def find_duplicates(
     All words of a duplicate stand in what it repeats, so only the texts that hold its rarest word
     are compared: about linear in the words of all texts.
     """
-    said = [_read(text) for _, text in texts]
-    common = Counter(word for one in said for word in one.words)
+    said = [_Said(text) for _, text in texts]
+    common = Counter(chain.from_iterable(one.words for one in said))
+    rarest = [min(one.content, key=common.__getitem__) for one in said]
+    asked = frozenset(rarest)
     close: dict[str, set[str]] = defaultdict(set)
     for one, other in near:
         close[one].add(other)
         close[other].add(one)
-    holders: dict[str, list[int]] = defaultdict(list)  # word -> texts that stay
+    holders: dict[str, list[int]] = defaultdict(list)  # rarest word -> texts that stay
     kept: dict[str, int] = {}
     found: dict[str, str] = {}
     for number, (name, _) in enumerate(texts):
@@ -96,26 +118,19 @@ def find_duplicates(
             if said[kept[other]].decisive == this.decisive
         ]
         if overlap is not None:
-            rarest = min(this.content, key=lambda word: (common[word], word))
-            same += [n for n in holders[rarest] if _adds_nothing(this, said[n], overlap)]
+            holding = holders[rarest[number]]
+            same += [n for n in holding if _adds_nothing(this, said[n], overlap)]
         if same:
             found[name] = texts[min(same)][0]
             continue
         kept[name] = number
-        for word in this.words:
+        for word in asked & this.words:
             holders[word].append(number)
     return found
 
 
-def _read(text: str) -> _Said:
-    written = _WORD.findall(text.replace("\u2019", "'"))
-    words = [word.casefold() for word in written] or [text]  # punctuation alone says itself
-    capitals = tuple(
-        word for word, as_written in zip(words, written, strict=False) if as_written[0].isupper()
-    )
-    content = [word for word in words if word not in _FILLERS] or words
-    decisive = tuple(filter(_is_decisive, words)) if written else ()
-    return _Said(Counter(words), Counter(content), decisive, capitals)
+def _read(text: str) -> list[str]:
+    return _WORD.findall(text.replace("\u2019", "'"))
 
 
 def _is_decisive(word: str) -> bool:
@@ -125,10 +140,14 @@ def _is_decisive(word: str) -> bool:
 
 
 def _adds_nothing(one: _Said, better: _Said, overlap: float) -> bool:
-    if one.decisive != better.decisive or not one.content <= better.words:
+    if not one.content <= better.words:  # nearly all: the rest takes longer
         return False
-    shared = len(one.words.keys() & better.words.keys())
+    if one.decisive != better.decisive:
+        return False
+    shared = len(one.words & better.words)
     if shared < overlap * (len(one.words) + len(better.words) - shared) - 1e-9:
+        return False
+    if any(one.counts[word] > better.counts[word] for word in one.content):
         return False
     names = set(one.capitals) & set(better.capitals)  # the start of a sentence is seldom in both
     first, second = ([word for word in said.capitals if word in names] for said in (one, better))

@@ -76,7 +76,9 @@ def gather(
         for memory, energy in zip(path.memories, energies, strict=False):
             if kinds is not None and memory.kind not in kinds:
                 continue
-            known = found.setdefault(memory.id, Candidate(memory=memory, path=path))
+            known = found.get(memory.id)
+            if known is None:
+                known = found[memory.id] = Candidate(memory=memory, path=path)
             if energy is None:
                 known.hybrid = max(known.hybrid, score)
             elif energy > known.energy.get(path.seed_id, 0.0):

@@ -9,7 +9,9 @@ memory behind it the other, and mentions are memoria's own; measured in ``docs/q
 
 from __future__ import annotations
 
+import math
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -91,7 +93,7 @@ def _strengths(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
     energies = [energy for each in candidates for energy in each.energy.values()]
     best = max(energies, default=0.0) or 1.0
     return [
-        {seed: float(np.sqrt(energy / best)) for seed, energy in each.energy.items()}
+        {seed: math.sqrt(energy / best) for seed, energy in each.energy.items()}
         for each in candidates
     ]
 
@@ -101,31 +103,40 @@ def _together(
 ) -> tuple[Array, Array]:
     """Joint and residual coverage with the best of the seeds that reached each candidate."""
     place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
-    joint, residual = np.zeros(len(candidates)), np.zeros(len(candidates))
+    reached: dict[int, dict[int, float]] = defaultdict(dict)  # row of a seed -> row -> share
     for row, by_seed in enumerate(strength):
         for seed, share in by_seed.items():
             if seed in place:
-                own, seeds = masses[row], masses[place[seed]]
-                joint[row] = max(joint[row], share * np.maximum(own, seeds).sum())
-                residual[row] = max(residual[row], share * own[seeds == 0].sum())
+                reached[place[seed]][row] = share
+    joint, residual = np.zeros(len(candidates)), np.zeros(len(candidates))
+    for seed_row, by_row in reached.items():
+        rows, shares = list(by_row), np.array(list(by_row.values()))
+        own, seeds = masses[rows], masses[seed_row]
+        both = np.maximum(own, seeds).sum(axis=1)
+        lacking = own.compress(seeds == 0, axis=1).sum(axis=1)
+        joint[rows] = np.maximum(joint[rows], shares * both)
+        residual[rows] = np.maximum(residual[rows], shares * lacking)
     return joint, residual
 
 
 def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Array]:
     """Roots of the strongest support by a neighbour, and of that by all, over the best."""
     place = {id_: row for row, id_ in enumerate(ids)}
-    edges = {
-        (place[one], place[other]): weight
-        for id_, neighbours in facts.neighbours.items()
-        for neighbour, weight in neighbours
-        for one, other in ((id_, neighbour), (neighbour, id_))
-        if one in place and other in place
-    }
+    edges: dict[tuple[int, int], float] = {}
+    for id_, neighbours in facts.neighbours.items():
+        one = place.get(id_)
+        for neighbour, weight in neighbours:
+            other = place.get(neighbour)
+            if one is not None and other is not None:
+                edges[one, other] = edges[other, one] = weight
+    order = sorted(edges)  # what meets in one memory adds up in one order, to the same sum
+    giver, taker = np.array(order, int).reshape(-1, 2).T
+    weights = np.array([edges[edge] for edge in order])
+    degrees = np.array([facts.degrees[ids[row]] for row, _ in order])
+    given = match[giver] * weights / np.sqrt(degrees)
     strongest, total = np.zeros(len(ids)), np.zeros(len(ids))
-    for (giver, taker), weight in sorted(edges.items()):
-        given = match[giver] * weight / np.sqrt(facts.degrees[ids[giver]])
-        strongest[taker] = max(strongest[taker], given)
-        total[taker] += given
+    np.maximum.at(strongest, taker, given)
+    np.add.at(total, taker, given)
     return np.sqrt(_over_best(strongest)), np.sqrt(_over_best(total))
 
 
@@ -138,7 +149,13 @@ def _mentions(texts: Sequence[str], headings: Sequence[str], match: Array) -> Ar
     ]
     best = {
         heading: next(
-            (worth for text, own, worth in by_match if own != heading and _holds(text, heading)),
+            (
+                worth
+                for text, own, worth in by_match
+                if heading in text  # nearly none: the quickest to tell comes first
+                and own != heading
+                and _holds(text, heading)
+            ),
             0.0,
         )
         for heading in set(headings)

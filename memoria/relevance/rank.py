@@ -38,7 +38,7 @@ def rank_by_relevance(
     linear = weighted_sum(values, weights)
     total = behind_seeds(linear, values, seed_rows(candidates))
     shares[BEHIND_SEED] = total - linear
-    scores = np.exp(total - total.max())
+    scores = np.exp(total - total.max()).tolist()
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(
             memory=candidate.memory,
@@ -48,7 +48,7 @@ def rank_by_relevance(
             shares=of_shares,
         )
         for candidate, sum_, score, of_features, of_shares in zip(
-            candidates, total, scores.tolist(), _by_row(values), _by_row(shares), strict=True
+            candidates, total.tolist(), scores, _by_row(values), _by_row(shares), strict=True
         )
     }
     return tuple(ranked[place] for place in sorted(ranked))
@@ -97,15 +97,15 @@ def behind_seeds(sums: Array, values: Mapping[str, Array], seeds: Sequence[Seque
     Array
         The sums; those of memories placed behind a seed lowered, in the same order; (N,).
     """
-    match = np.column_stack([values["cosine"], values["bm25"]])
-    placed = sums.copy()
+    match = list(zip(values["cosine"].tolist(), values["bm25"].tolist(), strict=True))
+    placed = sums.tolist()  # one by one, plain numbers are faster than arrays
     # The better match first: where a seed is placed behind another one, what it brought follows.
-    for row in np.lexsort((-match[:, 1], -match[:, 0])):
-        lenders = list(seeds[row])
-        ahead = match[lenders] - match[row]
-        if not lenders or (ahead < 0).any() or not ahead.any(axis=1).all():
+    for row in sorted(range(len(match)), key=match.__getitem__, reverse=True):
+        cosine, bm25 = own = match[row]
+        lenders = [match[seed] for seed in seeds[row]]
+        if not lenders or any(one == own or one[0] < cosine or one[1] < bm25 for one in lenders):
             continue
-        bound = placed[lenders].max()
+        bound = max(placed[seed] for seed in seeds[row])
         if placed[row] >= bound:
             placed[row] = bound - _STEP / (1 + placed[row] - bound)
-    return placed
+    return np.array(placed)

@@ -206,6 +206,19 @@ def test_joint_coverage_is_that_of_seed_and_memory_and_residual_what_the_seed_la
     assert residual[1] > 0
 
 
+@pytest.mark.parametrize("name", ["joint_coverage", "residual_coverage"])
+def test_of_several_seeds_the_best_counts(name: str) -> None:
+    def of_last(energy: dict[str, float]) -> float:
+        seeds = [candidate("s", "captain"), candidate("t", "harbour ferry"), candidate("gone", "")]
+        last = candidate("a", "ferry", energy=energy)
+        strongest = candidate("z", "", energy={"gone": 0.4})
+        return feature(name, "captain ferry harbour", *seeds, strongest, last)[-1]
+
+    one, other = of_last({"s": 0.4}), of_last({"t": 0.1})
+    assert one != other
+    assert of_last({"s": 0.4, "t": 0.1, "unknown": 0.4}) == max(one, other)
+
+
 def test_energy_counts_by_its_root_over_the_best() -> None:
     all_ = [candidate("a", "x", energy={"s": 0.04}), candidate("b", "x", energy={"s": 0.16})]
     assert feature("energy", "q", *all_) == [0.5, 1.0]
@@ -220,6 +233,20 @@ def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree(
     )
     # a matches: 1; it gives b 1 * 0.5 / 2 and c 1 * 0.125 / 2; of the best, a half as root.
     assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0, 0.5]
+
+
+def test_support_by_all_neighbours_adds_up_where_the_strongest_is_one_of_them() -> None:
+    all_ = [candidate(name, "") for name in "abcd"]
+    facts = Facts(
+        cosines={"a": 1.0, "b": 0.5, "c": 1.0, "d": 0.5},
+        degrees={"a": 1, "b": 1, "c": 1, "d": 1},
+        neighbours={"a": [("b", 0.25), ("d", 0.5)], "c": [("b", 0.25)], "b": [("gone", 1.0)]},
+    )
+    # a and c match: 1; b is given 0.25 by each of them, d 0.5 by a alone.
+    support = feature("support", "q", *all_, facts=facts)
+    assert (support[1], support[3]) == (pytest.approx(math.sqrt(0.5)), 1.0)
+    together = feature("support_cosine", "q", *all_, facts=facts)
+    assert (together[1], together[3]) == (0.5, 0.5)
 
 
 def test_a_mention_counts_as_the_text_that_holds_the_heading_matches() -> None:
