@@ -249,6 +249,12 @@ def test_support_by_all_neighbours_adds_up_where_the_strongest_is_one_of_them() 
     assert (together[1], together[3]) == (0.5, 0.5)
 
 
+def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() -> None:
+    all_ = [candidate(name, "") for name in "ab"]
+    facts = Facts(cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5)]})
+    assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0]
+
+
 def test_a_mention_counts_as_the_text_that_holds_the_heading_matches() -> None:
     film = candidate("film", "Red Moon\nA film by Ann Lee (born Lane), shot in Lund.")
     play = candidate("play", "Blue Sun\nA play; Ann Lee saw it, and Lundgren.")
