@@ -40,8 +40,9 @@ class StoreConfig:
     max_sessions
         Sessions in use at once; at most the size of the driver's pool.
     max_recalls
-        Recalls at work at once, 1 to 10,000; further ones wait in the order they came. More than
-        the server and this process have processors for makes all of them late.
+        Recalls of one retriever at work at once, 1 to 10,000; further ones wait, in the order in
+        which their questions are embedded. More than the server and this process have processors
+        for makes all of them late.
     """
 
     connect_timeout_s: float = 5.0

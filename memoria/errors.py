@@ -8,7 +8,7 @@
     │   ├── DimensionError     vectors of another size or model than the index holds
     │   └── ScopeError         a scope is missing, or an edge would join two scopes
     ├── UnavailableError       the database could not serve a query            (retryable)
-    ├── OverloadedError        no room now: pool, memory pool or threads spent (retryable)
+    ├── OverloadedError        no room now: turns, pool, memory or threads     (retryable)
     ├── DeadlineError          the time given was up
     ├── BudgetError            one query needed more memory than the server allows it
     ├── IndexNotReadyError     an index is missing, populating or failed
@@ -94,7 +94,7 @@ class UnavailableError(MemoriaError):
 
 
 class OverloadedError(MemoriaError):
-    """The server or the connection pool has no room for the query now.
+    """There is no room now: no turn came in time, or the server or the driver's pool is full.
 
     Call again later, with fewer calls at once; where it comes often, raise the limit that the
     message names. Not retried by memoria, as that would add to the load.

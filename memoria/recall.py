@@ -23,7 +23,8 @@ from memoria.relevance import FactsRequest, gather, rank_by_relevance
 from memoria.schema import ServerFacts
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.settings import settings_of
-from memoria.store import Store, Turns
+from memoria.store import Store
+from memoria.turns import Turns
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.unembedded import with_unembedded
 from memoria.validation import check_kind, check_string, check_strings
@@ -31,8 +32,10 @@ from memoria.validation import check_kind, check_string, check_strings
 log = logging.getLogger(__name__)
 
 
-# Of a call's time: an embedder that is late leaves the search by words.
+# Of a call's time: an embedder that is late leaves the search by words; a turn that comes later
+# leaves no time for an answer.
 _EMBED_SHARE = 0.25
+_TURN_SHARE = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +121,8 @@ class Recaller:
         """
         prepared = await self._prepare()  # needs no turn: the model may be a service far away
         waiting = self._clock()
-        async with self._engine.turns.turn(self._until):
+        until = self._started + _TURN_SHARE * self._call.config.deadline_s
+        async with self._engine.turns.turn(until):
             self._timings_s["wait"] = self._clock() - waiting
             return await self._follow(await self._search(*prepared), hydrate_at, on_path)
 
@@ -155,9 +159,8 @@ class Recaller:
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     def _half_of_the_rest(self) -> float:
-        """Until when there must be seeds: those that come later leave nothing to explore."""
-        now = self._clock()
-        return now + (self._until - now) / 2
+        """Until when a first step must be done: what is late leaves nothing to explore."""
+        return (self._clock() + self._until) / 2
 
     async def _follow(
         self, seeds: Seeds, hydrate_at: HydrateAt, on_path: Callable[[Path], None]

@@ -22,9 +22,10 @@ from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.hydrate import hydrate
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
-from memoria.store import Store, Turns
+from memoria.store import Store
 from memoria.strategies import strategy_of
 from memoria.stream import Stream
+from memoria.turns import Turns
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
 from memoria.validation import check_scope, check_strings, check_whole
 
@@ -33,7 +34,8 @@ class GraphRetriever:
     """Recalls memories of one scope. Made by `connect`, or on a driver of your own.
 
     Nothing is opened or sent before the first call; entering it checks the server beforehand,
-    and is not needed. Use it from one event loop; any number of calls may run at once.
+    and is not needed. Use it from one event loop, for any number of calls at once: of its recalls
+    ``config.store.max_recalls`` are at work, the others wait.
 
     Parameters
     ----------
@@ -235,6 +237,8 @@ class GraphRetriever:
         ------
         DeadlineError
             The time was up before there were seeds.
+        OverloadedError
+            The recall's turn did not come in time.
         MemoriaError
             Neither vectors nor words could be searched, or every exploration failed.
         """

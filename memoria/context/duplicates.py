@@ -53,7 +53,7 @@ class _Said:
 
     @cached_property
     def _written(self) -> list[str]:
-        return _read(self._text)  # once more: to keep the lists of all texts takes longer
+        return _read(self._text)  # again, for few: the lists of all texts cost more to keep
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -101,6 +101,7 @@ def find_duplicates(
     """
     said = [_Said(text) for _, text in texts]
     common = Counter(chain.from_iterable(one.words for one in said))
+    # One of the rarest, whichever: a better text holds them all.
     rarest = [min(one.content, key=common.__getitem__) for one in said]
     asked = frozenset(rarest)
     close: dict[str, set[str]] = defaultdict(set)
@@ -140,7 +141,7 @@ def _is_decisive(word: str) -> bool:
 
 
 def _adds_nothing(one: _Said, better: _Said, overlap: float) -> bool:
-    if not one.content <= better.words:  # nearly all: the rest takes longer
+    if not one.content <= better.words:  # where nearly all pairs end
         return False
     if one.decisive != better.decisive:
         return False

@@ -132,7 +132,7 @@ def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Arr
     order = sorted(edges)  # what meets in one memory adds up in one order, to the same sum
     giver, taker = np.array(order, int).reshape(-1, 2).T
     weights = np.array([edges[edge] for edge in order])
-    # At least the edge itself: another program may have deleted edges between the two reads.
+    # At least 1: one query reads neighbours, then degrees, and edges may go in between.
     degrees = np.array([max(facts.degrees[ids[row]], 1) for row, _ in order])
     given = match[giver] * weights / np.sqrt(degrees)
     strongest, total = np.zeros(len(ids)), np.zeros(len(ids))

@@ -31,6 +31,7 @@ _STOP_WORDS = frozenset(
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
 _B = 0.75
+_local = threading.local()
 
 
 def content_words(text: str) -> list[str]:
@@ -49,17 +50,10 @@ def stem(word: str) -> str:
     >>> stem("paintings")
     'paint'
     """
-    return str(_LOCAL.stemmer.stemWord(word))
-
-
-class _Local(threading.local):
-    """A stemmer holds the word it is at, and recalls rank in threads: one for each of them."""
-
-    def __init__(self) -> None:
-        self.stemmer = snowballstemmer.stemmer("english")
-
-
-_LOCAL = _Local()
+    # A stemmer holds the word that it is at, and recalls rank in threads: one for each of them.
+    if not hasattr(_local, "stemmer"):
+        _local.stemmer = snowballstemmer.stemmer("english")
+    return str(_local.stemmer.stemWord(word))
 
 
 def query_terms(query: str) -> list[str]:

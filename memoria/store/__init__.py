@@ -9,16 +9,5 @@ from memoria.store.faults import translate
 from memoria.store.pool import Store
 from memoria.store.rows import Rows
 from memoria.store.session import Session, Transactions
-from memoria.store.turns import Turns
 
-__all__ = [
-    "Auth",
-    "Rows",
-    "Session",
-    "Store",
-    "Target",
-    "Transactions",
-    "Turns",
-    "open_driver",
-    "translate",
-]
+__all__ = ["Auth", "Rows", "Session", "Store", "Target", "Transactions", "open_driver", "translate"]

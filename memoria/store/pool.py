@@ -17,7 +17,7 @@ from memoria.config import StoreConfig
 from memoria.queries import Query
 from memoria.store.faults import translate
 from memoria.store.session import Session, Transactions
-from memoria.store.turns import Turns
+from memoria.turns import Turns
 
 
 class Store:
@@ -70,8 +70,8 @@ class Store:
         Raises
         ------
         OverloadedError
-            No session became free in time. Callers wait in the order they came, here and not
-            in the driver, whose waiters have no order.
+            Its turn did not come in time. Callers wait in the order they came, here and not in
+            the driver, whose waiters have no order.
         ClosedError
             The store belongs to another event loop.
         """

@@ -121,8 +121,8 @@ class Trace:
     started_at
         When; aware datetime.
     timings_s
-        Wall time by stage (``embed``, ``seeds``, ``explore``, ``hydrate``, ``rank``, ``pack``);
-        seconds.
+        Wall time by stage (``embed``, ``wait``, ``seeds``, ``explore``, ``hydrate``, ``rank``,
+        ``pack``); seconds. ``wait`` is the time until other recalls left it a turn.
         ``hydrate`` is the part of ``explore`` spent reading texts, while streaming beside the
         levels.
     degraded

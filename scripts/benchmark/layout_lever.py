@@ -5,48 +5,38 @@ In: a server. Out: a `Lever`. Writes scopes of its own.
 
 from __future__ import annotations
 
-from typing import Any
-
-from memoria.config import ExploreConfig
-from memoria.queries import load
-from memoria.strategies.levels import TransferExploration, level_parameters
-from memoria.types import Seed
-from scripts.benchmark.lever_queries import HUB_CASES, Asked, Lever, Run
+from scripts.benchmark.lever_queries import HUB_CASES, Asked, Lever, first_level
 from scripts.benchmark.queries import text_of
 from scripts.benchmark.serve import DATABASE, Served
 
 HUB = "hub"
-FIRST, LAST = "weight-first", "weight-last"
 DEGREE = 25_000
 BATCH = 5_000
 WARM_UP = 20
 
 
 async def layout_lever(served: Served, ask: Asked) -> Lever:
-    """Go the first level from a hub whose edges were written in one order, and in the other."""
-    for start in range(0, DEGREE, BATCH):
-        numbers = {"from": start, "to": start + BATCH}
-        scopes = {"first": FIRST, "last": LAST, "hub": HUB}
-        await served.driver.execute_query(
-            text_of("star"), {**numbers, **scopes}, database_=DATABASE
-        )
+    """Go the first level from a hub whose edges got their weight first, or after all else."""
+    for weight_first in (True, False):
+        for text in (text_of("star"), text_of("star_rest")):
+            for start in range(0, DEGREE, BATCH):
+                parameters = {
+                    "scope": _scope(weight_first=weight_first),
+                    "hub": HUB,
+                    "from": start,
+                    "to": start + BATCH,
+                    "weight_first": weight_first,
+                }
+                await served.driver.execute_query(text, parameters, database_=DATABASE)
     return Lever(
-        kept=f"the weight first among an edge's properties, hub of {DEGREE:,} edges",
-        against="the weight last",
+        kept=f"the weight written with all else or after it, hub of {DEGREE:,} edges",
+        against="the weight written first",
         cases=[None] * (WARM_UP + HUB_CASES),
-        ours=_first_level(ask, FIRST),
-        other=_first_level(ask, LAST),
+        ours=first_level(ask, _scope(weight_first=False), HUB),
+        other=first_level(ask, _scope(weight_first=True), HUB),
         warm_up=WARM_UP,
     )
 
 
-def _first_level(ask: Asked, scope: str) -> Run:
-    level = load("explore.level").text
-    config = ExploreConfig()
-    spread = TransferExploration(Seed(id=HUB, score=1.0), config)
-    parameters = level_parameters([spread], scope=scope, query_tags=(), config=config)
-
-    async def run(_: None) -> Any:
-        return (await ask(level, parameters))[0]
-
-    return run
+def _scope(*, weight_first: bool) -> str:
+    return "weight-first" if weight_first else "weight-last"

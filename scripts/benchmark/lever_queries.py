@@ -261,22 +261,27 @@ def hub_lever(served: Served, ask: Asked, node: int, degree: int) -> Lever:
     """Go the first level from a hub."""
     level = load("explore.level").text
     all_tags = changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
-    spread = TransferExploration(Seed(id=served.graph.ids[node], score=1.0), ExploreConfig())
-    case = level_parameters([spread], scope=SCOPE, query_tags=(), config=ExploreConfig())
-
-    async def ours(_: None) -> Any:
-        return (await ask(level, case))[0]
-
-    async def other(_: None) -> Any:
-        return (await ask(all_tags, case))[0]
-
+    hub = served.graph.ids[node]
     return Lever(
         kept=f"the weight alone decides before tags are read, hub of {degree:,} edges",
         against="tags of all edges are read",
         cases=[None] * HUB_CASES,
-        ours=ours,
-        other=other,
+        ours=first_level(ask, SCOPE, hub, level),
+        other=first_level(ask, SCOPE, hub, all_tags),
     )
+
+
+def first_level(ask: Asked, scope: str, hub: str, text: str | None = None) -> Run:
+    """Return what asks for the first level from a hub, by memoria's query or another."""
+    level = text or load("explore.level").text
+    config = ExploreConfig()
+    spread = TransferExploration(Seed(id=hub, score=1.0), config)
+    parameters = level_parameters([spread], scope=scope, query_tags=(), config=config)
+
+    async def run(_: None) -> Any:
+        return (await ask(level, parameters))[0]
+
+    return run
 
 
 def changed(text: str, old: str, new: str) -> str:

@@ -97,8 +97,8 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
         serve(power_law(1_000), folder / "ingest", Memory(), progress) as served,
         served.session() as session,
     ):
-        found.append(await pull(await layout_lever(served, Asked(session)), progress))
         rates = await ingest_rates(served, make_load(size.ingest), size.ingest_s, progress)
+        found.append(await pull(await layout_lever(served, Asked(session)), progress))
     return {
         "levers": [
             {

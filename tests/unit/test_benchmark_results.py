@@ -240,7 +240,18 @@ def test_targets_are_judged_by_the_numbers_of_the_run(run: dict[str, Any]) -> No
     assert met["whole recall"].value.startswith("2.5 ")
     assert met["whole recall"].met is False
     assert met[names.TWO_HOPS.partition(",")[0]].met
-    assert met["plans after 10"].met is False  # 5, not two of each of two texts
+    assert met["plans after 10"].met is False
+
+
+@pytest.mark.parametrize(("kept", "met"), [(2, False), (4, True), (5, False)])
+def test_plans_are_those_of_each_text_as_often_as_the_server_keeps_one(
+    run: dict[str, Any], kept: int, met: bool
+) -> None:
+    for graph in run["graphs"]:
+        if "plans" in graph:
+            graph["plans"]["plans"] = kept
+    judged = [row.met for row in targets(run) if "varied recalls" in row.measure]
+    assert judged == [met]
 
 
 def test_report_has_a_row_for_each_contender(run: dict[str, Any]) -> None:

@@ -89,6 +89,27 @@ def test_the_same_words_in_another_sense_are_not_the_same(one: str, other: str) 
     assert same(one, one)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "repeats"),
+    [
+        ("the ferry\u2019s late at the pier", "the ferry's late at the pier", True),
+        ("a house in the Stra\u00dfe there", "a house in the STRASSE there", True),
+        ("it isn\u2019t late at the pier", "it is late at the pier", False),
+        ("costs $5 by the kilo", "costs \u20ac5 by the kilo", False),
+        ("outside at -7 degrees today", "outside at 7 degrees today", False),
+        ("up by 5% in the year", "up by 5 in the year", False),
+        ("the area is x\u00b2 by now", "the area is x by now", False),
+        ("room a-5 in the house", "room a 5 in the house", True),
+        ("well done \U0001f642 in the end", "well done \U0001f641 in the end", False),
+    ],
+)
+def test_signs_units_and_apostrophes_belong_to_the_word(
+    one: str, other: str, repeats: bool
+) -> None:
+    assert same(one, other) is repeats
+    assert same(other, one) is repeats
+
+
 def test_near_vectors_make_duplicates_of_other_words() -> None:
     rows = [("a", "The disk is full"), ("b", "No room on the disk"), ("c", "no room on its drive")]
     assert find_duplicates(rows, overlap=None) == {}

@@ -459,6 +459,6 @@ async def test_caller_without_a_session_in_time_is_told_that_there_is_no_room() 
     store = store_over(FailingDriver(), StoreConfig(max_sessions=1))
     now = asyncio.get_running_loop().time()
     async with store.session():
-        with pytest.raises(OverloadedError, match="no session became free"):
+        with pytest.raises(OverloadedError, match="no turn for a session"):
             await store.run(QUERY, {"x": 1}, until=now + 0.05)
     assert await store.run(QUERY, {"x": 1}) == []

@@ -1,4 +1,4 @@
-"""So many at once, the others in the order they came.
+"""Turns: so many at once, the others in the order in which they asked.
 
 In: who wants a turn, and until when. Out: the turn. Touches nothing.
 """
@@ -20,9 +20,14 @@ class Turns:
     places
         How many have a turn at once; >= 1.
     of
-        What has a turn, for the error's text: ``session``.
+        What the turn is for, in the error: ``session``.
     advice
-        What to do when no place becomes free in time, for the same.
+        What to do when it does not come in time, for the same.
+
+    Attributes
+    ----------
+    taken
+        How many have a turn now.
     """
 
     def __init__(self, places: int, *, of: str, advice: str) -> None:
@@ -45,7 +50,7 @@ class Turns:
         Raises
         ------
         OverloadedError
-            No place became free in time.
+            It did not come in time.
         ClosedError
             They belong to another event loop.
         """
@@ -55,7 +60,7 @@ class Turns:
                 await free.acquire()
         except TimeoutError as exc:
             raise OverloadedError(
-                f"no {self._of} became free in time, {self._places} are in use: "
+                f"no turn for a {self._of} came in time, {self._places} are at work: "
                 f"{self._advice}, or call less at once"
             ) from exc
         self.taken += 1
