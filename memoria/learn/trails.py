@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from memoria.errors import InvalidInputError
+from memoria.strategies.categories import AFFINITY
 from memoria.types import Hop, Path, Trace
 from memoria.validation import check_id
 
@@ -70,13 +71,15 @@ def found_in(trace: Trace) -> set[str]:
 def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
     """Return the edges along which energy came to these memories, each once, sorted.
 
-    Of every path the part from its seed to the last used memory on it.
+    Of every path the part from its seed to the last used memory on it, without the edges that are
+    none: that two memories share tags is counted anew each time.
     """
     wanted = frozenset(used)
     found: set[EdgeKey] = set()
     for path in _paths(trace):
         reached = [n for n, hop in enumerate(path.hops, start=1) if hop.target in wanted]
-        found.update(_key(hop) for hop in path.hops[: max(reached, default=0)])
+        trail = path.hops[: max(reached, default=0)]
+        found.update(_key(hop) for hop in trail if hop.relation != AFFINITY)
     return tuple(sorted(found))
 
 

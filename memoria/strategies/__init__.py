@@ -7,7 +7,7 @@ from memoria.errors import ConfigError
 from memoria.strategies.anchor import AnchorSpread
 from memoria.strategies.base import Outcome, Question, Spread, Step, Strategy
 from memoria.strategies.edges import Edge, edges_of, edges_step
-from memoria.strategies.lif import LeakyIntegrateAndFire
+from memoria.strategies.lif import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
 from memoria.strategies.synapse import Synapse
 from memoria.strategies.together import TogetherSpread
 from memoria.strategies.transfer import TransferEnergy
@@ -40,6 +40,7 @@ __all__ = [
     "AnchorSpread",
     "Edge",
     "LeakyIntegrateAndFire",
+    "NeuronField",
     "Outcome",
     "Question",
     "Spread",
@@ -50,5 +51,6 @@ __all__ = [
     "TransferEnergy",
     "edges_of",
     "edges_step",
+    "propagate_from_seeds",
     "strategy_of",
 ]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
+from memoria.config import ExploreConfig
 from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.ingest import GraphWriter
@@ -20,7 +21,8 @@ from memoria.model.plasticity import oja, strengthened
 from memoria.queries import Query, load, root
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Transactions
-from memoria.types import Memory, Relation, Seed
+from memoria.strategies import Synapse
+from memoria.types import Activation, Memory, Relation, Seed
 from tests.traces import path, trace
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -308,6 +310,31 @@ class TestOnce:
             await each.write("ab", {"ab": 0.5})
             await each.learner().strengthen_edge("a", "b", relation="near", event_id="x")
             assert await each.weights() == {"ab": 0.6}
+
+
+class TestSynapse:
+    async def activations(self, graph: Graph) -> dict[str, Activation]:
+        config = ExploreConfig(strategy=Synapse(now=graph.now))
+        retriever = GraphRetriever(graph.store.driver, scope=graph.scope)
+        async with retriever.explore_seeds([Seed(id="a", score=1.0)], config=config) as stream:
+            return {entry.id: entry async for each in stream for entry in each.activations}
+
+    async def test_use_feedback_and_suppression_enter_its_score(self, graph: Graph) -> None:
+        await graph.write("abc", {"ab": 0.5, "ac": 0.5})
+        before = await self.activations(graph)
+        assert before["b"].shares == pytest.approx(before["c"].shares)
+        one = trace(graph.scope, [("a", 1.0), ("b", 0.5)], [("a", 1.0), ("c", 0.5)])
+        learner = graph.learner()
+        await learner.reinforce(one, ["b"])
+        await learner.feedback(one, confirmed=["b"], overridden=["c"])
+        await learner.suppress("a", "c", kind="overrides")
+        after = await self.activations(graph)
+        assert after["b"].shares["base_level"] > before["b"].shares["base_level"]
+        assert after["c"].shares["base_level"] == before["c"].shares["base_level"]
+        assert after["b"].shares["feedback"] > before["b"].shares["feedback"]
+        assert after["c"].shares["feedback"] < before["c"].shares["feedback"]
+        lost = [each for each in after["c"].contributions if each.energy_out < 0]
+        assert [(each.source, each.relation) for each in lost] == [("a", "overrides")]
 
 
 class TestReinforce:

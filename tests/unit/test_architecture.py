@@ -17,7 +17,7 @@ PACKAGE = Path(memoria.__file__).parent
 # but for the surfaces, which may import anything.
 RANKS = [
     {"errors"},
-    {"validation", "home", "progress", "ranges", "weights"},
+    {"validation", "home", "progress", "ranges", "turns", "weights"},
     {"types"},
     {"config", "queries", "model"},
     {"store", "jars", "maven", "jsonl", "stream", "plain"},

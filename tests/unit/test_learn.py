@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,8 @@ from memoria.model.plasticity import (
     oja_terms,
     strengthened,
 )
-from tests.traces import path, trace
+from memoria.types import Path
+from tests.traces import hop, path, trace
 
 unit = st.floats(0.0, 1.0)
 DAY = 86_400.0
@@ -202,6 +204,14 @@ class TestTrails:
             EdgeKey("b", "d", "near"),
             EdgeKey("d", "x", "near"),
         )
+
+    def test_what_led_there_by_shared_tags_alone_is_no_edge(self) -> None:
+        first = hop("a", "b", (1.0, 0.5))
+        virtual = replace(hop("b", "c", (0.5, 0.2)), relation="shared-tags")
+        reached = Path(
+            seed_id="a", hops=(first, virtual), memories=(), end_reason="dead_end", energy=0.2
+        )
+        assert edges_to(trace("s", reached), ["c"]) == (EdgeKey("a", "b", "near"),)
 
     def test_active_are_the_strongest_in_the_order_they_were_reached(self) -> None:
         one = trace("s", [("a", 1.0), ("b", 0.2), ("c", 0.3)], [("z", 0.8), ("c", 0.1)])
