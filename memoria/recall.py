@@ -188,8 +188,20 @@ class Recaller:
         with self._timed("pack"):  # a large result takes a while: not on the event loop
             near = await self._near(ranked, hits, notes)
             context = await asyncio.to_thread(self._pack, explorations, hits, ranked, near)
+        return Recall(
+            seeds=seeds,
+            explorations=explorations,
+            ranked=ranked,
+            context=context,
+            trace=self._trace(seeds, explorations, notes),
+            hits=hits,
+        )
+
+    def _trace(
+        self, seeds: Seeds, explorations: tuple[Exploration, ...], notes: list[str]
+    ) -> Trace:
         failed = [each for each in explorations if each.error is not None]
-        trace = Trace(
+        return Trace(
             query=self._call.query,
             query_tags=tuple(self._call.query_tags),
             scope=self._engine.scope,
@@ -204,14 +216,6 @@ class Recaller:
             explorations=explorations,
             config=settings_of(self._call.config),
             vector=None if self._vector is None else tuple(self._vector),
-        )
-        return Recall(
-            seeds=seeds,
-            explorations=explorations,
-            ranked=ranked,
-            context=context,
-            trace=trace,
-            hits=hits,
         )
 
     def _pack(
