@@ -230,12 +230,15 @@ async def test_shared_tags_form_an_edge_at_a_low_cosine(links: Links) -> None:
 
 
 async def test_ten_memories_of_one_session_have_no_spurious_edges(links: Links) -> None:
-    # Scenario 1: without the guard 0.27 would do, as category and session give 0.25.
+    # Scenario 1: category and session give 0.25, so that without the guard a cosine of
+    # (0.40 - 0.25) / 0.55 = 0.2727 would do. Across the two subjects it is 0.99 * share = 0.29.
+    # Of the five best of a memory its own subject takes four: there is room for one too many.
     python = [memory(f"p{n}", at_cosine(0.99, n + 1), category="knowledge") for n in range(5)]
+    share = 0.29 / 0.99
     sql = []
     for n in range(5):
-        vector = at_cosine(0.27, 20)
-        vector[20], vector[21 + n] = 0.9, math.sqrt(1 - 0.27**2 - 0.9**2)
+        vector = at_cosine(share, 20)
+        vector[20], vector[21 + n] = 0.9, math.sqrt(1 - share**2 - 0.9**2)
         sql.append(memory(f"s{n}", vector, category="knowledge"))
     await links.writer().write([*python, *sql])
     pairs = list(await links.weights())

@@ -288,14 +288,22 @@ def test_a_score_at_the_threshold_is_an_edge_and_one_below_it_is_none() -> None:
 
 def test_fifty_memories_of_one_session_give_few_edges_and_no_spurious_ones() -> None:
     # Scenario 6: 1,225 pairs; those under the least cosine give nothing, whatever they share.
+    # Printed: 0.27 would do without the guard. That is 0.3985; 0.28 is 0.404, an edge but for it.
     rng = random.Random(6)
     known = facts(50, category="knowledge")
-    cosines = {frozenset((a, b)): rng.choice([0.27, 0.35]) for a in known for b in known if a < b}
+    cosines = {frozenset((a, b)): rng.choice([0.28, 0.35]) for a in known for b in known if a < b}
     assert len(cosines) == 1_225
     near = {a: [(b, cosines[frozenset((a, b))]) for b in known if b != a] for a in known}
     links = choose_links(near, known, CompositeLinkConfig())
     assert all(cosines[frozenset(pair)] == 0.35 for pair in pairs(links))
     assert 0 < len(links) <= 50 * 5
+    # Without a cap that would hide them, too.
+    uncapped = choose_links(near, known, CompositeLinkConfig(max_links=49))
+    assert {frozenset(pair) for pair in pairs(uncapped)} == {
+        pair for pair, cosine in cosines.items() if cosine == 0.35
+    }
+    unguarded = choose_links(near, known, CompositeLinkConfig(max_links=49, min_cosine=0.0))
+    assert len(unguarded) == 1_225
 
 
 def test_memories_deleted_meanwhile_are_left_out() -> None:
