@@ -44,6 +44,15 @@ def test_the_changelog_has_a_section_for_the_version_unless_that_is_still_to_com
     assert ("Unreleased" if ".dev" in version else version) == titles[0]
 
 
+def test_the_guide_to_linking_says_that_tags_make_connections() -> None:
+    text = " ".join((ROOT / "docs" / "linking.md").read_text("utf-8").split())
+    section = text.split("## Which linker when")[1].split(" ## ")[0]
+    assert (
+        "Tags are the way to say that two memories belong together although their words differ: "
+        "each tag in common, of few, lifts a pair that cosine alone leaves below."
+    ) in section
+
+
 def test_every_command_with_json_has_a_row() -> None:
     for name, command in COMMANDS.items():
         with_json = "--json" in {option for each in command.params for option in each.opts}

@@ -71,6 +71,33 @@ def test_module_imports_lower_ranks_only(path: Path) -> None:
             assert RANK[other] < RANK[name], f"{name} must not import {other}"
 
 
+def packages_of(path: Path) -> set[str]:
+    """What a file imports, anywhere in it: the packages at the top."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            found.add((node.module or ".").split(".")[0])
+        elif isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[0] for alias in node.names)
+    return found
+
+
+@pytest.mark.parametrize("folder", ["model", "link"])
+def test_formulas_and_linking_need_the_standard_library_alone(folder: str) -> None:
+    files = [path for path in FILES if module_of(path) == folder]
+    assert len(files) > 5
+    needed = {name for path in files for name in packages_of(path)}
+    assert needed <= {"memoria", *sys.stdlib_module_names}  # no numpy, no model
+
+
+def test_linking_asks_neither_a_model_nor_the_network() -> None:
+    files = [path for path in FILES if module_of(path) == "link"]
+    modules = {name for path in files for name in imports_of(path)}
+    assert not modules & {"embed", "connect"}
+    needed = {name for path in files for name in packages_of(path)}
+    assert not needed & {"http", "socket", "ssl", "subprocess", "urllib"}
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_store_knows_the_drivers_exceptions(path: Path) -> None:
     if module_of(path) in {"store", "local"}:

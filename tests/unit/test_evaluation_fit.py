@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
-from memoria.evaluation import Example, Loss, fit, fit_weights
+from memoria.evaluation import Example, Loss, fit_weights
 
 STEP = 1e-6
 NONE = np.zeros(0, dtype=bool)
@@ -31,11 +29,6 @@ def made_up(count: int, weights: list[float], seed: int = 0, golds: int = 1) -> 
         gold = rng.choice(8, size=golds, replace=False, p=odds / odds.sum())
         found.append(example(features.tolist(), *gold))
     return found
-
-
-def test_example_in_the_docstring_is_right() -> None:
-    result = doctest.testmod(fit)
-    assert (result.attempted, result.failed) == (3, 0)
 
 
 def test_loss_by_hand() -> None:

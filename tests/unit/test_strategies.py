@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import doctest
 import itertools
 import math
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ import pytest
 from memoria import config
 from memoria.config import ExploreConfig
 from memoria.errors import ConfigError
-from memoria.model import base_level, lif, situation, spreading, synapse
+from memoria.model import lif
 from memoria.strategies import (
     STRATEGIES,
     AnchorSpread,
@@ -60,16 +59,6 @@ RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (Synapse, "max_edges", [1, 10_000], [0, 10_001]),
     (Synapse, "now", [None, datetime(2026, 1, 1, tzinfo=UTC)], [datetime(2026, 1, 1), 7]),
 ]
-
-
-MODULES = [base_level, lif, situation, spreading, synapse]
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_examples_in_docstrings_are_right(module: Any) -> None:
-    result = doctest.testmod(module)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 def test_defaults_are_those_of_the_sources() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 import time
 from collections.abc import Callable
@@ -13,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria import seeds, validation
 from memoria.errors import InvalidInputError, ScopeError
-from memoria.model import fusion
 from memoria.validation import (
     MAX_NESTING,
     MAX_PARTS,
@@ -40,13 +37,6 @@ def refused(check: Callable[..., Any], *args: Any, **settings: Any) -> InvalidIn
     with pytest.raises(InvalidInputError) as caught:
         check(*args, **settings)
     return caught.value
-
-
-@pytest.mark.parametrize("module", [validation, seeds, fusion], ids=lambda module: module.__name__)
-def test_examples_in_docstrings_are_right(module: Any) -> None:
-    result = doctest.testmod(module)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # --- strings, ids, scopes, kinds ------------------------------------------------------------------
