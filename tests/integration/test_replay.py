@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError
 from memoria.ingest import GraphWriter
 from memoria.learn import Learner
@@ -16,9 +21,54 @@ from memoria.replay import replay
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.strategies import LeakyIntegrateAndFire
-from memoria.types import Memory, Recall, Relation
-from tests.integration.conftest import WEB_SCOPE
+from memoria.types import Memory, Recall, Relation, Trace
+from tests.agreement import remove
+from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.traces import trace
+
+NODES = 1_000
+EDGES = 3_000
+
+
+def vector(seed: int) -> list[float]:
+    """Any vector; two of them meet at a cosine of about 0.75, each pair at another."""
+    rng = random.Random(seed)
+    return [rng.random() for _ in range(DIMENSIONS)]
+
+
+EMBED = CallableEmbedder(
+    lambda texts: [vector(NODES) for _ in texts], dimensions=DIMENSIONS, name=EMBEDDER
+)
+
+
+@pytest.fixture(scope="module")
+async def embedded(store: Store) -> AsyncIterator[str]:
+    """The scope of a sparse random graph whose memories have vectors."""
+    scope = f"replay-{uuid4().hex}"
+    rng = random.Random(7)
+    memories = [
+        Memory(id=f"n{i}", kind="Event", text=f"memory number {i}", embedding=vector(i))
+        for i in range(NODES)
+    ]
+    ends = {tuple(rng.sample(range(NODES), 2)) for _ in range(EDGES)}
+    relations = [
+        Relation(
+            source=f"n{one}",
+            target=f"n{other}",
+            relation="near",
+            weight=rng.uniform(0.6, 1.0),
+            tags=["x"],
+        )
+        for one, other in sorted(ends)
+    ]
+    await GraphWriter(store, scope=scope).write(memories, relations)
+    yield scope
+    await remove(store.driver, scope)
+
+
+def read_back(found: Recall) -> Trace:
+    """The trace of a recall after a way through JSON."""
+    return trace_from(json.loads(json.dumps(plain_recall(found))))
 
 
 @pytest.fixture
@@ -42,29 +92,46 @@ async def test_the_same_settings_and_graph_are_identical(store: Store, found: Re
 
 
 async def test_a_trace_read_back_from_json_is_identical_too(store: Store, found: Recall) -> None:
-    data = json.loads(json.dumps(plain_recall(found)))
-    assert (await replay(store, trace_from(data))).identical
+    assert (await replay(store, read_back(found))).identical
 
 
 @pytest.mark.parametrize(
     "strategy", ["transfer", "lif", LeakyIntegrateAndFire(fire_threshold=0.1), "anchor", "synapse"]
 )
 @pytest.mark.parametrize("seeds_per_session", [1, None])
-@pytest.mark.usefixtures("web")
 async def test_a_large_exploration_is_identical_under_any_strategy(
-    store: Store, strategy: Any, seeds_per_session: int | None
+    store: Store, embedded: str, strategy: Any, seeds_per_session: int | None
 ) -> None:
     config = RetrieverConfig(
         explore=ExploreConfig(strategy=strategy, seeds_per_session=seeds_per_session)
     )
-    retriever = GraphRetriever(store.driver, scope=WEB_SCOPE, config=config)
-    found = await retriever.recall("memory number 17 of the web", query_tags=["x"])
+    retriever = GraphRetriever(store.driver, scope=embedded, embedder=EMBED, config=config)
+    found = await retriever.recall("memory number 17", query_tags=["x"])
     assert len(found.explorations) >= 1
-    again = await replay(store, found.trace)
+    assert any(path.hops for one in found.explorations for path in one.paths)
+    again = await replay(store, read_back(found))
     assert again.identical
     assert [len(one.paths) for one in again.explorations] == [
         len(one.paths) for one in found.explorations
     ]
+
+
+async def test_the_vector_of_the_trace_gives_the_cosines_anew(store: Store, embedded: str) -> None:
+    # Those of memories that are no anchors: they are part of an energy, and asked of the server.
+    config = RetrieverConfig(explore=ExploreConfig(strategy="anchor"))
+    retriever = GraphRetriever(store.driver, scope=embedded, embedder=EMBED, config=config)
+    one = read_back(await retriever.recall("memory number 17"))
+    anchors = {seed.id for seed in one.seeds.seeds}
+    shares = [
+        each.shares
+        for found in one.explorations
+        for each in found.activations
+        if each.id not in anchors
+    ]
+    assert shares
+    assert all(share["cosine"] > 0.3 for share in shares)  # half of about 0.75
+    assert (await replay(store, one)).identical
+    assert not (await replay(store, replace(one, vector=None))).identical
 
 
 async def test_other_settings_show_which_paths_differ(store: Store, found: Recall) -> None:
