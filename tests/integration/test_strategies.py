@@ -13,7 +13,7 @@ from memoria.config import ExploreConfig, RetrieverConfig
 from memoria.errors import ConfigError, QueryError
 from memoria.queries import parse
 from memoria.retriever import GraphRetriever
-from memoria.strategies import LeakyIntegrateAndFire, Question, Step, Strategy, Synapse
+from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, Question, Step, Strategy, Synapse
 from memoria.strategies.anchor import AnchorSpread
 from memoria.strategies.lif import LifSpread
 from memoria.types import Exploration, Seed
@@ -105,7 +105,7 @@ async def test_no_seeds_give_nothing(web: GraphRetriever, strategy: Strategy) ->
     assert [each async for each in stream] == []
 
 
-@pytest.mark.parametrize("strategy", TOGETHER, ids=lambda strategy: strategy.name)
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
 @pytest.mark.parametrize("transactions", ["auto", "managed"])
 async def test_no_strategy_writes(
     driver: neo4j.AsyncDriver, web: GraphRetriever, strategy: Strategy, transactions: Any
@@ -121,7 +121,9 @@ async def test_no_strategy_writes(
     before = await contents()
     config = ExploreConfig(strategy=strategy, transactions=transactions)
     found = [each async for each in web.explore_seeds(SEEDS, config=config)]
-    assert all(each.status == "complete" and each.activations for each in found)
+    assert all(each.status == "complete" for each in found)
+    assert all(any(path.hops for path in each.paths) for each in found)
+    assert all(bool(each.activations) is strategy.together for each in found)
     assert await contents() == before
 
 
