@@ -156,6 +156,21 @@ class TestStrengthenEdge:
         await graph.learner().strengthen_edge("b", "a", increment=0.05)
         assert await graph.weights() == {"ba": 0.1 + 0.05}
 
+    async def test_an_edge_of_another_relation_stays_and_one_is_made_beside_it(
+        self, graph: Graph
+    ) -> None:
+        await graph.write("ab", {"ab": 0.5})
+        report = await graph.learner().strengthen_edge("a", "b")
+        assert (report.edges, report.edges_created) == (0, 1)
+        found = await graph.rows(
+            "MATCH (:Memory {scope: $scope, id: 'a'})-[r:RELATES]->(:Memory {id: 'b'}) "
+            "RETURN r.relation AS relation, r.weight AS weight ORDER BY relation"
+        )
+        assert found == [
+            {"relation": "near", "weight": 0.5},
+            {"relation": "related", "weight": 0.1},
+        ]
+
     async def test_an_end_that_does_not_exist_makes_nothing(self, graph: Graph) -> None:
         await graph.write("a")
         report = await graph.learner().strengthen_edge("a", "nobody")

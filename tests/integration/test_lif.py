@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.strategies import LeakyIntegrateAndFire
-from memoria.strategies.lif import NeuronField, propagate_from_seeds
+from memoria.strategies import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
 from memoria.types import Activation, Exploration, Seed
 from memoria.validation import scope_key
 from tests.agreement import remove, write

@@ -444,11 +444,15 @@ async def test_the_similarity_linker_takes_the_nearest_at_their_cosine(links: Li
 async def test_linker_strengthens_existing_edge(links: Links) -> None:
     await links.writer(SIMILARITY).write([memory("a", BASE), memory("b", at_cosine(0.75))])
     for expected in (0.85, 0.95, 1.0, 1.0):
+        links.clock.use(1)
         report = await links.linker(SIMILARITY).link()
         assert (report.edges, report.edges_created) == (1, 0)
         weights = await links.weights()
         assert weights == {("a", "b"): pytest.approx(expected, abs=TOLERANCE)}
     assert weights["a", "b"] == 1.0
+    (edge,) = await links.edges()
+    times = {name: time for name, time in edge["properties"].items() if name.endswith("_at")}
+    assert {name: time.to_native() for name, time in times.items()} == {"created_at": NOW}
 
 
 async def test_a_pair_is_strengthened_once_a_call_however_many_batches_it_spans(

@@ -546,6 +546,22 @@ async def test_memories_without_an_embedding_are_candidates(
     assert [seed.id for seed in kinds.seeds] == ["source"]
 
 
+async def test_the_query_is_embedded_and_the_context_is_not(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    asked: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [leaning(1.0) for _ in texts]
+
+    await shelf(store, scope)
+    embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
+    config = settled(context={"file": "cache_test.go", "task": "testing", "language": "go"})
+    await GraphRetriever(driver, scope=scope, embedder=embedder, config=config).recall("rain")
+    assert asked == ["rain"]
+
+
 async def test_candidates_without_an_embedding_are_few_and_the_newest(
     driver: neo4j.AsyncDriver, store: Store, scope: str
 ) -> None:
