@@ -42,7 +42,7 @@ class Plan:
     trips
         Cases whose messages are counted.
     recalls, at_once_s
-        Recalls for each number of recalls at once, and its time; seconds.
+        Recalls for each number of recalls at once in a round, and its time in all; seconds.
     varied, varied_s
         Recalls before the plans are counted, and the time for them; seconds.
     pagerank_edges
@@ -106,7 +106,7 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
         query_s=10,
         trips=20,
         recalls=400,
-        at_once_s=10,
+        at_once_s=15,
         varied=10_000,
         varied_s=1_200,
     )

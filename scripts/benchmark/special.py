@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
 from memoria.errors import MemoriaError
 from memoria.progress import ProgressCallback
@@ -30,6 +32,7 @@ from scripts.benchmark.serve import DATABASE, Served
 
 LOWER = 0.0005
 CONCURRENCIES = (1, 2, 4, 8, 16, 32, 64, 100)
+ROUNDS = 3
 PLAN_RECALLS_AT_ONCE = 4
 FEW = 60
 
@@ -103,44 +106,39 @@ async def at_once(
     limit_s: float,
     progress: ProgressCallback,
 ) -> list[dict[str, Any]]:
-    """Recall with more and more calls at once; each step is bounded in count and time."""
-    found = []
-    for number, concurrency in enumerate(CONCURRENCIES):
-        waiting = list(questions)
-        took_s: list[float] = []
-        failed: list[str] = []
-        until = time.perf_counter() + limit_s
+    """Recall with fewer and more calls at once, which take turns; bounded in count and time."""
+    found = {
+        concurrency: {"concurrency": concurrency, "wall_s": 0.0, "took_ms": [], "failed": []}
+        for concurrency in CONCURRENCIES
+    }
+    rng = np.random.default_rng(11)
+    for number in range(ROUNDS):
+        for concurrency in rng.permutation(CONCURRENCIES).tolist():
+            await _burst(retriever, list(questions), found[concurrency], limit_s / ROUNDS)
+        progress("recalls at once", number + 1, ROUNDS)
+    return [{**cell, "recalls": len(cell["took_ms"])} for cell in found.values()]
 
-        async def worker(
-            waiting: list[Question] = waiting,
-            took_s: list[float] = took_s,
-            failed: list[str] = failed,
-            until: float = until,
-        ) -> None:
-            while waiting and time.perf_counter() < until:
-                question = waiting.pop()
-                started = time.perf_counter()
-                try:
-                    recall = await retriever.recall(question.text, query_tags=question.tags)
-                except MemoriaError as exc:
-                    failed.append(type(exc).__name__)
-                else:
-                    failed += recall.trace.degraded
-                took_s.append(time.perf_counter() - started)
 
-        started = time.perf_counter()
-        await asyncio.gather(*(worker() for _ in range(concurrency)))
-        found.append(
-            {
-                "concurrency": concurrency,
-                "recalls": len(took_s),
-                "wall_s": time.perf_counter() - started,
-                "took_ms": [round(1_000 * seconds, 3) for seconds in took_s],
-                "failed": failed,
-            }
-        )
-        progress("recalls at once", number + 1, len(CONCURRENCIES))
-    return found
+async def _burst(
+    retriever: GraphRetriever, waiting: list[Question], cell: dict[str, Any], limit_s: float
+) -> None:
+    """Recall with so many calls at once for a while, and add to what was found."""
+    started = time.perf_counter()
+
+    async def worker() -> None:
+        while waiting and time.perf_counter() < started + limit_s:
+            question = waiting.pop()
+            asked = time.perf_counter()
+            try:
+                recall = await retriever.recall(question.text, query_tags=question.tags)
+            except MemoriaError as exc:
+                cell["failed"].append(type(exc).__name__)
+            else:
+                cell["failed"] += recall.trace.degraded
+            cell["took_ms"].append(round(1_000 * (time.perf_counter() - asked), 3))
+
+    await asyncio.gather(*(worker() for _ in range(cell["concurrency"])))
+    cell["wall_s"] += time.perf_counter() - started
 
 
 async def plans(
