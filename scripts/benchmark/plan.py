@@ -41,8 +41,8 @@ class Plan:
         Limit of one run of an alternative; seconds.
     trips
         Cases whose messages are counted.
-    recalls, at_once_s
-        Recalls for each number of recalls at once in a round, and its time in all; seconds.
+    recalls, at_once_s, at_once_rounds
+        Recalls for each number of recalls at once in a round, their time, and rounds; seconds.
     varied, varied_s
         Recalls before the plans are counted, and the time for them; seconds.
     pagerank_edges
@@ -57,6 +57,7 @@ class Plan:
     trips: int
     recalls: int
     at_once_s: float
+    at_once_rounds: int
     varied: int
     varied_s: float
     pagerank_edges: int = 20_000_000
@@ -81,6 +82,7 @@ def quick() -> Plan:
         trips=3,
         recalls=100,
         at_once_s=0.4,
+        at_once_rounds=1,
         varied=100,
         varied_s=2,
     )
@@ -106,7 +108,8 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
         query_s=10,
         trips=20,
         recalls=400,
-        at_once_s=15,
+        at_once_s=5,
+        at_once_rounds=3,
         varied=10_000,
         varied_s=1_200,
     )

@@ -86,7 +86,11 @@ async def _recalls(
             label=MEASURED,
         )
     at_once = await special.at_once(
-        retriever, questions[: plan.recalls], limit_s=plan.at_once_s, progress=progress
+        retriever,
+        questions[: plan.recalls],
+        rounds=plan.at_once_rounds,
+        limit_s=plan.at_once_s,
+        progress=progress,
     )
     plans = await special.plans(
         served, retriever, questions[: plan.varied], limit_s=plan.varied_s, progress=progress

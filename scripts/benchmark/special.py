@@ -32,7 +32,6 @@ from scripts.benchmark.serve import DATABASE, Served
 
 LOWER = 0.0005
 CONCURRENCIES = (1, 2, 4, 8, 16, 32, 64, 100)
-ROUNDS = 3
 PLAN_RECALLS_AT_ONCE = 4
 FEW = 60
 
@@ -103,6 +102,7 @@ async def at_once(
     retriever: GraphRetriever,
     questions: Sequence[Question],
     *,
+    rounds: int,
     limit_s: float,
     progress: ProgressCallback,
 ) -> list[dict[str, Any]]:
@@ -112,10 +112,10 @@ async def at_once(
         for concurrency in CONCURRENCIES
     }
     rng = np.random.default_rng(11)
-    for number in range(ROUNDS):
+    for number in range(rounds):
         for concurrency in rng.permutation(CONCURRENCIES).tolist():
-            await _burst(retriever, list(questions), found[concurrency], limit_s / ROUNDS)
-        progress("recalls at once", number + 1, ROUNDS)
+            await _burst(retriever, list(questions), found[concurrency], limit_s)
+        progress("recalls at once", number + 1, rounds)
     return [{**cell, "recalls": len(cell["took_ms"])} for cell in found.values()]
 
 
