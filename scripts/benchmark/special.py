@@ -107,7 +107,7 @@ async def at_once(
     progress: ProgressCallback,
 ) -> list[dict[str, Any]]:
     """Recall with fewer and more calls at once, which take turns; bounded in count and time."""
-    found = {
+    found: dict[int, dict[str, Any]] = {
         concurrency: {"concurrency": concurrency, "wall_s": 0.0, "took_ms": [], "failed": []}
         for concurrency in CONCURRENCIES
     }
