@@ -29,8 +29,8 @@ async def layout_lever(served: Served, ask: Asked) -> Lever:
                 }
                 await served.driver.execute_query(text, parameters, database_=DATABASE)
     return Lever(
-        kept=f"the weight written with all else or after it, hub of {DEGREE:,} edges",
-        against="the weight written first",
+        kept=f"the weight stored after an edge's other properties, hub of {DEGREE:,} edges",
+        against="the weight stored first",
         cases=[None] * (WARM_UP + HUB_CASES),
         ours=first_level(ask, _scope(weight_first=False), HUB),
         other=first_level(ask, _scope(weight_first=True), HUB),
