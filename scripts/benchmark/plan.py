@@ -69,11 +69,11 @@ def quick() -> Plan:
         parts=(
             Part(
                 family="power law",
-                make=partial(power_law, 100_000, hubs=QUICK_HUBS),
+                make=partial(power_law, 60_000, hubs=QUICK_HUBS),
                 hub_score=0.316,  # the bound lies at 3,994 edges, not 40,000
             ),
-            Part(family="sparse", make=partial(sparse, 9_000)),
-            Part(family="recall", make=partial(recall_graph, 10_000)),
+            Part(family="sparse", make=partial(sparse, 6_000)),
+            Part(family="recall", make=partial(recall_graph, 6_000)),
         ),
         memory=Memory(heap_mb=1_024, page_cache_mb=256),
         race=Limits(cases=8, contender_s=0.4, warm_up=1),
