@@ -3,16 +3,16 @@
 In: seeds. Out: `Exploration`s of hydrated `Path`s, through callbacks. Reads only.
 Queries: those of the strategy (`memoria.strategies`); the caller says how texts are read.
 
-Explorations that share a session share its queries. Texts are read in sessions of their
-own, beside the next level; a group never waits for them while it holds its session, so a small
-pool can't lock up.
+Explorations that share a session share its queries. Texts that a strategy's queries don't bring
+along are read in sessions of their own, beside the next level; a group never waits for them while
+it holds its session, so a small pool can't lock up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,12 +20,12 @@ from typing import Literal, NamedTuple
 
 from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
+from memoria.hydrate import Memories
 from memoria.store import Store
 from memoria.strategies import Outcome, Question, Spread, Strategy, strategy_of
 from memoria.types import (
     Exploration,
     ExplorationStats,
-    MemoryNode,
     Path,
     Seed,
     Status,
@@ -36,9 +36,6 @@ log = logging.getLogger(__name__)
 
 # When texts are read: as soon as a branch has ended, an exploration has, or all of a group have.
 HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
-
-# Reads memories by id; those that exist.
-Read = Callable[[Collection[str]], Awaitable[dict[str, MemoryNode]]]
 
 # Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
 _RESERVE_SHARE = 0.2
@@ -67,8 +64,8 @@ class ExploreRequest:
         Time of the loop's clock at which everything must be delivered; seconds.
     hydrate_at
         When texts are read.
-    read
-        Reads them.
+    memories
+        Reads them, and keeps those that the strategy's queries bring along.
     vector
         Embedding of the query, for strategies that compare with it; None where there is none.
     now
@@ -82,7 +79,7 @@ class ExploreRequest:
     started: float
     until: float
     hydrate_at: HydrateAt
-    read: Read
+    memories: Memories
     vector: tuple[float, ...] | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
 
@@ -198,7 +195,7 @@ class _Group:
         self._request = request
         self._listener = listener
         self._runs = runs
-        self._known: dict[str, MemoryNode] = {}
+        self._memories = request.memories
         self._delivering = asyncio.Lock()
         reserve = min(_RESERVE_S, _RESERVE_SHARE * (request.until - request.started))
         self._levels_until = request.until - reserve
@@ -223,8 +220,9 @@ class _Group:
             until=self._levels_until, transactions=self._request.config.transactions
         ) as session:
             while (step := spread.ask()) is not None:
-                records = await session.run(step.query, step.parameters)
-                self._take(spread.absorb(records[0]))
+                (record,) = await session.run(step.query, step.parameters)
+                self._memories.take(record.get("memories", ()))
+                self._take(spread.absorb(record))
                 if self._is_due():
                     deliveries.create_task(self._deliver())
 
@@ -283,17 +281,19 @@ class _Group:
 
     async def _read_texts(self, batch: Collection[_Ended]) -> bool:
         """Read what is not known yet; say whether that worked."""
-        wanted = {node: None for one in batch for node in one.ids if node not in self._known}
+        wanted = {
+            node: None for one in batch for node in one.ids if node not in self._memories.known
+        }
         if not wanted:
             return True
         request = self._request
         clock = asyncio.get_running_loop().time
         start = clock()
         try:
-            self._known |= await request.read(wanted)
+            await self._memories.read(wanted)
         except MemoriaError as exc:
             late = clock() >= request.until - _TIMER_SLACK_S
-            for run in {one.run for one in batch if not self._known.keys() >= {*one.ids}}:
+            for run in {one.run for one in batch if not self._memories.known.keys() >= {*one.ids}}:
                 run.cut = True
                 run.error = run.error or (None if late else exc)
             return False
@@ -308,7 +308,7 @@ class _Group:
         A path that leads through a memory deleted meanwhile ends before it; None without a seed.
         """
         path = one.path
-        nodes = [self._known.get(node) for node in one.ids]
+        nodes = [self._memories.known.get(node) for node in one.ids]
         kept = nodes.index(None) if None in nodes else len(nodes)
         memories = tuple(node for node in nodes[:kept] if node is not None)
         if kept == len(nodes):

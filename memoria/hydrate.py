@@ -1,4 +1,4 @@
-"""Read the memories that a caller gets to see.
+"""Read the memories that a caller gets to see, each once for a call.
 
 In: ids. Out: `MemoryNode`s, tolerant of whatever wrote the graph. Reads only.
 Query: ``explore.hydrate``.
@@ -7,7 +7,7 @@ Query: ``explore.hydrate``.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +33,39 @@ async def hydrate(
     parameters = {"ids": list(ids), "scope": scope}
     records = await store.run(load("explore.hydrate"), parameters, until=until)
     return {row[0]: memory_node(row) for row in records[0]["memories"]}
+
+
+class Memories:
+    """Memories that one call has read.
+
+    Parameters
+    ----------
+    store, scope
+        Where they are.
+    until
+        Time of the loop's clock at which reading must be over; seconds.
+
+    Attributes
+    ----------
+    known
+        Id -> memory, of those read so far.
+    """
+
+    def __init__(self, store: Store, *, scope: str, until: float | None) -> None:
+        self.known: dict[str, MemoryNode] = {}
+        self.store = store
+        self.scope = scope
+        self.until = until
+
+    def take(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Keep what another query brought along: rows of ``explore.hydrate``."""
+        self.known |= {row[0]: memory_node(row) for row in rows if row[0] not in self.known}
+
+    async def read(self, ids: Collection[str]) -> None:
+        """Read those that are not known yet; of them, those that exist."""
+        missing = [id_ for id_ in ids if id_ not in self.known]
+        if missing:
+            self.known |= await hydrate(self.store, missing, scope=self.scope, until=self.until)
 
 
 def memory_node(row: Sequence[Any]) -> MemoryNode:

@@ -174,15 +174,22 @@ class Recaller:
             max_weight=config.explore.max_weight,
             until=self._until,
         )
-        found = Found(self._engine.store, request, hits=[hit.id for hit in seeds.runners_up])
+        in_one_session = (config.explore.seeds_per_session or len(seeds.seeds)) >= len(seeds.seeds)
+        found = Found(
+            self._engine.store,
+            request,
+            hits=[hit.id for hit in seeds.runners_up],
+            at_once=in_one_session and hydrate_at == "group_end" and config.relevance is not None,
+        )
         with self._timed("explore"):
             explorations = await self._explore(seeds, hydrate_at, on_path, found)
-        self._timings_s["hydrate"] = max(
+            with self._timed("hydrate"):
+                reached = {id_ for each in explorations for path in each.paths for id_ in path.ids}
+                await found.complete(reached, notes, facts=config.relevance is not None)
+        self._timings_s["hydrate"] += max(
             (exploration.stats.hydrate_s for exploration in explorations), default=0.0
         )
-        reached = {id_ for each in explorations for path in each.paths for id_ in path.ids}
         with self._timed("rank"):
-            await found.complete(reached, notes, facts=config.relevance is not None)
             hits = _paths_of_hits(seeds, found)
             ranked = await self._rank(explorations, hits, found)
         with self._timed("pack"):  # a large result takes a while: not on the event loop
@@ -306,8 +313,6 @@ class Recaller:
             return ()
         config = self._call.config
         done: dict[str, Exploration] = {}
-        size = config.explore.seeds_per_session
-        at_once = hydrate_at == "group_end" and (size is None or size >= len(seeds.seeds))
         request = ExploreRequest(
             seeds=seeds.seeds,
             scope=self._engine.scope,
@@ -316,7 +321,7 @@ class Recaller:
             started=self._clock(),
             until=self._until,
             hydrate_at=hydrate_at,
-            read=found.read_all if at_once and config.relevance else found.read,
+            memories=found,
             vector=None if self._vector is None else tuple(self._vector),
             now=self._started_at,
         )
@@ -343,10 +348,10 @@ def _paths_of_hits(seeds: Seeds, found: Found) -> tuple[Path, ...]:
         Path(
             seed_id=hit.id,
             hops=(),
-            memories=(found.memories[hit.id],),
+            memories=(found.known[hit.id],),
             end_reason="not_explored",
             energy=hit.score,
         )
         for hit in seeds.runners_up
-        if hit.id in found.memories
+        if hit.id in found.known
     )

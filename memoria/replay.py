@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from memoria.explore import ExploreRequest, Listener, explore
-from memoria.hydrate import hydrate
+from memoria.hydrate import Memories
 from memoria.ranges import check_seconds
 from memoria.settings import explore_config_from
 from memoria.store import Store
@@ -101,7 +100,7 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
             started=clock(),
             until=until,
             hydrate_at="group_end",
-            read=partial(hydrate, store, scope=trace.scope, until=until),
+            memories=Memories(store, scope=trace.scope, until=until),
             vector=trace.vector,
             now=trace.started_at,
         )

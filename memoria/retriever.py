@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -19,7 +18,7 @@ from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.hydrate import hydrate
+from memoria.hydrate import Memories
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
 from memoria.store import Store
@@ -320,7 +319,7 @@ class GraphRetriever:
                 started=now,
                 until=until,
                 hydrate_at=hydrate_at,
-                read=partial(hydrate, self.store, scope=self.scope, until=until),
+                memories=Memories(self.store, scope=self.scope, until=until),
             )
 
         return request

@@ -1,7 +1,7 @@
 // name: explore.level
 // mode: read
 // params: cap, frontier, max_weight, min_activation, query_tags, scope, tag_sim_floor, visited
-// returns: level
+// returns: level, memories
 // One hop for every frontier memory of one or more explorations (source: 001, section 6.2).
 //
 // frontier  [exploration, id, energy], one row each; visited: a map per exploration, whose keys are
@@ -9,6 +9,7 @@
 // level     [exploration, id, degree, any neighbour above the threshold, children], one row for each
 //           frontier memory found; children: [id, -transfer, relation, direction, tags, weight,
 //           tag similarity], in the order in which they are selected, at most cap of them.
+// memories  those of the frontier, as in explore.hydrate: each lies on a path, and here it is at hand.
 //
 // The order of the arithmetic binds: Python computes the same doubles, bit for bit.
 UNWIND $p.frontier AS f
@@ -61,4 +62,13 @@ CALL (f, current, degree) {
   RETURN count(*) > 0 AS any_above,
          collect(CASE WHEN NOT seen THEN [id] + edge END) AS children
 }
-RETURN collect([f[0], f[1], degree, any_above, children]) AS level
+RETURN collect([f[0], f[1], degree, any_above, children]) AS level,
+       collect([
+         current.id, labels(current), current.text, current.tags, current.topics, current.entities,
+         current.category, current.priority, current.`when`,
+         CASE
+           WHEN current.created_at IS :: ZONED DATETIME OR current.created_at IS :: LOCAL DATETIME
+             THEN toString(current.created_at)
+         END,
+         current.metadata
+       ]) AS memories

@@ -1,7 +1,7 @@
 // name: explore.levels
 // mode: read
 // params: cap, frontier, levels, max_branches, max_weight, min_activation, most, query_tags, scope, tag_sim_floor
-// returns: levels
+// returns: levels, memories
 // All levels of explorations in one round trip: explore.level, whose core this repeats, and between
 // two levels the choice among its children. Python chooses for itself, and takes a level only where
 // its own frontier is the one that was expanded here; where it is not, it goes on with explore.level.
@@ -9,6 +9,7 @@
 // frontier  [exploration, id, energy] of each seed; the explorations are numbered from 0, in order.
 // levels    given: how many, at most. Returned: [frontier, level] of each, the latter with the
 //           columns of explore.level.
+// memories  of all frontiers, as in explore.hydrate.
 // cap       children of one parent, at most: a few more than max_branches.
 // most      candidates of one exploration and level, at most, among which is chosen here: time
 //           grows with their square. With more the exploration ends here, with that level.
@@ -95,4 +96,18 @@ WITH reduce(
     }[0]
   END
 ) AS state
-RETURN state.levels AS levels
+CALL (state) {
+  UNWIND state.levels AS one
+  UNWIND one[0] AS f
+  WITH DISTINCT f[1] AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  RETURN collect([
+    id, labels(m), m.text, m.tags, m.topics, m.entities, m.category, m.priority, m.`when`,
+    CASE
+      WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
+        THEN toString(m.created_at)
+    END,
+    m.metadata
+  ]) AS memories
+}
+RETURN state.levels AS levels, memories

@@ -11,7 +11,6 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import partial
 
 from memoria.config import ExploreConfig
 from memoria.doctor.memories import show_memory
@@ -19,7 +18,7 @@ from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
 from memoria.explore import ExploreRequest, Listener, explore
-from memoria.hydrate import hydrate
+from memoria.hydrate import Memories
 from memoria.types import Exploration, Seed
 from memoria.validation import check_id, check_scope
 
@@ -116,7 +115,7 @@ async def _explore(
         started=now,
         until=until,
         hydrate_at="group_end",
-        read=partial(hydrate, subject.store, scope=scope, until=until),
+        memories=Memories(subject.store, scope=scope, until=until),
     )
     listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
     await explore(subject.store, request, listener)

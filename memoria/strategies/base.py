@@ -47,7 +47,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One round trip: a query of mode ``read`` that returns one record, and its parameters."""
+    """One round trip: a query of mode ``read`` that returns one record, and its parameters.
+
+    Where the record has a column ``memories``, rows as those of ``explore.hydrate``, the texts of
+    these are not read again.
+    """
 
     query: Query
     parameters: Mapping[str, Any]

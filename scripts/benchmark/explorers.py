@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
+
+import neo4j
 
 from memoria.config import ExploreConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
@@ -159,18 +160,25 @@ def _bare(served: Served, config: ExploreConfig) -> Run:
 
     async def run(case: Case) -> Outcome:
         took_s: list[float] = []
+        read: set[str] = set()
         async with served.session() as session:
 
-            async def ask(text: str, parameters: Mapping[str, Any]) -> Any:
+            async def ask(text: str, parameters: Mapping[str, Any]) -> neo4j.Record:
                 started = time.perf_counter()
                 result = await session.run(text, p=dict(parameters))
                 records = [record async for record in result]
                 took_s.append(time.perf_counter() - started)
-                return records[0][0]
+                return records[0]
 
-            levels, paths = await spread_by(partial(ask, level), case, config)
-            ids = sorted({node for ended in paths.values() for path in ended for node in path.ids})
-            await ask(texts, {"ids": ids, "scope": SCOPE})
+            async def ask_level(parameters: Mapping[str, Any]) -> Any:
+                record = await ask(level, parameters)
+                read.update(row[0] for row in record["memories"])
+                return record["level"]
+
+            levels, paths = await spread_by(ask_level, case, config)
+            ids = {node for ended in paths.values() for path in ended for node in path.ids}
+            if missing := sorted(ids - read):
+                await ask(texts, {"ids": missing, "scope": SCOPE})
         return Outcome(
             found={
                 seed: {path.ids: path.energy for path in ended} for seed, ended in paths.items()

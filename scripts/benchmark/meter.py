@@ -101,13 +101,10 @@ class Wire:
         Messages to the server that make it work, in order; ``RUN name`` where the query has one.
     records
         Records received.
-    records_before
-        For each message sent, how many records had come before it.
     """
 
     sent: list[str] = field(default_factory=list)
     records: int = 0
-    records_before: list[int] = field(default_factory=list)
 
     @property
     def queries(self) -> int:
@@ -125,7 +122,6 @@ class _Listener(logging.Handler):
         if match := _SENT.search(text):
             name = _NAME.search(text)
             self._wire.sent.append(f"{match[1]} {name[1]}" if name else match[1])
-            self._wire.records_before.append(self._wire.records)
         elif match := _RECORDS.search(text):
             self._wire.records += int(match[1])
 

@@ -77,12 +77,11 @@ async def trips(served: Served, cases: Sequence[Case]) -> list[dict[str, Any]]:
     found = []
     for case in cases:
         stream = retriever.stream_paths(case.seeds, query_tags=case.tags, config=config)
-        first_hops = None
+        first_hops = first_trips = None
         with wiretap() as wire:
             async for path in stream:
                 if first_hops is None:
-                    first_hops = len(path.hops)
-        texts = wire.sent.index("RUN explore.hydrate")
+                    first_hops, first_trips = len(path.hops), wire.records
         found.append(
             {
                 "levels": max(exploration.stats.levels for exploration in stream.result),
@@ -91,8 +90,7 @@ async def trips(served: Served, cases: Sequence[Case]) -> list[dict[str, Any]]:
                 "queries": wire.queries,
                 "messages": len(wire.sent),
                 "first_hops": first_hops,
-                # Levels answered before its texts were asked for, and the answer to that.
-                "first_trips": wire.records_before[texts] + 1,
+                "first_trips": first_trips,  # answers that had come when it was there
             }
         )
     return found
@@ -106,9 +104,12 @@ async def at_once(
     limit_s: float,
     progress: ProgressCallback,
 ) -> list[dict[str, Any]]:
-    """Recall with fewer and more calls at once, which take turns; bounded in count and time."""
+    """Answer the same questions with fewer and more recalls at once, which take turns.
+
+    ``per_s`` holds the recalls per second of each round; a burst ends after ``limit_s``.
+    """
     found: dict[int, dict[str, Any]] = {
-        concurrency: {"concurrency": concurrency, "wall_s": 0.0, "took_ms": [], "failed": []}
+        concurrency: {"concurrency": concurrency, "per_s": [], "took_ms": [], "failed": []}
         for concurrency in CONCURRENCIES
     }
     rng = np.random.default_rng(11)
@@ -116,14 +117,15 @@ async def at_once(
         for concurrency in rng.permutation(CONCURRENCIES).tolist():
             await _burst(retriever, list(questions), found[concurrency], limit_s)
         progress("recalls at once", number + 1, rounds)
-    return [{**cell, "recalls": len(cell["took_ms"])} for cell in found.values()]
+    return list(found.values())
 
 
 async def _burst(
     retriever: GraphRetriever, waiting: list[Question], cell: dict[str, Any], limit_s: float
 ) -> None:
-    """Recall with so many calls at once for a while, and add to what was found."""
+    """Answer questions with so many recalls at once, and add to what was found."""
     started = time.perf_counter()
+    took_ms: list[float] = []
 
     async def worker() -> None:
         while waiting and time.perf_counter() < started + limit_s:
@@ -135,10 +137,11 @@ async def _burst(
                 cell["failed"].append(type(exc).__name__)
             else:
                 cell["failed"] += recall.trace.degraded
-            cell["took_ms"].append(round(1_000 * (time.perf_counter() - asked), 3))
+            took_ms.append(round(1_000 * (time.perf_counter() - asked), 3))
 
     await asyncio.gather(*(worker() for _ in range(cell["concurrency"])))
-    cell["wall_s"] += time.perf_counter() - started
+    cell["took_ms"] += took_ms
+    cell["per_s"].append(round(len(took_ms) / (time.perf_counter() - started), 3))
 
 
 async def plans(

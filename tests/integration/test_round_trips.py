@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import neo4j
 import pytest
@@ -16,7 +16,7 @@ from memoria.config import ExploreConfig, RetrieverConfig
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
-from memoria.types import Seed
+from memoria.types import Exploration, Seed
 from tests.agreement import assert_agreement, explore_with_engine, write
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
@@ -83,10 +83,32 @@ async def test_one_query_and_one_record_per_level_and_session(
     wire.clear()
     found = [exploration async for exploration in warm.explore_seeds(web)]
     levels = sum(exploration.stats.levels for exploration in found)
+    deep = sum(_ends_at_max_depth(exploration) for exploration in found)
     assert wire.count("RUN explore.level") == levels
-    assert wire.count("RUN explore.hydrate") == len(web)
-    assert wire.records == levels + len(web)
-    assert len(wire.sent) == levels + len(web), "nothing else is sent: no BEGIN, COMMIT or RESET"
+    assert wire.count("RUN explore.hydrate") == deep
+    assert wire.records == levels + deep
+    assert len(wire.sent) == levels + deep, "nothing else is sent: no BEGIN, COMMIT or RESET"
+
+
+def _ends_at_max_depth(exploration: Exploration) -> bool:
+    """Whether there are memories that no level expanded, and so brought no texts of."""
+    return any(path.end_reason == "max_depth" for path in exploration.paths)
+
+
+@pytest.mark.parametrize("round_trips", ["level", "single"])
+async def test_texts_come_with_the_levels(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire, round_trips: Literal["level", "single"]
+) -> None:
+    await write(driver, {scope: full_tree(children=2, depth=2)})
+    retriever = GraphRetriever(driver, scope=scope + HERE)
+    config = ExploreConfig(min_activation=0, round_trips=round_trips)
+    wire.clear()
+    seeds = [Seed(id="s", score=1.0)]
+    (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
+    assert len(found.paths) == 4
+    assert all(len(path.memories) == 3 for path in found.paths)
+    assert set(wire.sent) == {"RUN explore.level" + ("s" if round_trips == "single" else "")}
+    assert wire.records == len(wire.sent) == (1 if round_trips == "single" else 3)
 
 
 async def test_explorations_that_share_a_session_share_their_levels(
