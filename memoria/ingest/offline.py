@@ -1,7 +1,7 @@
 """Turn files of memories and edges into the tables of an offline import; they may come mixed.
 
 In: JSON Lines files. Out: `Tables`. Reads and writes files; memory use grows by some 130 bytes for
-each memory and 40 for each edge.
+each memory and 70 for each edge.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.ingest.checks import check_kinds, check_relation
@@ -83,6 +84,7 @@ def write_tables(
             report("lines", lines, None)
     report("lines", lines, lines)
     conversion.check_edges()
+    conversion.arrange()
     return conversion.report()
 
 
@@ -113,7 +115,7 @@ class _Conversion:
     def check_edges(self) -> None:
         """Raise at the first edge without its ends, or that an earlier one repeats."""
         there = np.frombuffer(self._there, dtype=np.uint8)
-        columns = [np.frombuffer(column, dtype=np.int64) for column in self._edge_columns()]
+        columns = self._edge_columns()
         for field, ends in zip(("source", "target"), columns, strict=False):
             missing = np.flatnonzero(there[ends] == 0)
             if missing.size:
@@ -129,14 +131,20 @@ class _Conversion:
             reason = "this edge (source, target, relation) came before: an offline import takes "
             raise self._at_edge(place, reason + "each once", "relation")
 
+    def arrange(self) -> None:
+        """Put the edges into the order in which they are read fastest."""
+        source, target, _ = self._edge_columns()
+        self._tables.arrange(source, target)
+
     def report(self) -> OfflineReport:
         """Say what was written."""
         return OfflineReport(
             memories=self._memories, relations=len(self._source), dimensions=self._dimensions
         )
 
-    def _edge_columns(self) -> tuple[array[int], array[int], array[int]]:
-        return self._source, self._target, self._relation
+    def _edge_columns(self) -> list[NDArray[np.int64]]:
+        columns = (self._source, self._target, self._relation)
+        return [np.frombuffer(column, dtype=np.int64) for column in columns]
 
     def _add_memory(self, memory: Memory) -> None:
         if memory.kind not in self._kinds:

@@ -7,11 +7,16 @@ list is not stored, since the import can't tell it from none. Writes files.
 
 from __future__ import annotations
 
+import mmap
+from array import array
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memoria.errors import InvalidInputError
 from memoria.validation import check_scope, scope_key
@@ -62,10 +67,10 @@ class Tables:
 
     def __enter__(self) -> Self:
         self.memories.parent.mkdir(parents=True, exist_ok=True)
-        self._memories = self.memories.open("w", encoding="utf-8", newline="")
-        self._relations = self.relations.open("w", encoding="utf-8", newline="")
-        self._memories.write(_MEMORY_HEADER)
-        self._relations.write(_RELATION_HEADER)
+        self._memories = self.memories.open("wb")
+        self._relations = self.relations.open("wb")
+        self._memories.write(_MEMORY_HEADER.encode())
+        self._starts = array("q", [self._relations.write(_RELATION_HEADER.encode())])
         return self
 
     def __exit__(
@@ -116,13 +121,42 @@ class Tables:
             self._now,
             "0",
         )
-        self._write(self._relations, cells)
+        self._starts.append(self._starts[-1] + self._write(self._relations, cells))
 
-    def _write(self, file: Any, cells: Iterable[str]) -> None:
+    def arrange(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+        """Put the edges of each memory side by side in the file, and so in the store.
+
+        Each edge stands with the busier of its ends: a hub is read from few pages, not from as
+        many as it has edges. Called last.
+
+        Parameters
+        ----------
+        source, target
+            Ends of all relations written, in that order, as numbers of memories; (E,).
+        """
+        if not len(source):
+            return
+        degrees = np.bincount(np.concatenate([source, target]))
+        busier = np.where(degrees[source] >= degrees[target], source, target)
+        self._relations.close()
+        arranged = self.relations.with_name("arranged.csv")
+        starts = self._starts
+        with (
+            self.relations.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines,
+            arranged.open("wb") as out,
+        ):
+            out.write(lines[: starts[0]])
+            for number in map(int, np.argsort(busier, kind="stable")):
+                out.write(lines[starts[number] : starts[number + 1]])
+        arranged.replace(self.relations)
+
+    def _write(self, file: BinaryIO, cells: Iterable[str]) -> int:
+        """Write a line; return its bytes."""
         line = ",".join(cells)
         if not self.multiline and ("\n" in line or "\r" in line):
             self.multiline = True
-        file.write(line + "\n")
+        return file.write(f"{line}\n".encode())
 
 
 def _text(value: str | None) -> str:

@@ -37,7 +37,9 @@ async def write(graph: Graph, store: Store, progress: ProgressCallback) -> None:
         progress("relations", written, len(graph.source))
 
 
-def write_tables(graph: Graph, folder: Path, progress: ProgressCallback) -> ImportFiles:
+def write_tables(
+    graph: Graph, folder: Path, progress: ProgressCallback, *, arrange: bool
+) -> ImportFiles:
     """Write the tables of the offline import."""
     with Tables(folder, scope=SCOPE, now=NOW) as tables:
         written = 0
@@ -52,6 +54,8 @@ def write_tables(graph: Graph, folder: Path, progress: ProgressCallback) -> Impo
                 tables.add_relation(relation_row(edge))
             written += len(edges)
             progress("table of relations", written, len(graph.source))
+        if arrange:
+            tables.arrange(graph.source, graph.target)
     return ImportFiles(
         memories=tables.memories,
         relations=tables.relations,

@@ -76,9 +76,17 @@ class Served:
 
 @asynccontextmanager
 async def serve(
-    graph: Graph, folder: Path, memory: Memory, progress: ProgressCallback
+    graph: Graph,
+    folder: Path,
+    memory: Memory,
+    progress: ProgressCallback,
+    *,
+    arrange: bool = True,
 ) -> AsyncIterator[Served]:
-    """Load a graph into an empty server below ``folder``, and remove both afterwards."""
+    """Load a graph into an empty server below ``folder``, and remove both afterwards.
+
+    Without ``arrange`` an offline import takes the edges in the order of the graph.
+    """
     resolve_jars(COORDINATE, home=default_home())
     shutil.copytree(default_home() / "jars", folder / "jars")  # the list; the jars are shared
     server = LocalNeo4j(folder, heap_mb=memory.heap_mb, page_cache_mb=memory.page_cache_mb)
@@ -95,7 +103,7 @@ async def serve(
     try:
         if offline:
             with _timed(load, "tables_s"):
-                files = write_tables(graph, folder / "tables", progress)
+                files = write_tables(graph, folder / "tables", progress, arrange=arrange)
             with _timed(load, "import_s"):
                 await server.import_files(files, progress=progress)
             shutil.rmtree(folder / "tables")
