@@ -142,6 +142,8 @@ def main() -> None:
     arguments = sys.argv[1:]
     options = parsed(arguments)
     plan = quick() if options.quick else full(options.edges, tuple(options.data))
+    if options.work:
+        options.work.mkdir(parents=True, exist_ok=True)
     if options.levers:
         asyncio.run(levers(options.work, options.out, quick=options.quick))
         print(options.out / "levers.md")

@@ -14,7 +14,6 @@ import neo4j
 
 from memoria.config import ExploreConfig
 from memoria.queries import load
-from memoria.relevance.candidates import MAX_DEGREE
 from memoria.seeds import lucene_query
 from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
 from memoria.types import Seed
@@ -28,7 +27,8 @@ Run = Callable[[Any], Awaitable[Any]]
 Parameters = Mapping[str, Any]
 
 CANDIDATES = 50
-HUB_CASES = 40
+WARM_UP = 20
+HUB_CASES = WARM_UP + 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,16 +50,12 @@ class Lever:
     cases: Sequence[Any]
     ours: Run
     other: Run
-    warm_up: int = 20
+    warm_up: int = WARM_UP
 
 
-async def levers_of(
-    served: Served, session: neo4j.AsyncSession, questions: Sequence[Question]
-) -> list[Lever]:
-    """Every decision that shows in a graph for whole recalls."""
-    ask = Asked(session)
+async def query_levers(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
+    """Search for seeds, and go level by level, in a graph for whole recalls."""
     return [
-        *await _reading(served, ask, questions),
         *await _searching(served, ask, questions),
         *await _levels(served, ask, questions),
     ]
@@ -75,80 +71,6 @@ class Asked:
         """Send a query, whose parameters are its map ``$p``."""
         result = await self._session.run(neo4j.Query(text), p=dict(parameters))
         return (await result.fetch(1))[0]
-
-
-async def _found_cases(served: Served, questions: Sequence[Question]) -> list[Parameters]:
-    """Recall, and say what each recall reads."""
-    retriever = make_retriever(served, questions)
-    cases: list[Parameters] = []
-    for question in questions:
-        recall = await retriever.recall(question.text, query_tags=question.tags, deadline_s=60)
-        paths = (*(path for each in recall.explorations for path in each.paths), *recall.hits)
-        ids = sorted({id_ for path in paths for id_ in path.ids})
-        cases.append(
-            {
-                "ids": ids,
-                "kinds": [],
-                "known": [],
-                "max_degree": MAX_DEGREE,
-                "max_weight": 1.0,
-                "scope": SCOPE,
-                "vector": question.vector.tolist(),
-            }
-        )
-    return cases
-
-
-async def _reading(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
-    """Read what a recall found."""
-    cases = await _found_cases(served, questions)
-    hydrate, candidates = load("explore.hydrate").text, load("relevance.candidates").text
-    by_id, maps = text_of("candidates_by_id"), text_of("hydrate_maps")
-
-    async def rows(case: Parameters) -> Any:
-        return sorted((row[0], row[2]) for row in (await ask(hydrate, case))[0])
-
-    async def as_maps(case: Parameters) -> Any:
-        return sorted((row["id"], row["text"]) for row in (await ask(maps, case))[0])
-
-    async def by_node(case: Parameters) -> Any:
-        record = await ask(candidates, {**case, "known": case["ids"]})
-        return sorted(row[:4] for row in record[0])
-
-    async def compared_by_id(case: Parameters) -> Any:
-        return sorted(row[:4] for row in (await ask(by_id, case))[0])
-
-    async def in_one(case: Parameters) -> Any:
-        return sorted((row[0], row[2], row[4][2]) for row in (await ask(candidates, case))[0])
-
-    async def in_two(case: Parameters) -> Any:
-        texts = {row[0]: row[2] for row in (await ask(hydrate, case))[0]}
-        record = await ask(candidates, {**case, "known": case["ids"]})
-        return sorted((row[0], row[2], texts[row[0]]) for row in record[0])
-
-    return [
-        Lever(
-            kept="texts as rows, times as text",
-            against="a map for each memory, times of the driver",
-            cases=cases,
-            ours=rows,
-            other=as_maps,
-        ),
-        Lever(
-            kept="neighbours compared by node, each embedding read once",
-            against="by id, and three times",
-            cases=cases,
-            ours=by_node,
-            other=compared_by_id,
-        ),
-        Lever(
-            kept="texts, cosines and edges in one query",
-            against="in two, one after the other",
-            cases=cases,
-            ours=in_one,
-            other=in_two,
-        ),
-    ]
 
 
 async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
@@ -257,11 +179,10 @@ async def _all_levels(
     return found
 
 
-def hub_lever(served: Served, ask: Asked, node: int, degree: int) -> Lever:
+def hub_lever(ask: Asked, hub: str, degree: int) -> Lever:
     """Go the first level from a hub."""
     level = load("explore.level").text
     all_tags = changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
-    hub = served.graph.ids[node]
     return Lever(
         kept=f"the weight alone decides before tags are read, hub of {degree:,} edges",
         against="tags of all edges are read",

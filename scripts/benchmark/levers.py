@@ -21,12 +21,11 @@ from scripts.benchmark.embed_levers import embed_levers
 from scripts.benchmark.figures import Measured, measured
 from scripts.benchmark.graphs import Graph, power_law
 from scripts.benchmark.ingest_levers import ingest_rates, make_load
-from scripts.benchmark.layout_lever import layout_lever
-from scripts.benchmark.lever_queries import Asked, Lever, hub_lever, levers_of
+from scripts.benchmark.layout_levers import arranged_lever, layout_levers
+from scripts.benchmark.lever_queries import WARM_UP, Asked, Lever, hub_lever, query_levers
+from scripts.benchmark.reading_levers import reading_levers
 from scripts.benchmark.seed_levers import vector_searches
 from scripts.benchmark.serve import Memory, serve
-
-WARM_UP = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,9 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
     async with serve(size.whole, folder / "whole", Memory(), progress) as served:
         questions = make_questions(served.graph, size.count + WARM_UP)
         async with served.session() as session:
-            levers = await levers_of(served, session, questions)
+            ask = Asked(session)
+            levers = await reading_levers(served, ask, questions)
+            levers += await query_levers(served, ask, questions)
             levers += await embed_levers(served, questions)
             found = [await pull(lever, progress) for lever in levers]
         found += await measure_clients(served)
@@ -88,17 +89,24 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
         searches = await vector_searches(served, questions, folder / "whole", progress)
     async with (
         serve(size.hubs, folder / "hubs", Memory(), progress) as served,
+        serve(size.hubs, folder / "scattered", Memory(), progress, arrange=False) as scattered,
         served.session() as session,
+        scattered.session() as other,
     ):
         for hub in served.graph.hubs[:2]:
-            lever = hub_lever(served, Asked(session), hub.node, hub.degree)
-            found.append(await pull(lever, progress))
+            ask, seed = Asked(session), served.graph.ids[hub.node]
+            for lever in (
+                hub_lever(ask, seed, hub.degree),
+                arranged_lever(ask, Asked(other), seed, hub.degree),
+            ):
+                found.append(await pull(lever, progress))
     async with (
         serve(power_law(1_000), folder / "ingest", Memory(), progress) as served,
         served.session() as session,
     ):
         rates = await ingest_rates(served, make_load(size.ingest), size.ingest_s, progress)
-        found.append(await pull(await layout_lever(served, Asked(session)), progress))
+        levers = await layout_levers(served, Asked(session))
+        found += [await pull(lever, progress) for lever in levers]
     return {
         "levers": [
             {

@@ -39,10 +39,13 @@ class Plan:
         Limits of each race, and of each race from a hub alone.
     query_s
         Limit of one run of an alternative; seconds.
+    profile_s
+        Time for which the client's stack is sampled; seconds.
     trips
-        Cases whose messages are counted.
+        Cases whose messages are counted, and whose levels are profiled.
     recalls, at_once_s, at_once_rounds
-        Recalls for each number of recalls at once in a round, their time, and rounds; seconds.
+        Questions that each number of recalls at once answers in a round, the limit of the time for
+        them, and rounds; seconds.
     varied, varied_s
         Recalls before the plans are counted, and the time for them; seconds.
     pagerank_edges
@@ -54,6 +57,7 @@ class Plan:
     race: Limits
     hubs: Limits
     query_s: float
+    profile_s: float
     trips: int
     recalls: int
     at_once_s: float
@@ -79,6 +83,7 @@ def quick() -> Plan:
         race=Limits(cases=8, contender_s=0.4, warm_up=1),
         hubs=Limits(cases=3, contender_s=0.2, warm_up=1),
         query_s=1.0,
+        profile_s=1,
         trips=3,
         recalls=100,
         at_once_s=0.4,
@@ -102,14 +107,15 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
             Part(family="recall", make=partial(recall_graph, min(500_000, edges))),
             *(Part(family="real", make=partial(read_graph, folder)) for folder in data),
         ),
-        memory=Memory(),
+        memory=Memory(page_cache_mb=4_096),  # the store of the largest graph fits
         race=Limits(cases=150, contender_s=15, warm_up=30),
-        hubs=Limits(cases=20, contender_s=5, warm_up=3),
+        hubs=Limits(cases=60, contender_s=8, warm_up=3),
         query_s=10,
+        profile_s=6,
         trips=20,
-        recalls=400,
-        at_once_s=5,
-        at_once_rounds=3,
+        recalls=120,
+        at_once_s=20,
+        at_once_rounds=6,
         varied=10_000,
         varied_s=1_200,
     )

@@ -102,7 +102,8 @@ def _at_once(steps: Sequence[Mapping[str, Any]], folder: Path) -> Plot:
     """Throughput and latency by the number of recalls at once."""
     figure, axes = _figure(height=3.5)
     numbers = [step["concurrency"] for step in steps]
-    axes.plot(numbers, [step["recalls"] / step["wall_s"] for step in steps], "o-", color="tab:blue")
+    rates = [percentile(step["per_s"], 50) for step in steps]
+    axes.plot(numbers, rates, "o-", color="tab:blue")
     axes.set_xscale("log", base=2)
     axes.set_xlabel("recalls at once")
     axes.set_ylabel("recalls per second", color="tab:blue")

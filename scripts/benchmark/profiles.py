@@ -5,7 +5,9 @@ In: a contender and cases; a server. Out: plain values for the record. Reads onl
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,10 +24,12 @@ from scripts.benchmark.serve import Served
 
 Stack = tuple[str, ...]
 
-# The loop's own frames below which every task stands.
+# Frames below which what a task does stands, and what it does in a thread.
 LOOP = "asyncio.base_events._run_once"
+THREAD = "concurrent.futures.thread.run"
+# Where the loop is when it waits, or was woken to note that a thread is at work.
+WAITING = {"selectors.select", "asyncio.selector_events._read_from_self"}
 INTERVAL_S = 0.001
-SLICE_S = 6.0
 RARE = 0.005
 # Modules by what they do, the more special ones first.
 PARTS = {
@@ -40,10 +44,10 @@ PARTS = {
 }
 
 
-async def client_profile(contender: Contender, cases: Sequence[Any]) -> dict[str, Any]:
-    """Sample the stack by processor time while cases are answered, for some seconds at most.
-
-    Of explorations: whole recalls rank and pack in threads, whose stacks a signal does not see.
+async def client_profile(
+    contender: Contender, cases: Sequence[Any], limit_s: float
+) -> dict[str, Any]:
+    """Sample the stack by processor time while cases are answered, for so many seconds at most.
 
     Returns
     -------
@@ -51,7 +55,7 @@ async def client_profile(contender: Contender, cases: Sequence[Any]) -> dict[str
         ``samples``; ``parts``: share of each part; ``frames``: each frame that is no rarer than
         `RARE`, with its callers, outermost first, and its share.
     """
-    until = time.perf_counter() + SLICE_S
+    until = time.perf_counter() + limit_s
     with _sampling() as seen:
         for case in cases:
             await contender.run(case)
@@ -74,20 +78,32 @@ def _sampling() -> Iterator[Counter[Stack]]:
     seen: Counter[Stack] = Counter()
 
     def note(_signal: int, frame: FrameType | None) -> None:
-        stack = []
-        while frame is not None:
-            stack.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
-            frame = frame.f_back
-        outermost = stack.index(LOOP) if LOOP in stack else len(stack)
+        stack = _stack(frame)
+        if not WAITING.isdisjoint(stack):  # what ranks and packs in a thread has used the time
+            others = map(_stack, sys._current_frames().values())  # the only way
+            stack = next((other for other in others if THREAD in other), stack)
+        outermost = next((n for n, name in enumerate(stack) if name in (LOOP, THREAD)), None)
         seen[tuple(reversed(stack[:outermost]))] += 1
 
-    before = signal.signal(signal.SIGPROF, note)
+    # The loop's handler wakes it where a thread is at work; what is noted must be noted at once.
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGPROF, lambda: None)
+    signal.signal(signal.SIGPROF, note)
     signal.setitimer(signal.ITIMER_PROF, INTERVAL_S, INTERVAL_S)
     try:
         yield seen
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        loop.remove_signal_handler(signal.SIGPROF)
+
+
+def _stack(frame: FrameType | None) -> list[str]:
+    """Name the functions of a stack, innermost first."""
+    stack = []
+    while frame is not None:
+        stack.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
+        frame = frame.f_back
+    return stack
 
 
 def _frames(seen: Counter[Stack]) -> list[tuple[Stack, float]]:

@@ -64,7 +64,7 @@ async def _explorations(
         label=MEASURED,
     )
     found["contenders"] = {name: recorded(result) for name, result in results.items()}
-    found["client"] = await client_profile(contenders[0], cases)
+    found["client"] = await client_profile(contenders[0], cases, plan.profile_s)
     found["server"] = await server_profile(served, cases[: plan.trips], config)
     found["trips"] = await special.trips(served, cases[: plan.trips])
     found["hubs"] = await special.hubs(served, part.hub_score, plan.hubs, progress)
@@ -76,15 +76,19 @@ async def _recalls(
 ) -> dict[str, Any]:
     questions = make_questions(served.graph, max(plan.race.cases, plan.recalls, plan.varied))
     retriever = make_retriever(served, questions)
+    ours = memoria_recalls(retriever)
     async with graphrag_recalls(served) as others:
         results = await race(
-            [*memoria_recalls(retriever), *others, round_trip(served)],
+            [*ours, *others, round_trip(served)],
             questions,
             limits=plan.race,
             meter=Meter(served.pid),
             progress=progress,
             label=MEASURED,
         )
+    client = await client_profile(ours[0], questions, plan.profile_s)
+    cases = make_cases(served.graph, plan.trips)
+    server = await server_profile(served, cases, ExploreConfig())
     at_once = await special.at_once(
         retriever,
         questions[: plan.recalls],
@@ -97,6 +101,8 @@ async def _recalls(
     )
     return {
         "contenders": {name: recorded(result) for name, result in results.items()},
+        "client": client,
+        "server": server,
         "at_once": at_once,
         "plans": plans,
     }
