@@ -21,6 +21,7 @@ from typing import Any
 
 from memoria.local import NEO4J_VERSION
 from memoria.progress import progress_bars
+from scripts.benchmark.files import graph_folder
 from scripts.benchmark.graphs import power_law
 from scripts.benchmark.lever_report import save as save_levers
 from scripts.benchmark.levers import Size, measure_levers
@@ -44,7 +45,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--data",
-        type=Path,
+        type=graph_folder,
         action="append",
         default=[],
         metavar="DIR",

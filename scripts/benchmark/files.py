@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,30 @@ import numpy as np
 
 from scripts.benchmark.graphs import DIMENSIONS, Graph
 
+NODES, EDGES = "nodes.jsonl.gz", "edges.jsonl.gz"
+
+
+def graph_folder(value: str) -> Path:
+    """Check an argument of the command line now: a graph of the user's own is measured last.
+
+    Raises
+    ------
+    ArgumentTypeError
+        A file is missing.
+    """
+    folder = Path(value)
+    for file in (NODES, EDGES):
+        if not (folder / file).is_file():
+            raise ArgumentTypeError(f"{value} holds no {file}")
+    return folder
+
 
 def read_graph(folder: Path) -> Graph:
     """Read all nodes and edges; loops and repeated edges are left out."""
-    nodes = list(_lines(folder / "nodes.jsonl.gz"))
+    nodes = list(_lines(folder / NODES))
     number = {node["id"]: index for index, node in enumerate(nodes)}
     edges: dict[tuple[int, int, str], tuple[float, tuple[str, ...]]] = {}
-    for edge in _lines(folder / "edges.jsonl.gz"):
+    for edge in _lines(folder / EDGES):
         key = (number[edge["s"]], number[edge["t"]], str(edge["type"]).lower())
         if key[0] != key[1]:
             edges[key] = (float(edge["w"]), tuple(sorted(set(edge.get("tags", ())))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from argparse import ArgumentTypeError
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from scripts.benchmark.cases import SEEDS, make_cases, make_questions
-from scripts.benchmark.files import read_graph
+from scripts.benchmark.files import graph_folder, read_graph
 from scripts.benchmark.graphs import DIMENSIONS, MEAN_DEGREE, Graph, power_law, sparse
 from scripts.benchmark.load import memories, relations
 
@@ -119,3 +120,11 @@ def test_a_real_graph_is_read_without_loops_and_repetitions(tmp_path: Path) -> N
     assert (edge.source, edge.target, edge.relation, edge.weight) == ("a", "b", "route", 0.75)
     assert edge.tags == ("x", "y")
     assert [memory.text for chunk in memories(graph) for memory in chunk] == ["Goroka", "a thing"]
+
+
+def test_a_folder_without_a_graph_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "nodes.jsonl.gz").touch()
+    with pytest.raises(ArgumentTypeError, match=r"holds no edges\.jsonl\.gz"):
+        graph_folder(str(tmp_path))
+    (tmp_path / "edges.jsonl.gz").touch()
+    assert graph_folder(str(tmp_path)) == tmp_path
