@@ -65,7 +65,8 @@ class ExploreRequest:
     hydrate_at
         When texts are read.
     memories
-        Reads them, and keeps those that the strategy's queries bring along.
+        Makes what reads them for one session's explorations, and keeps those that the strategy's
+        queries bring along.
     vector
         Embedding of the query, for strategies that compare with it; None where there is none.
     now
@@ -79,7 +80,7 @@ class ExploreRequest:
     started: float
     until: float
     hydrate_at: HydrateAt
-    memories: Memories
+    memories: Callable[[], Memories]
     vector: tuple[float, ...] | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
 
@@ -106,13 +107,17 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
     A failing seed never ends the others: its `Exploration` carries the error.
     """
     strategy = strategy_of(request.config)
-    size = request.config.seeds_per_session or len(request.seeds)
-    if strategy.together:
-        size = max(1, len(request.seeds))
+    size = group_size(request.config, len(request.seeds))
     await _in_parallel(
         _Group(store, request, listener, _start(strategy, request, start, size))
         for start in range(0, len(request.seeds), size)
     )
+
+
+def group_size(config: ExploreConfig, seeds: int) -> int:
+    """Say how many of so many seeds share a session; >= 1."""
+    size = seeds if strategy_of(config).together else config.seeds_per_session or seeds
+    return max(1, size)
 
 
 def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[_Run]:
@@ -195,7 +200,7 @@ class _Group:
         self._request = request
         self._listener = listener
         self._runs = runs
-        self._memories = request.memories
+        self._memories = request.memories()
         self._delivering = asyncio.Lock()
         reserve = min(_RESERVE_S, _RESERVE_SHARE * (request.until - request.started))
         self._levels_until = request.until - reserve
@@ -220,9 +225,9 @@ class _Group:
             until=self._levels_until, transactions=self._request.config.transactions
         ) as session:
             while (step := spread.ask()) is not None:
-                (record,) = await session.run(step.query, step.parameters)
-                self._memories.take(record.get("memories", ()))
-                self._take(spread.absorb(record))
+                records = await session.run(step.query, step.parameters)
+                self._memories.take(records[0].get("memories", ()))
+                self._take(spread.absorb(records[0]))
                 if self._is_due():
                     deliveries.create_task(self._deliver())
 
@@ -260,7 +265,7 @@ class _Group:
                 return False
 
     async def _deliver(self) -> None:
-        """Read the texts of ended branches, one query for all, and hand them over.
+        """Hand over ended branches; read the texts that are not there yet, one query for all.
 
         One at a time, so that an exploration is reported after all its paths.
         """
@@ -272,28 +277,33 @@ class _Group:
             batch = [_Ended(run, path, path.ids) for run in runs for path in run.unread]
             for run in runs:
                 run.unread = []
-            were_read = await self._read_texts(batch)
-            for one in sorted(batch, key=lambda one: path_order(one.path)):
-                self._hand_over(one.run, self._with_texts(one, were_read))
+            there, unread = self._divided(batch)
+            self._hand_over(there, were_read=True)
+            self._hand_over(unread, were_read=await self._read_texts(unread))
             for run in over:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
+    def _divided(self, batch: Iterable[_Ended]) -> tuple[list[_Ended], list[_Ended]]:
+        """Tell the branches whose texts are there from the others."""
+        known = self._memories.known.keys()
+        there: list[_Ended] = []
+        unread: list[_Ended] = []
+        for one in batch:
+            (there if known >= {*one.ids} else unread).append(one)
+        return there, unread
+
     async def _read_texts(self, batch: Collection[_Ended]) -> bool:
         """Read what is not known yet; say whether that worked."""
-        wanted = {
-            node: None for one in batch for node in one.ids if node not in self._memories.known
-        }
-        if not wanted:
+        if not batch:
             return True
-        request = self._request
         clock = asyncio.get_running_loop().time
         start = clock()
         try:
-            await self._memories.read(wanted)
+            await self._memories.read({node: None for one in batch for node in one.ids})
         except MemoriaError as exc:
-            late = clock() >= request.until - _TIMER_SLACK_S
-            for run in {one.run for one in batch if not self._memories.known.keys() >= {*one.ids}}:
+            late = clock() >= self._request.until - _TIMER_SLACK_S
+            for run in {one.run for one in self._divided(batch)[1]}:
                 run.cut = True
                 run.error = run.error or (None if late else exc)
             return False
@@ -305,10 +315,10 @@ class _Group:
     def _with_texts(self, one: _Ended, were_read: bool) -> Path | None:
         """Give a path its memories: all, or none where they could not be read.
 
-        A path that leads through a memory deleted meanwhile ends before it; None without a seed.
+        A path to a memory that was deleted before it was read ends before it; None without a seed.
         """
-        path = one.path
-        nodes = [self._memories.known.get(node) for node in one.ids]
+        path, known = one.path, self._memories.known
+        nodes = [known.get(node) for node in one.ids]
         kept = nodes.index(None) if None in nodes else len(nodes)
         memories = tuple(node for node in nodes[:kept] if node is not None)
         if kept == len(nodes):
@@ -321,11 +331,13 @@ class _Group:
         energy = hops[-1].energy_out if hops else path.start
         return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
 
-    def _hand_over(self, run: _Run, path: Path | None) -> None:
-        """Deliver a path, once: two that end before the same deleted memory are one."""
-        if path is not None and path.ids not in run.paths:
-            run.paths[path.ids] = path
-            self._listener.on_path(path)
+    def _hand_over(self, batch: Iterable[_Ended], *, were_read: bool) -> None:
+        """Deliver paths, each once: two that end before the same deleted memory are one."""
+        for one in sorted(batch, key=lambda one: path_order(one.path)):
+            path = self._with_texts(one, were_read)
+            if path is not None and path.ids not in one.run.paths:
+                one.run.paths[path.ids] = path
+                self._listener.on_path(path)
 
 
 async def _in_parallel(groups: Iterable[_Group]) -> None:

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Found(Memories):
-    """Memories that a recall found, read once each.
+    """Memories that a recall found, and what ranking asks of them.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ class Found(Memories):
 
     async def read(self, ids: Collection[str]) -> None:
         """Read those that are not known yet; of them, those that exist."""
-        if self._at_once and self._refused is None and not self._asked:
+        if self._at_once:
+            self._at_once = False  # should the explorations go on one by one: once, all the same
             await self._ask({*ids, *self.known, *self._hits})
         await super().read(ids)
 
@@ -75,6 +76,7 @@ class Found(Memories):
         except MemoriaError as exc:
             log.warning("%s: texts alone are read", type(exc).__name__)
             self._refused = exc
+            self.facts = NOTHING_KNOWN
             return
-        self.known |= memories
+        self._known.update(memories)
         self._asked = frozenset(ids)

@@ -1,4 +1,4 @@
-"""Read the memories that a caller gets to see, each once for a call.
+"""Read the memories that a caller gets to see.
 
 In: ids. Out: `MemoryNode`s, tolerant of whatever wrote the graph. Reads only.
 Query: ``explore.hydrate``.
@@ -7,7 +7,7 @@ Query: ``explore.hydrate``.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ async def hydrate(
 
 
 class Memories:
-    """Memories that one call has read.
+    """Memories read so far, by explorations that belong together; a text is that of its first read.
 
     Parameters
     ----------
@@ -44,28 +44,37 @@ class Memories:
         Where they are.
     until
         Time of the loop's clock at which reading must be over; seconds.
-
-    Attributes
-    ----------
-    known
-        Id -> memory, of those read so far.
     """
 
     def __init__(self, store: Store, *, scope: str, until: float | None) -> None:
-        self.known: dict[str, MemoryNode] = {}
         self.store = store
         self.scope = scope
         self.until = until
+        self._known: dict[str, MemoryNode] = {}
+        self._taken: list[Sequence[Any]] = []
+
+    @property
+    def known(self) -> Mapping[str, MemoryNode]:
+        """Id -> memory, of those read so far."""
+        for row in self._taken:
+            if row[0] not in self._known:
+                self._known[row[0]] = memory_node(row)
+        self._taken.clear()
+        return self._known
 
     def take(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Keep what another query brought along: rows of ``explore.hydrate``."""
-        self.known |= {row[0]: memory_node(row) for row in rows if row[0] not in self.known}
+        """Keep what another query brought along: rows of ``explore.hydrate``.
+
+        They are built when they are asked for: the next query is to be sent first.
+        """
+        self._taken += rows
 
     async def read(self, ids: Collection[str]) -> None:
         """Read those that are not known yet; of them, those that exist."""
         missing = [id_ for id_ in ids if id_ not in self.known]
         if missing:
-            self.known |= await hydrate(self.store, missing, scope=self.scope, until=self.until)
+            found = await hydrate(self.store, missing, scope=self.scope, until=self.until)
+            self._known.update(found)
 
 
 def memory_node(row: Sequence[Any]) -> MemoryNode:

@@ -16,7 +16,7 @@ from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, near_pairs
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import InvalidInputError, MemoriaError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, group_size
 from memoria.found import Found
 from memoria.rank import rank_by_energy
 from memoria.relevance import FactsRequest, gather, rank_by_relevance
@@ -174,7 +174,8 @@ class Recaller:
             max_weight=config.explore.max_weight,
             until=self._until,
         )
-        in_one_session = (config.explore.seeds_per_session or len(seeds.seeds)) >= len(seeds.seeds)
+        count = len(seeds.seeds)
+        in_one_session = group_size(config.explore, count) >= count
         found = Found(
             self._engine.store,
             request,
@@ -321,7 +322,7 @@ class Recaller:
             started=self._clock(),
             until=self._until,
             hydrate_at=hydrate_at,
-            memories=found,
+            memories=lambda: found,
             vector=None if self._vector is None else tuple(self._vector),
             now=self._started_at,
         )

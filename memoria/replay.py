@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from memoria.explore import ExploreRequest, Listener, explore
@@ -100,7 +101,7 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
             started=clock(),
             until=until,
             hydrate_at="group_end",
-            memories=Memories(store, scope=trace.scope, until=until),
+            memories=partial(Memories, store, scope=trace.scope, until=until),
             vector=trace.vector,
             now=trace.started_at,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -319,7 +320,7 @@ class GraphRetriever:
                 started=now,
                 until=until,
                 hydrate_at=hydrate_at,
-                memories=Memories(self.store, scope=self.scope, until=until),
+                memories=partial(Memories, self.store, scope=self.scope, until=until),
             )
 
         return request

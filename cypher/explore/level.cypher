@@ -4,12 +4,13 @@
 // returns: level, memories
 // One hop for every frontier memory of one or more explorations (source: 001, section 6.2).
 //
-// frontier  [exploration, id, energy], one row each; visited: a map per exploration, whose keys are
-//           ids: a list would be searched from its start for every neighbour.
+// frontier  [exploration, id, energy, whether the memory itself is wanted], one row each; visited: a
+//           map per exploration, whose keys are ids: a list would be searched from its start for
+//           every neighbour.
 // level     [exploration, id, degree, any neighbour above the threshold, children], one row for each
 //           frontier memory found; children: [id, -transfer, relation, direction, tags, weight,
 //           tag similarity], in the order in which they are selected, at most cap of them.
-// memories  those of the frontier, as in explore.hydrate: each lies on a path, and here it is at hand.
+// memories  those wanted, as in explore.hydrate: each lies on a path, and here it is at hand.
 //
 // The order of the arithmetic binds: Python computes the same doubles, bit for bit.
 UNWIND $p.frontier AS f
@@ -63,7 +64,7 @@ CALL (f, current, degree) {
          collect(CASE WHEN NOT seen THEN [id] + edge END) AS children
 }
 RETURN collect([f[0], f[1], degree, any_above, children]) AS level,
-       collect([
+       collect(CASE WHEN f[3] THEN [
          current.id, labels(current), current.text, current.tags, current.topics, current.entities,
          current.category, current.priority, current.`when`,
          CASE
@@ -71,4 +72,4 @@ RETURN collect([f[0], f[1], degree, any_above, children]) AS level,
              THEN toString(current.created_at)
          END,
          current.metadata
-       ]) AS memories
+       ] END) AS memories

@@ -6,7 +6,7 @@
 // two levels the choice among its children. Python chooses for itself, and takes a level only where
 // its own frontier is the one that was expanded here; where it is not, it goes on with explore.level.
 //
-// frontier  [exploration, id, energy] of each seed; the explorations are numbered from 0, in order.
+// frontier  as in explore.level, of each seed; the explorations are numbered from 0, in order.
 // levels    given: how many, at most. Returned: [frontier, level] of each, the latter with the
 //           columns of explore.level.
 // memories  of all frontiers, as in explore.hydrate.

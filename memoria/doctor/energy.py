@@ -11,6 +11,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 
 from memoria.config import ExploreConfig
 from memoria.doctor.memories import show_memory
@@ -115,7 +116,7 @@ async def _explore(
         started=now,
         until=until,
         hydrate_at="group_end",
-        memories=Memories(subject.store, scope=scope, until=until),
+        memories=partial(Memories, subject.store, scope=scope, until=until),
     )
     listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
     await explore(subject.store, request, listener)

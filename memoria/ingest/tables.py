@@ -124,23 +124,30 @@ class Tables:
         self._starts.append(self._starts[-1] + self._write(self._relations, cells))
 
     def arrange(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
-        """Put the edges of each memory side by side in the file, and so in the store.
+        """Put each edge beside the others of the busier of its ends; so it is then stored.
 
-        Each edge stands with the busier of its ends: a hub is read from few pages, not from as
-        many as it has edges. Called last.
+        A hub is read from few pages, not from as many as it has edges. The last to be called;
+        meanwhile the relations stand on disk twice.
 
         Parameters
         ----------
         source, target
             Ends of all relations written, in that order, as numbers of memories; (E,).
+
+        Raises
+        ------
+        ValueError
+            They are not as many as the relations.
         """
+        starts, self._starts = self._starts, array("q")
+        if not len(source) == len(target) == len(starts) - 1:
+            raise ValueError(f"{len(source)} edges to arrange, {len(starts) - 1} written")
+        self._relations.close()
         if not len(source):
             return
         degrees = np.bincount(np.concatenate([source, target]))
         busier = np.where(degrees[source] >= degrees[target], source, target)
-        self._relations.close()
         arranged = self.relations.with_name("arranged.csv")
-        starts = self._starts
         with (
             self.relations.open("rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines,

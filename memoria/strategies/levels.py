@@ -164,14 +164,20 @@ def level_parameters(
 
     ``cap`` follows the largest frontier: before a taken candidate of a parent stand at most
     ``max_branches - 1`` taken by itself and ``max_branches * (F - 1)`` claimed by the others.
+    A memory that several explorations stand on is wanted once.
     """
+    branches = [
+        (index, branch)
+        for index, exploration in enumerate(explorations)
+        for branch in exploration.frontier
+    ]
+    first = {branch.id: index for index, branch in reversed(branches)}
     largest = max(len(exploration.frontier) for exploration in explorations)
     return {
         "cap": config.max_branches * largest,
         "frontier": [
-            [index, branch.id, branch.energy]
-            for index, exploration in enumerate(explorations)
-            for branch in exploration.frontier
+            [index, branch.id, branch.energy, first[branch.id] == index]
+            for index, branch in branches
         ],
         "max_weight": float(config.max_weight),
         "min_activation": float(config.min_activation),

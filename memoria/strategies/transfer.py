@@ -135,7 +135,7 @@ class SingleTripSpread(TransferSpread):
         for frontier, level in record["levels"]:
             rows = level_rows(level, len(active))
             for index, exploration in [*going.items()]:
-                assumed = [(id_, energy) for owner, id_, energy in frontier if owner == index]
+                assumed = [(id_, energy) for owner, id_, energy, *_ in frontier if owner == index]
                 if (
                     exploration.frontier
                     and exploration.stands_on(assumed)

@@ -28,7 +28,6 @@ Parameters = Mapping[str, Any]
 
 CANDIDATES = 50
 WARM_UP = 20
-HUB_CASES = WARM_UP + 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +72,20 @@ class Asked:
         return (await result.fetch(1))[0]
 
 
+def seed_parameters(question: Question) -> Parameters:
+    """Ask for the seeds of a question, by its vector or its words."""
+    return {
+        "kinds": [],
+        "limit": CANDIDATES,
+        "lucene": lucene_query(question.text, SCOPE),
+        "scope": SCOPE,
+        "vector": question.vector.tolist(),
+    }
+
+
 async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
     """Search for seeds."""
-    cases = [
-        {
-            "kinds": [],
-            "limit": CANDIDATES,
-            "lucene": lucene_query(question.text, SCOPE),
-            "scope": SCOPE,
-            "vector": question.vector.tolist(),
-        }
-        for question in questions
-    ]
+    cases = [seed_parameters(question) for question in questions]
     search, words = load("seeds.vector_search").text, load("seeds.text").text
     one = text_of("seeds_in_one")
 
@@ -136,7 +137,15 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
         return {**case, "visited": [list(visited) for visited in case["visited"]]}
 
     def elements(case: Parameters) -> Parameters:
-        return {**case, "frontier": [[i, element[node], e] for i, node, e in case["frontier"]]}
+        return {
+            **case,
+            "frontier": [[i, element[node], *rest] for i, node, *rest in case["frontier"]],
+        }
+
+    async def checked(case: Sequence[Parameters]) -> Any:
+        seeds = [row[1] for row in case[0]["frontier"]]
+        await ask(text_of("existing"), {"ids": seeds, "scope": SCOPE})
+        return await ours(case)
 
     ours = explore(level)
     as_list = changed(
@@ -158,6 +167,7 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
                 explore(untyped),
             ),
             ("frontier by scope and id", "by elementId", explore(by_element, elements)),
+            ("the first level says which seeds exist", "a query of its own before", checked),
         )
     ]
 
@@ -177,32 +187,6 @@ async def _all_levels(
         for spread, row in zip(active, rows, strict=True):
             spread.absorb(row)
     return found
-
-
-def hub_lever(ask: Asked, hub: str, degree: int) -> Lever:
-    """Go the first level from a hub."""
-    level = load("explore.level").text
-    all_tags = changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
-    return Lever(
-        kept=f"the weight alone decides before tags are read, hub of {degree:,} edges",
-        against="tags of all edges are read",
-        cases=[None] * HUB_CASES,
-        ours=first_level(ask, SCOPE, hub, level),
-        other=first_level(ask, SCOPE, hub, all_tags),
-    )
-
-
-def first_level(ask: Asked, scope: str, hub: str, text: str | None = None) -> Run:
-    """Return what asks for the first level from a hub, by memoria's query or another."""
-    level = text or load("explore.level").text
-    config = ExploreConfig()
-    spread = TransferExploration(Seed(id=hub, score=1.0), config)
-    parameters = level_parameters([spread], scope=scope, query_tags=(), config=config)
-
-    async def run(_: None) -> Any:
-        return (await ask(level, parameters))[0]
-
-    return run
 
 
 def changed(text: str, old: str, new: str) -> str:

@@ -226,12 +226,27 @@ async def test_recall_in_several_sessions_asks_once_more_for_the_hits_and_the_ra
     assert again.ranked == recall.ranked == (await warm.recall(question)).ranked
 
 
-async def test_a_recall_that_streams_reads_nothing_twice(
+async def test_a_recall_that_streams_reads_once_what_no_level_brought(
     warm: GraphRetriever, driver: neo4j.AsyncDriver
 ) -> None:
+    brought: list[list[str]] = []
     read: list[str] = []
 
     class Seen(Store):
+        @asynccontextmanager
+        async def session(self, *args: Any, **options: Any) -> AsyncIterator[Session]:
+            async with super().session(*args, **options) as session:
+                run = session.run
+
+                async def see(query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+                    records = await run(query, parameters)
+                    if query.name == "explore.level":
+                        brought.append([row[0] for row in records[0]["memories"]])
+                    return records
+
+                session.run = see  # type: ignore[method-assign]
+                yield session
+
         async def run(
             self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
         ) -> list[neo4j.Record]:
@@ -247,25 +262,39 @@ async def test_a_recall_that_streams_reads_nothing_twice(
     question = "memory number 12 of the web"
     async with retriever.recall_stream(question) as stream:
         assert [path async for path in stream]
+    assert any(brought)
+    assert all(len(ids) == len(set(ids)) for ids in brought), "seeds meet: once a level"
     assert len(read) == len(set(read))
+    assert not {id_ for ids in brought for id_ in ids} & set(read)
     assert stream.result.ranked == (await warm.recall(question)).ranked
 
 
-async def test_streaming_hydrates_at_most_once_per_level_beside_the_next(
+async def test_a_path_arrives_with_the_level_that_ends_it(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire
+) -> None:
+    # s - a ends after one hop, while s - b - c - d goes on.
+    await write(
+        driver, {scope: graph(edge("s", "a"), edge("s", "b"), edge("b", "c"), edge("c", "d"))}
+    )
+    retriever = GraphRetriever(driver, scope=scope + HERE)
+    arrived = {}
+    for max_depth in (5, 3):
+        wire.clear()
+        config = ExploreConfig(min_activation=0, max_depth=max_depth)
+        async for path in retriever.stream_paths([Seed(id="s", score=1.0)], config=config):
+            arrived[max_depth, path.ids[-1]] = wire.records
+    # Its hops + 1; where no level expands the last memory, another for the text of that.
+    assert arrived == {(5, "a"): 2, (5, "d"): 4, (3, "a"): 2, (3, "d"): 4}
+    assert wire.sent.count("RUN explore.hydrate") == 1
+
+
+async def test_strategies_without_texts_read_them_once_the_steps_are_done(
     warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
 ) -> None:
     wire.clear()
-    stream = warm.stream_paths(web[:1])
-    paths = [path async for path in stream]
-    levels = stream.result[0].stats.levels
-    assert wire.count("RUN explore.level") == levels
-    assert 1 <= wire.count("RUN explore.hydrate") <= levels
-
-    # The texts of a branch with h hops are asked for before level h + 3 is: its end shows at
-    # level h + 1, and they travel beside level h + 2.
-    shortest = min(len(path.hops) for path in paths)
-    before = wire.sent[: wire.sent.index("RUN explore.hydrate")]
-    assert before.count("RUN explore.level") <= shortest + 2
+    config = ExploreConfig(strategy="lif")
+    assert [path async for path in warm.stream_paths(web, config=config)]
+    assert wire.sent == ["RUN explore.edges"] * 3 + ["RUN explore.hydrate"]
 
 
 async def test_managed_transactions_send_begin_and_commit(

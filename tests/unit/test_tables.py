@@ -2,37 +2,75 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from memoria.ingest import Tables
+from memoria.ingest import Tables, write_tables
 from memoria.ingest.rows import relation_row
 from memoria.types import Relation
+from memoria.validation import DEFAULT_KINDS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-IDS = ["hub", "a\nb", "c"]
+IDS = ["a\nb", "hub", "c"]
+SOURCE, TARGET = np.array([0, 1, 2, 0, 1]), np.array([2, 0, 1, 1, 2])
+NAMES = [f'{number}\nof "{IDS[end]}"' for number, end in enumerate(SOURCE)]
+# The first edge is not the hub's, and its busier end is the one with the lowest number.
+ARRANGED = [0, 1, 2, 3, 4]
+
+
+def relations() -> list[Relation]:
+    """Edge by edge, the one that is not the hub's in the middle."""
+    return [
+        Relation(source=IDS[SOURCE[number]], target=IDS[TARGET[number]], relation=NAMES[number])
+        for number in (1, 2, 0, 3, 4)
+    ]
+
+
+def order_in(file: Path) -> list[int]:
+    """Numbers of the edges, in the order of the file."""
+    text = file.read_text()
+    found = {text.index(name.replace('"', '""')): number for number, name in enumerate(NAMES)}
+    assert text.startswith(":START_ID(Memory),")
+    assert all(text.count(name.replace('"', '""')) == 1 for name in NAMES)
+    return [found[place] for place in sorted(found)]
 
 
 def test_edges_stand_with_the_busier_of_their_ends(tmp_path: Path) -> None:
-    source, target = np.array([1, 0, 2, 1, 0]), np.array([2, 1, 0, 0, 2])
-    names = [f'{number}\nof "{IDS[end]}"' for number, end in enumerate(source)]
+    order = [1, 2, 0, 3, 4]
     with Tables(tmp_path, scope="s", now=NOW) as tables:
-        for name, one, other in zip(names, source, target, strict=True):
-            relation = Relation(source=IDS[one], target=IDS[other], relation=name)
+        for relation in relations():
             tables.add_relation(relation_row(relation))
-        tables.arrange(source, target)
-    after = tables.relations.read_bytes()
+        tables.arrange(SOURCE[order], TARGET[order])
     assert tables.multiline
-    assert after.startswith(b":START_ID(Memory),")
-    assert after.count(b":START_ID") == 1
-    places = [after.index(name.replace('"', '""').encode()) for name in names]
-    assert all(after.count(name.replace('"', '""').encode()) == 1 for name in names)
-    assert np.argsort(places).tolist() == [1, 2, 3, 4, 0], "those of the hub, in their order"
+    assert order_in(tables.relations) == ARRANGED
+
+
+def test_tables_made_of_files_are_arranged(tmp_path: Path) -> None:
+    edges = [
+        {"source": one.source, "target": one.target, "relation": one.relation}
+        for one in relations()
+    ]
+    memories = [{"id": id_, "kind": "Event", "text": "t"} for id_ in IDS]
+    file = tmp_path / "graph.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in [*edges, *memories]))
+    with Tables(tmp_path / "tables", scope="s", now=NOW) as tables:
+        write_tables([file], tables, kinds=DEFAULT_KINDS)
+    assert order_in(tables.relations) == [1, 2, 3, 4, 0], "numbered as they come: the hub first"
 
 
 def test_tables_without_edges_stay_as_they_are(tmp_path: Path) -> None:
     with Tables(tmp_path, scope="s", now=NOW) as tables:
         tables.arrange(np.array([], int), np.array([], int))
     assert tables.relations.read_bytes().count(b"\n") == 1
+
+
+def test_ends_that_are_not_those_of_the_relations_are_refused(tmp_path: Path) -> None:
+    with Tables(tmp_path, scope="s", now=NOW) as tables:
+        for relation in relations():
+            tables.add_relation(relation_row(relation))
+        with pytest.raises(ValueError, match="4 edges to arrange, 5 written"):
+            tables.arrange(SOURCE[:4], TARGET[:4])
