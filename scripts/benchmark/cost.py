@@ -2,8 +2,8 @@
 
     time = queries * (round trip + overhead) + memories * per memory + edges * per edge
 
-Queries are the levels and one for the texts; edges are those at memories that are expanded. The
-size of the graph is no term: what it does to the time is what the model leaves unexplained.
+Edges are those at memories that are expanded. The size of the graph is no term: what it does to the
+time is what the model leaves unexplained.
 
 In: a record. Out: a `CostModel`. Touches nothing.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scripts.benchmark.figures import percentile
-from scripts.benchmark.names import MEMORIA, ROUND_TRIP
+from scripts.benchmark.names import BARE, MEMORIA, ROUND_TRIP
 
 Floats = NDArray[np.float64]
 
@@ -53,20 +53,32 @@ class CostModel:
         return found
 
 
-def terms_of(graph: Mapping[str, Any]) -> Floats:
-    """Count queries, memories and edges of each exploration of all seeds; (N, 3)."""
-    one = graph["contenders"][MEMORIA]
-    queries = [levels + 1 for levels in one["levels"]]
-    return np.column_stack([queries, one["nodes"], one["edges_read"]]).astype(float)
+def queries_of(graph: Mapping[str, Any]) -> dict[int, int]:
+    """Count the queries of an exploration of all seeds, case by case."""
+    bare = graph["contenders"][BARE]
+    return dict(zip(bare["case"], map(len, bare["took_s"]), strict=True))
+
+
+def terms_of(graph: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Count queries, memories and edges of each exploration of all seeds, and say how long it took.
+
+    Returns
+    -------
+    tuple
+        Terms, (N, 3), and milliseconds, (N,).
+    """
+    one, queries = graph["contenders"][MEMORIA], queries_of(graph)
+    columns = zip(one["case"], one["nodes"], one["edges_read"], one["wall_ms"], strict=True)
+    rows = [(queries[case], *rest) for case, *rest in columns if case in queries]
+    found = np.array(rows, dtype=float)
+    return found[:, :3], found[:, 3]
 
 
 def fit_cost(graphs: Sequence[Mapping[str, Any]]) -> CostModel:
     """Fit the sum by least squares of the relative errors; no term is negative."""
-    terms = np.concatenate([terms_of(graph) for graph in graphs])
-    walls = np.concatenate([graph["contenders"][MEMORIA]["wall_ms"] for graph in graphs])
-    trips = np.concatenate(
-        [np.full(len(graph["contenders"][MEMORIA]["wall_ms"]), trip_of(graph)) for graph in graphs]
-    )
+    counted = [terms_of(graph) for graph in graphs]
+    terms, walls = (np.concatenate(columns) for columns in zip(*counted, strict=True))
+    trips = np.repeat([trip_of(graph) for graph in graphs], [len(each) for _, each in counted])
     rest = walls - trips * terms[:, 0]
     kept = [0, 1, 2]
     found = np.zeros(3)

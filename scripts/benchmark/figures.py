@@ -32,13 +32,15 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One lever's times; ms, p50, and theirs over ours."""
+    """One lever's times; ms, p50 and each, and theirs over ours."""
 
     kept: str
     against: str
     ours_ms: float
     other_ms: float
     times: Ratio
+    each_ours_ms: list[float]
+    each_other_ms: list[float]
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -86,6 +88,8 @@ def measured(
         ours_ms=percentile(ours_ms, 50),
         other_ms=percentile(other_ms, 50),
         times=ratio(other_ms, ours_ms),
+        each_ours_ms=[round(value, 3) for value in ours_ms],
+        each_other_ms=[round(value, 3) for value in other_ms],
     )
 
 

@@ -1,15 +1,31 @@
-"""How the edges of a hub are stored: in which order, where the weight stands, and in a list.
+"""What becomes of a hub: what its first level reads, and how its edges are stored.
 
-In: a server. Out: `Lever`s. Writes scopes of its own.
+In: a server. Out: `Lever`s. `layout_levers` writes scopes of its own; the others only read.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import neo4j
+import numpy as np
+
+from memoria.config import ExploreConfig
 from memoria.queries import load
-from scripts.benchmark.lever_queries import HUB_CASES, Asked, Lever, changed, first_level
+from memoria.strategies.levels import TransferExploration, level_parameters
+from memoria.types import Seed
+from scripts.benchmark.alternatives import alternatives
+from scripts.benchmark.cases import SEEDS, Case
+from scripts.benchmark.explorers import memoria_contenders
+from scripts.benchmark.graphs import Hub
+from scripts.benchmark.lever_queries import WARM_UP, Asked, Lever, Parameters, Run, changed
 from scripts.benchmark.load import SCOPE
+from scripts.benchmark.profiles import Profiler
 from scripts.benchmark.queries import text_of
 from scripts.benchmark.serve import DATABASE, Served
+
+CASES = WARM_UP + 40
+BESIDE_CASES, BESIDE_WARM_UP, BESIDE_S = 13, 3, 60.0
 
 HUB = "hub"
 DEGREE = 25_000
@@ -26,14 +42,89 @@ _LISTED = """\
 """
 
 
-def arranged_lever(ask: Asked, scattered: Asked, hub: str, degree: int) -> Lever:
-    """Go the first level from a hub of one graph on two servers, imported in different orders."""
+def hub_levers(ask: Asked, scattered: Asked, hub: str, degree: int) -> list[Lever]:
+    """Go the first level from a hub; ``scattered`` asks a server with the same graph.
+
+    Its edges were imported there in the order in which they were made.
+    """
+    level = load("explore.level").text
+    all_tags = changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
+    ours, config = first_level(ask, SCOPE, hub), ExploreConfig()
+    facts = {**first_parameters(SCOPE, hub), "least": config.min_activation * degree**0.5}
+
+    async def silent(case: Any) -> None:
+        await ours(case)
+
+    async def least(_: Any) -> None:
+        await ask(text_of("least_of_hub"), facts)
+
+    return [
+        Lever(kept=kept, against=against, cases=[None] * CASES, ours=mine, other=other)
+        for kept, against, mine, other in (
+            (
+                f"the weight alone decides before tags are read, hub of {degree:,} edges",
+                "tags of all edges are read",
+                ours,
+                first_level(ask, SCOPE, hub, all_tags),
+            ),
+            (
+                f"the first level from a hub of {degree:,} edges",
+                "the floor: its edges counted by their weight, nothing else read",
+                silent,
+                least,
+            ),
+            (
+                f"edges imported by the busier of their ends, hub of {degree:,} edges",
+                "in the order in which they were made",
+                ours,
+                first_level(scattered, SCOPE, hub),
+            ),
+        )
+    ]
+
+
+async def hub_profile(session: neo4j.AsyncSession, hub: str, degree: int) -> dict[str, Any]:
+    """Profile the first level from a hub: ``query``, and ``operators`` as of `Profiler`."""
+    profiler = Profiler(session)
+    await profiler(load("explore.level").text, first_parameters(SCOPE, hub))
+    query = f"`explore.level`, the first from a hub of {degree:,} edges"
+    return {"query": query, "operators": profiler.operators()}
+
+
+def beside_hub_lever(served: Served, hub: Hub) -> Lever:
+    """Explore from five seeds that are joined to a hub, by memoria and as source 001 prints it."""
+    graph, config = served.graph, ExploreConfig(seeds_per_session=SEEDS)
+    joined = np.concatenate(
+        [graph.target[graph.source == hub.node], graph.source[graph.target == hub.node]]
+    )
+    rng = np.random.default_rng(13)
+    cases = [
+        Case(
+            seeds=tuple(
+                Seed(id=graph.ids[node], score=1.0 - place / 10)
+                for place, node in enumerate(rng.choice(joined, SEEDS, replace=False))
+            )
+        )
+        for _ in range(BESIDE_CASES)
+    ]
+    memoria, printed = (
+        memoria_contenders(served, config)[0],
+        alternatives(served, config, BESIDE_S)[0],
+    )
+
+    async def ours(case: Case) -> Any:
+        return (await memoria.run(case)).found
+
+    async def other(case: Case) -> Any:
+        return (await printed.run(case)).found
+
     return Lever(
-        kept=f"edges imported by the busier of their ends, hub of {degree:,} edges",
-        against="in the order in which they were made",
-        cases=[None] * HUB_CASES,
-        ours=first_level(ask, SCOPE, hub),
-        other=first_level(scattered, SCOPE, hub),
+        kept=f"explorations from five memories joined to a hub of {hub.degree:,} edges",
+        against="the query as source 001 prints it",
+        cases=cases,
+        ours=ours,
+        other=other,
+        warm_up=BESIDE_WARM_UP,
     )
 
 
@@ -54,7 +145,7 @@ async def layout_levers(served: Served, ask: Asked) -> list[Lever]:
     ours = first_level(ask, WEIGHT_LAST, HUB)
     listed = changed(load("explore.level").text, _ALL_EDGES, _LISTED)
     return [
-        Lever(kept=kept, against=against, cases=[None] * HUB_CASES, ours=ours, other=by)
+        Lever(kept=kept, against=against, cases=[None] * CASES, ours=ours, other=by)
         for kept, against, by in (
             (
                 f"the weight stored after an edge's other properties, hub of {DEGREE:,} edges",
@@ -68,3 +159,20 @@ async def layout_levers(served: Served, ask: Asked) -> list[Lever]:
             ),
         )
     ]
+
+
+def first_parameters(scope: str, hub: str) -> Parameters:
+    """Ask for the first level from a hub, with all the energy there can be."""
+    config = ExploreConfig()
+    spread = TransferExploration(Seed(id=hub, score=1.0), config)
+    return level_parameters([spread], scope=scope, query_tags=(), config=config)
+
+
+def first_level(ask: Asked, scope: str, hub: str, text: str | None = None) -> Run:
+    """Return what asks for the first level from a hub, by memoria's query or another."""
+    level, parameters = text or load("explore.level").text, first_parameters(scope, hub)
+
+    async def run(_: None) -> Any:
+        return (await ask(level, parameters))[0]
+
+    return run

@@ -6,7 +6,7 @@ In: a record of `levers`. Out: ``levers.json`` and ``levers.md``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,10 @@ def markdown(record: Mapping[str, Any]) -> str:
             f"| {row['ratio']} |"
             for row in record["levers"]
         ),
+        "",
+        "| query, profiled | operator | database hits | share | rows |",
+        "|---|---|---|---|---|",
+        *_profile_lines(record["profiles"]),
         "",
         *_search_lines(record["searches"]),
         "",
@@ -49,6 +53,18 @@ def markdown(record: Mapping[str, Any]) -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _profile_lines(profiles: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Write the operators of each query that make up a hundredth of its database hits."""
+    for profile in profiles:
+        whole = sum(row["hits"] for row in profile["operators"])
+        for row in profile["operators"]:
+            if row["hits"] * 100 >= whole > 0:
+                yield (
+                    f"| {profile['query']} | {row['operator']} | {row['hits']:,} "
+                    f"| {100 * row['hits'] / whole:.0f} % | {row['rows']:,} |"
+                )
 
 
 def _search_lines(record: Mapping[str, Any]) -> list[str]:

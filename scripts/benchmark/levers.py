@@ -20,10 +20,15 @@ from scripts.benchmark.delay import recalls_over_delays
 from scripts.benchmark.embed_levers import embed_levers
 from scripts.benchmark.figures import Measured, measured
 from scripts.benchmark.graphs import Graph, power_law
+from scripts.benchmark.hub_levers import (
+    beside_hub_lever,
+    hub_levers,
+    hub_profile,
+    layout_levers,
+)
 from scripts.benchmark.ingest_levers import ingest_rates, make_load
-from scripts.benchmark.layout_levers import arranged_lever, layout_levers
-from scripts.benchmark.lever_queries import WARM_UP, Asked, Lever, hub_lever, query_levers
-from scripts.benchmark.reading_levers import reading_levers
+from scripts.benchmark.lever_queries import WARM_UP, Asked, Lever, query_levers
+from scripts.benchmark.reading_levers import reading_levers, recall_profiles
 from scripts.benchmark.seed_levers import vector_searches
 from scripts.benchmark.serve import Memory, serve
 
@@ -86,6 +91,7 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
         found += await measure_warm_up(served, questions)
         found += await measure_turns(served, questions)
         delays = await recalls_over_delays(served, questions[: size.count // 2], progress)
+        profiles = await recall_profiles(served, questions[:WARM_UP])
         searches = await vector_searches(served, questions, folder / "whole", progress)
     async with (
         serve(size.hubs, folder / "hubs", Memory(), progress) as served,
@@ -95,11 +101,10 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
     ):
         for hub in served.graph.hubs[:2]:
             ask, seed = Asked(session), served.graph.ids[hub.node]
-            for lever in (
-                hub_lever(ask, seed, hub.degree),
-                arranged_lever(ask, Asked(other), seed, hub.degree),
-            ):
-                found.append(await pull(lever, progress))
+            levers = hub_levers(ask, Asked(other), seed, hub.degree)
+            found += [await pull(lever, progress) for lever in levers]
+            profiles.append(await hub_profile(session, seed, hub.degree))
+        found.append(await pull(beside_hub_lever(served, served.graph.hubs[-1]), progress))
     async with (
         serve(power_law(1_000), folder / "ingest", Memory(), progress) as served,
         served.session() as session,
@@ -115,9 +120,11 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
                 "ours_ms": each.ours_ms,
                 "other_ms": each.other_ms,
                 "ratio": str(each.times),
+                "each_ms": [each.each_ours_ms, each.each_other_ms],
             }
             for each in found
         ],
+        "profiles": profiles,
         "searches": searches,
         "ingest": rates,
         "delays": delays,

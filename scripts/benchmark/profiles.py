@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+import neo4j
+
 from memoria.config import ExploreConfig
 from memoria.queries import load
 from scripts.benchmark.cases import Case
@@ -95,6 +97,7 @@ def _sampling() -> Iterator[Counter[Stack]]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         loop.remove_signal_handler(signal.SIGPROF)
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)  # one may be under way still
 
 
 def _stack(frame: FrameType | None) -> list[str]:
@@ -125,36 +128,46 @@ def _part(stack: Stack) -> str:
     return "event loop and sockets"
 
 
+class Profiler:
+    """Sends queries under ``PROFILE``, and adds up what their operators touch."""
+
+    def __init__(self, session: neo4j.AsyncSession) -> None:
+        self._session = session
+        self._hits: Counter[str] = Counter()
+        self._rows: Counter[str] = Counter()
+
+    async def __call__(self, text: str, parameters: Mapping[str, Any]) -> neo4j.Record:
+        """Send a query, whose parameters are its map ``$p``; return its record."""
+        result = await self._session.run(f"PROFILE {text}", p=dict(parameters))
+        records = [record async for record in result]
+        for operator in _operators((await result.consume()).profile or {}):
+            name = operator["operatorType"].partition("@")[0]
+            self._hits[name] += operator.get("dbHits", 0)
+            self._rows[name] += operator.get("rows", 0)
+        return records[0]
+
+    def operators(self) -> list[dict[str, Any]]:
+        """Sum up each operator: ``operator``, ``hits``, ``rows``; most database hits first."""
+        return [
+            {"operator": name, "hits": count, "rows": self._rows[name]}
+            for name, count in self._hits.most_common()
+        ]
+
+
 async def server_profile(
     served: Served, cases: Sequence[Case], config: ExploreConfig
 ) -> list[dict[str, Any]]:
-    """``PROFILE`` every level of some explorations.
-
-    Returns
-    -------
-    list
-        Each operator of the plan, those with most database hits first: ``operator``, ``hits`` and
-        ``rows`` of all levels.
-    """
+    """Profile every level of some explorations; see `Profiler.operators`."""
     level = load("explore.level").text
-    hits: Counter[str] = Counter()
-    rows: Counter[str] = Counter()
     async with served.session() as session:
+        profiler = Profiler(session)
 
         async def ask(parameters: Mapping[str, Any]) -> Any:
-            result = await session.run(f"PROFILE {level}", p=dict(parameters))
-            records = [record async for record in result]
-            for operator in _operators((await result.consume()).profile or {}):
-                name = operator["operatorType"].partition("@")[0]
-                hits[name] += operator.get("dbHits", 0)
-                rows[name] += operator.get("rows", 0)
-            return records[0][0]
+            return (await profiler(level, parameters))["level"]
 
         for case in cases:
             await spread_by(ask, case, config)
-    return [
-        {"operator": name, "hits": count, "rows": rows[name]} for name, count in hits.most_common()
-    ]
+    return profiler.operators()
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -16,8 +16,9 @@ from memoria.relevance.candidates import MAX_DEGREE
 from memoria.types import Seeds
 from scripts.benchmark.cases import Case, Question
 from scripts.benchmark.explorers import spread_by
-from scripts.benchmark.lever_queries import Asked, Lever, Parameters, changed
+from scripts.benchmark.lever_queries import Asked, Lever, Parameters, changed, seed_parameters
 from scripts.benchmark.load import SCOPE
+from scripts.benchmark.profiles import Profiler
 from scripts.benchmark.queries import text_of
 from scripts.benchmark.recalls import make_retriever
 from scripts.benchmark.serve import Served
@@ -27,8 +28,9 @@ _TEXTS = ",\n       collect([\n         current.id,"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """What one recall reads: by its last query, and before."""
+    """What one recall asked: for its seeds, its levels, and with its last query."""
 
+    question: Question
     case: Case
     hits: tuple[str, ...]
     facts: Parameters
@@ -37,7 +39,12 @@ class _Read:
 async def reading_levers(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
     """Read what a recall found."""
     cases = await _cases(served, questions)
-    return [*_forms(cases, ask), _within_levels(cases, ask), _beside_levels(served, cases, ask)]
+    return [
+        *_forms(cases, ask),
+        _within_levels(cases, ask),
+        _beside_levels(served, cases, ask),
+        _whole(served, cases, ask, questions),
+    ]
 
 
 async def _cases(served: Served, questions: Sequence[Question]) -> list[_Read]:
@@ -49,6 +56,7 @@ async def _cases(served: Served, questions: Sequence[Question]) -> list[_Read]:
         paths = (*(path for each in recall.explorations for path in each.paths), *recall.hits)
         cases.append(
             _Read(
+                question=question,
                 case=Case(seeds=recall.seeds.seeds, tags=question.tags),
                 hits=_ids(recall.seeds),
                 facts={
@@ -69,10 +77,37 @@ def _ids(seeds: Seeds) -> tuple[str, ...]:
     return tuple(hit.id for hit in (*seeds.seeds, *seeds.runners_up))
 
 
+async def recall_profiles(served: Served, questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """Profile every query of some recalls: ``query``, and ``operators`` as of `Profiler`."""
+    cases = await _cases(served, questions)
+    found = []
+    for name in ("seeds.vector_search", "seeds.text", "explore.level", "relevance.candidates"):
+        async with served.session() as session:
+            profiler, text = Profiler(session), load(name).text
+
+            async def ask_level(
+                parameters: Parameters, profiler: Profiler = profiler, text: str = text
+            ) -> Any:
+                return (await profiler(text, parameters))["level"]
+
+            for case in cases:
+                if name == "explore.level":
+                    await spread_by(ask_level, case.case, ExploreConfig())
+                elif name == "relevance.candidates":
+                    await profiler(text, case.facts)
+                else:
+                    await profiler(text, seed_parameters(case.question))
+        found.append(
+            {"query": f"`{name}`, of {len(cases)} recalls", "operators": profiler.operators()}
+        )
+    return found
+
+
 def _forms(cases: Sequence[_Read], ask: Asked) -> list[Lever]:
     """Ask for the same in another form, or by another number of queries."""
     hydrate, candidates = load("explore.hydrate").text, load("relevance.candidates").text
     by_id, maps = text_of("candidates_by_id"), text_of("hydrate_maps")
+    columns = text_of("hydrate_columns")
     facts = [case.facts for case in cases]
 
     async def rows(case: Parameters) -> Any:
@@ -80,6 +115,10 @@ def _forms(cases: Sequence[_Read], ask: Asked) -> list[Lever]:
 
     async def as_maps(case: Parameters) -> Any:
         return sorted((row["id"], row["text"]) for row in (await ask(maps, case))[0])
+
+    async def as_columns(case: Parameters) -> Any:
+        ids, _, texts, *_ = (await ask(columns, case))[0]
+        return sorted(zip(ids, texts, strict=True))
 
     async def by_node(case: Parameters) -> Any:
         record = await ask(candidates, {**case, "known": case["ids"]})
@@ -105,6 +144,7 @@ def _forms(cases: Sequence[_Read], ask: Asked) -> list[Lever]:
                 rows,
                 as_maps,
             ),
+            ("texts as rows", "a list for each property", rows, as_columns),
             (
                 "neighbours compared by node, each embedding read once",
                 "by id, and three times",
@@ -150,7 +190,7 @@ def _within_levels(cases: Sequence[_Read], ask: Asked) -> Lever:
         against="texts of all in a query of their own",
         cases=[case.case for case in cases],
         ours=explore(level),
-        other=explore(level.partition(_TEXTS)[0]),
+        other=explore(changed(level, level[level.index(_TEXTS) :], "")),
     )
 
 
@@ -196,4 +236,38 @@ def _beside_levels(served: Served, cases: Sequence[_Read], ask: Asked) -> Lever:
         cases=cases,
         ours=afterwards,
         other=meanwhile,
+    )
+
+
+def _whole(
+    served: Served, cases: Sequence[_Read], ask: Asked, questions: Sequence[Question]
+) -> Lever:
+    """Recall, and send no more than the queries of a recall, whose answers stay as they come."""
+    retriever = make_retriever(served, questions)
+    search, words = load("seeds.vector_search").text, load("seeds.text").text
+    level, candidates = load("explore.level").text, load("relevance.candidates").text
+    config = ExploreConfig()
+
+    async def whole(case: _Read) -> Any:
+        asked = case.question
+        recall = await retriever.recall(asked.text, query_tags=asked.tags, deadline_s=60)
+        return sorted(entry.memory.id for entry in recall.ranked)
+
+    async def queries_alone(case: _Read) -> Any:
+        seeds = seed_parameters(case.question)
+        async with served.session() as session:
+            await asyncio.gather(ask(search, seeds), Asked(session)(words, seeds))
+
+        async def ask_level(parameters: Parameters) -> Any:
+            return (await ask(level, parameters))["level"]
+
+        await spread_by(ask_level, case.case, config)
+        return sorted(row[0] for row in (await ask(candidates, case.facts))[0])
+
+    return Lever(
+        kept="a whole recall",
+        against="the floor: its queries alone",
+        cases=cases,
+        ours=whole,
+        other=queries_alone,
     )

@@ -5,6 +5,7 @@ In: a record. Out: Markdown. Touches nothing.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -42,6 +43,8 @@ def markdown(run: Mapping[str, Any]) -> str:
     for graph in run["graphs"]:
         parts += [f"## {graph['name'].capitalize()}", "", _loaded(graph), ""]
         parts += [*_contenders(graph), ""]
+        if MEMORIA in graph["contenders"]:
+            parts += [*_depths(graph["contenders"][MEMORIA]), ""]
         if shares := stage_shares(graph["contenders"].get(RECALL, {})):
             parts += [*_stages(shares), ""]
         if graph.get("client"):
@@ -85,8 +88,7 @@ def _cost(graphs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield ""
     rows = []
     for graph in graphs:
-        terms, trip_ms = terms_of(graph), trip_of(graph)
-        walls = np.array(graph["contenders"][MEMORIA]["wall_ms"])
+        (terms, walls), trip_ms = terms_of(graph), trip_of(graph)
         here, far = model.predict(terms, trip_ms), model.predict(terms, trip_ms + 1)
         error = np.median(np.abs(here - walls) / walls)
         rows.append(
@@ -199,6 +201,25 @@ def _at_once(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 str(len(step["failed"])),
             )
             for step in steps
+        ],
+    )
+
+
+def _depths(one: Mapping[str, Any]) -> Iterator[str]:
+    """Tell shallow explorations from deep ones: tags damp energy, the median lies between."""
+    by_levels: dict[int, list[float]] = defaultdict(list)
+    for levels, wall_ms in zip(one["levels"], one["wall_ms"], strict=True):
+        by_levels[levels].append(wall_ms)
+    yield from _table(
+        ("levels of an exploration", "explorations", "p50 ms", "p95 ms"),
+        [
+            (
+                str(levels),
+                str(len(walls)),
+                f"{percentile(walls, 50):.1f}",
+                f"{percentile(walls, 95):.1f}",
+            )
+            for levels, walls in sorted(by_levels.items())
         ],
     )
 

@@ -44,6 +44,9 @@ def test_the_report_has_every_table(tmp_path: Path) -> None:
                 "ratio": "2 (1.5 to 2.5)",
             }
         ],
+        "profiles": [
+            {"query": "one", "operators": [{"operator": "Filter", "hits": 75, "rows": 4}]}
+        ],
         "searches": {
             "memories": 2_000,
             "small": 40,
@@ -62,6 +65,7 @@ def test_the_report_has_every_table(tmp_path: Path) -> None:
     lines = markdown(record).splitlines()
     for line in (
         "| ours | 1.0 | theirs | 2.0 | 2 (1.5 to 2.5) |",
+        "| one | Filter | 75 | 100 % | 4 |",
         "| one | 5 | 5 | 0.990 | 2.5 |",
         "| another | 5 | 5 | 0.990 | 2.5 |",
         "The index takes 4.0 MB on disk, quantised 5.5 MB.",
@@ -71,7 +75,7 @@ def test_the_report_has_every_table(tmp_path: Path) -> None:
         assert line in lines
     rows = [line.count("|") for line in lines if line.startswith("|")]
     heads = [lines[at - 1].count("|") for at, line in enumerate(lines) if line.startswith("|---")]
-    assert heads == [6, 6, 6, 6, 7]
+    assert heads == [6, 6, 6, 6, 6, 7]
     assert len(rows) == 3 * len(heads)
     record["searches"]["index_mb"] = None  # what was written only is not on disk yet
     assert "on disk" not in markdown(record)
