@@ -3,9 +3,9 @@
 In: seeds. Out: `Exploration`s of hydrated `Path`s, through callbacks. Reads only.
 Queries: those of the strategy (`memoria.strategies`); the caller says how texts are read.
 
-Explorations that share a session share its queries. Texts that a strategy's queries don't bring
-along are read in sessions of their own, beside the next level; a group never waits for them while
-it holds its session, so a small pool can't lock up.
+Explorations that share a session share its queries. Texts that these don't bring along are read in
+sessions of their own, while streaming beside the next level; a group never waits for them while it
+holds its session, so a small pool can't lock up.
 """
 
 from __future__ import annotations

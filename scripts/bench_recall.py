@@ -50,7 +50,7 @@ async def measure(
                 rankings.append([(entry.memory.id, entry.score) for entry in recall.ranked])
                 if number >= WARM_UP:
                     row = dict(recall.trace.timings_s)
-                    row["explore"] -= row["hydrate"]  # in a recall, texts come after all levels
+                    row["explore"] -= row["hydrate"]  # what is read comes after all levels
                     timings[name].append(row)
             if rankings[0] != rankings[1]:
                 raise SystemExit(f"results differ for {question['id']}")

@@ -156,7 +156,8 @@ class ExplorationStats:
     elapsed_s
         Wall time from its start to its last text; seconds.
     hydrate_s
-        The part of it spent reading texts, while streaming beside the levels; seconds.
+        The part of it spent reading texts that did not come with the levels; seconds. While
+        streaming beside the levels.
     """
 
     levels: int

@@ -239,9 +239,8 @@ def stage_shares(contender: Mapping[str, Any]) -> dict[str, float]:
     """Median of each stage of whole recalls; milliseconds."""
     rows = [dict(row) for row in contender.get("stages", ())]
     for row in rows:
-        row["explore"] = max(
-            0.0, row["explore"] - row["hydrate"]
-        )  # the texts come after all levels
+        # What is still to be read comes after all levels.
+        row["explore"] = max(0.0, row["explore"] - row["hydrate"])
     return {
         stage: 1_000 * float(np.median([row.get(stage, 0.0) for row in rows]))
         for stage in STAGES
