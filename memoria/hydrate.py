@@ -100,7 +100,7 @@ def _string(value: object) -> str | None:
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _number(value: object) -> float | None:

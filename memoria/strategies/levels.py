@@ -107,7 +107,7 @@ class TransferExploration:
         a stronger one goes on to its next.
         """
         candidates = sorted(
-            (child.negative_energy, parent, child.id, child)
+            (child[1], parent, child[0], child)  # of most, nothing else is ever needed
             for parent, row in rows.items()
             for child in row.children
         )
@@ -117,7 +117,7 @@ class TransferExploration:
             siblings = chosen.setdefault(parent, [])
             if id_ not in claimed and len(siblings) < self._config.max_branches:
                 claimed.add(id_)
-                siblings.append(child)
+                siblings.append(Child(*child))
         return chosen
 
     def _end(self, branch: Branch, reason: EndReason) -> Path:
@@ -131,9 +131,9 @@ class TransferExploration:
 
 
 class Child(NamedTuple):
-    """A neighbour that a frontier memory could pass energy to, by its best edge.
+    """A neighbour that a frontier memory passes energy to, by its best edge.
 
-    In the order of the query's columns; cheap to make, since most are never chosen.
+    In the order of the query's columns.
     """
 
     id: str
@@ -150,7 +150,7 @@ class LevelRow(NamedTuple):
 
     degree: int
     any_above: bool
-    children: Sequence[Child]
+    children: Sequence[Sequence[Any]]  # columns as those of `Child`
 
 
 def level_parameters(
@@ -192,7 +192,7 @@ def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, Lev
     """Sort the rows of one level by exploration: ``count`` maps of id -> row."""
     rows: list[dict[str, LevelRow]] = [{} for _ in range(count)]
     for index, node_id, degree, any_above, children in level:
-        rows[index][node_id] = LevelRow(degree, any_above, [*map(Child._make, children)])
+        rows[index][node_id] = LevelRow(degree, any_above, children)
     return rows
 
 

@@ -21,11 +21,11 @@ from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import (
     Contender,
     Outcome,
+    Run,
     TooSlowError,
     reaches_as_much,
     same_paths,
 )
-from scripts.benchmark.explorers import Run
 from scripts.benchmark.names import LOOP, PRINTED, VARIABLE
 from scripts.benchmark.queries import text_of
 from scripts.benchmark.serve import Served

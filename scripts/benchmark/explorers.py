@@ -6,8 +6,8 @@ In: a server. Out: `Contender`s. Reads only.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import neo4j
@@ -19,13 +19,11 @@ from memoria.retriever import GraphRetriever
 from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
 from memoria.types import Exploration, Path
 from scripts.benchmark.cases import Case
-from scripts.benchmark.contender import Contender, Outcome, TooSlowError, same_paths
+from scripts.benchmark.contender import Contender, Outcome, Run, TooSlowError, same_paths
 from scripts.benchmark.load import SCOPE
 from scripts.benchmark.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
 from scripts.benchmark.queries import text_of
 from scripts.benchmark.serve import DATABASE, Served
-
-Run = Callable[[Case], Awaitable[Outcome]]
 
 TOGETHER = 100  # seeds in one session: all
 
@@ -35,19 +33,25 @@ def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]
     retriever = GraphRetriever(served.driver, scope=SCOPE, database=DATABASE)
     together = replace(config, seeds_per_session=TOGETHER)
     apart = replace(config, seeds_per_session=1)
-    settings = {
-        MEMORIA: together,
-        EACH: apart,
-        MEMORIA + MANAGED: replace(together, transactions="managed"),
-        EACH + MANAGED: replace(apart, transactions="managed"),
+    runs = {
+        MEMORIA: _whole(retriever, together),
+        EACH: _whole(retriever, apart),
+        MEMORIA + MANAGED: _whole(retriever, replace(together, transactions="managed")),
+        EACH + MANAGED: _whole(retriever, replace(apart, transactions="managed")),
+        STREAMED: _streamed(retriever, together),
     }
+
+    def outcome(answer: _Answer) -> Outcome:
+        return _outcome(answer, config, served.degrees)
+
     return [
         *(
-            Contender(name=name, run=_whole(retriever, setting, served.degrees), agrees=same_paths)
-            for name, setting in settings.items()
+            Contender(name=name, run=run, outcome=outcome, agrees=same_paths)
+            for name, run in runs.items()
         ),
-        Contender(name=STREAMED, run=_streamed(retriever, together), agrees=same_paths),
-        Contender(name=BARE, run=_bare(served, together), agrees=same_paths),
+        Contender(
+            name=BARE, run=_bare(served, together), outcome=_outcome_of_bare, agrees=same_paths
+        ),
     ]
 
 
@@ -63,13 +67,22 @@ def round_trip(served: Served) -> Contender:
     return Contender(name=ROUND_TRIP, run=run)
 
 
-def outcome_of(explorations: Iterable[Exploration], first_s: float | None) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What memoria gave back, and when the first of it was there; seconds after the start."""
+
+    explorations: Sequence[Exploration]
+    first_s: float | None
+    first_hops: int | None = None
+
+
+def _outcome(answer: _Answer, config: ExploreConfig, degree_of: Mapping[str, int]) -> Outcome:
     """Put explorations into the form in which contenders are compared."""
     found: dict[str, dict[tuple[str, ...], float]] = {}
     steps: dict[str, dict[tuple[str, int], float]] = {}
     reasons: dict[str, int] = {}
     levels = 0
-    for exploration in explorations:
+    for exploration in answer.explorations:
         seed = exploration.seed.id
         found[seed] = {path.ids: path.energy for path in exploration.paths}
         steps[seed] = {
@@ -80,9 +93,14 @@ def outcome_of(explorations: Iterable[Exploration], first_s: float | None) -> Ou
         for path in exploration.paths:
             reasons[path.end_reason] = reasons.get(path.end_reason, 0) + 1
         levels = max(levels, exploration.stats.levels)
-    nodes = sum(len(reached) for reached in steps.values())
-    notes = {"steps": steps, "reasons": reasons, "nodes": nodes}
-    return Outcome(found=found, first_s=first_s, levels=levels, notes=notes)
+    notes = {
+        "steps": steps,
+        "reasons": reasons,
+        "nodes": sum(len(reached) for reached in steps.values()),
+        "edges_read": _edges_read(answer.explorations, degree_of, config),
+        "first_hops": answer.first_hops,
+    }
+    return Outcome(found=found, first_s=answer.first_s, levels=levels, notes=notes)
 
 
 def _edges_read(
@@ -120,8 +138,8 @@ def _answered(exploration: Exploration) -> Exploration:
     return exploration
 
 
-def _whole(retriever: GraphRetriever, config: ExploreConfig, degree_of: Mapping[str, int]) -> Run:
-    async def run(case: Case) -> Outcome:
+def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
+    async def run(case: Case) -> _Answer:
         started = time.perf_counter()
         first_s = None
         done: list[Exploration] = []
@@ -131,34 +149,40 @@ def _whole(retriever: GraphRetriever, config: ExploreConfig, degree_of: Mapping[
         async for exploration in stream:
             first_s = first_s or time.perf_counter() - started
             done.append(_answered(exploration))
-        outcome = outcome_of(done, first_s)
-        outcome.notes["edges_read"] = _edges_read(done, degree_of, config)
-        return outcome
+        return _Answer(done, first_s)
 
     return run
 
 
 def _streamed(retriever: GraphRetriever, config: ExploreConfig) -> Run:
-    async def run(case: Case) -> Outcome:
+    async def run(case: Case) -> _Answer:
         started = time.perf_counter()
-        first: tuple[float, Path] | None = None
+        first: tuple[float | None, int | None] = (None, None)
         stream = retriever.stream_paths(
             case.seeds, query_tags=case.tags, config=config, deadline_s=60
         )
         async for path in stream:
-            first = first or (time.perf_counter() - started, path)
-        outcome = outcome_of(map(_answered, stream.result), first[0] if first else None)
-        outcome.notes["first_hops"] = len(first[1].hops) if first else None
-        return outcome
+            if first[0] is None:
+                first = (time.perf_counter() - started, len(path.hops))
+        return _Answer([_answered(each) for each in stream.result], *first)
 
     return run
+
+
+@dataclass(frozen=True, slots=True)
+class _Bare:
+    """What the bare queries gave, and how long each took; seconds."""
+
+    levels: int
+    paths: Mapping[str, Sequence[Path]]
+    took_s: list[float]
 
 
 def _bare(served: Served, config: ExploreConfig) -> Run:
     """Send the same queries with nothing around them, and note how long each one takes."""
     level, texts = load("explore.level").text, load("explore.hydrate").text
 
-    async def run(case: Case) -> Outcome:
+    async def run(case: Case) -> _Bare:
         took_s: list[float] = []
         read: set[str] = set()
         async with served.session() as session:
@@ -179,15 +203,19 @@ def _bare(served: Served, config: ExploreConfig) -> Run:
             ids = {node for ended in paths.values() for path in ended for node in path.ids}
             if missing := sorted(ids - read):
                 await ask(texts, {"ids": missing, "scope": SCOPE})
-        return Outcome(
-            found={
-                seed: {path.ids: path.energy for path in ended} for seed, ended in paths.items()
-            },
-            levels=levels,
-            notes={"took_s": took_s},
-        )
+        return _Bare(levels, paths, took_s)
 
     return run
+
+
+def _outcome_of_bare(answer: _Bare) -> Outcome:
+    return Outcome(
+        found={
+            seed: {path.ids: path.energy for path in ended} for seed, ended in answer.paths.items()
+        },
+        levels=answer.levels,
+        notes={"took_s": answer.took_s},
+    )
 
 
 async def spread_by(

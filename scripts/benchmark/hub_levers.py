@@ -113,7 +113,7 @@ def beside_hub_lever(served: Served, hub: Hub) -> Lever:
     )
 
     async def ours(case: Case) -> Any:
-        return (await memoria.run(case)).found
+        return memoria.outcome(await memoria.run(case)).found
 
     async def other(case: Case) -> Any:
         return (await printed.run(case)).found

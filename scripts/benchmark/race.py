@@ -103,7 +103,7 @@ async def race(
     for number, case in enumerate(cases[:count]):
         reference = None
         with contextlib.suppress(TooSlowError):
-            reference = await contenders[0].run(case)
+            reference = contenders[0].outcome(await contenders[0].run(case))
         for contender in turns.sample(contenders, len(contenders)):
             result = results[contender.name]
             few = contender.name in slow and len(result.samples) >= SLOW_CASES
@@ -135,9 +135,10 @@ async def _warm_up(
 async def _measured(
     contender: Contender, case: Any, number: int, reference: Outcome | None, meter: Meter
 ) -> Sample:
-    outcome = None
+    answer = None
     with meter.measure() as costs, contextlib.suppress(TooSlowError):
-        outcome = await contender.run(case)
+        answer = await contender.run(case)
+    outcome = None if answer is None else contender.outcome(answer)
     if outcome is not None and reference is not None:
         check(reference, outcome, contender, case)
     return Sample(case=number, cost=costs[0], outcome=outcome)
