@@ -23,7 +23,7 @@ from scripts.benchmark.queries import text_of
 from scripts.benchmark.recalls import make_retriever
 from scripts.benchmark.serve import Served
 
-_TEXTS = ",\n       collect([\n         current.id,"
+_TEXTS = ",\n       collect(CASE WHEN f[3] THEN ["
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
