@@ -142,11 +142,6 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
             "frontier": [[i, element[node], *rest] for i, node, *rest in case["frontier"]],
         }
 
-    async def checked(case: Sequence[Parameters]) -> Any:
-        seeds = [row[1] for row in case[0]["frontier"]]
-        await ask(text_of("existing"), {"ids": seeds, "scope": SCOPE})
-        return await ours(case)
-
     ours = explore(level)
     as_list = changed(
         level, "$p.visited[f[0]][neighbour.id] IS NOT NULL", "neighbour.id IN $p.visited[f[0]]"
@@ -167,9 +162,24 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
                 explore(untyped),
             ),
             ("frontier by scope and id", "by elementId", explore(by_element, elements)),
-            ("the first level says which seeds exist", "a query of its own before", checked),
+            (
+                "the first level says which seeds exist",
+                "a query of its own before",
+                _after_a_look(ask, ours),
+            ),
         )
     ]
+
+
+def _after_a_look(ask: Asked, explore: Run) -> Run:
+    """Ask which seeds exist, then explore."""
+
+    async def run(case: Sequence[Parameters]) -> Any:
+        seeds = [row[1] for row in case[0]["frontier"]]
+        await ask(text_of("existing"), {"ids": seeds, "scope": SCOPE})
+        return await explore(case)
+
+    return run
 
 
 async def _all_levels(
