@@ -184,12 +184,12 @@ class Recaller:
         )
         with self._timed("explore"):
             explorations = await self._explore(seeds, hydrate_at, on_path, found)
-            with self._timed("hydrate"):
-                reached = {id_ for each in explorations for path in each.paths for id_ in path.ids}
-                await found.complete(reached, notes, facts=config.relevance is not None)
-        self._timings_s["hydrate"] += max(
-            (exploration.stats.hydrate_s for exploration in explorations), default=0.0
-        )
+            reading = self._clock()
+            reached = {id_ for each in explorations for path in each.paths for id_ in path.ids}
+            await found.complete(reached, notes, facts=config.relevance is not None)
+            hydrate_s = self._clock() - reading
+        hydrate_s += max((each.stats.hydrate_s for each in explorations), default=0.0)
+        self._timings_s["hydrate"] = hydrate_s
         with self._timed("rank"):
             hits = _paths_of_hits(seeds, found)
             ranked = await self._rank(explorations, hits, found)

@@ -8,6 +8,7 @@ from typing import Any
 from memoria.config import ExploreConfig
 from memoria.queries import load
 from memoria.strategies import Question, Spread, Step, TransferEnergy
+from memoria.strategies.levels import Branch, TransferExploration, level_parameters
 from memoria.types import Path, Seed
 
 PLACES_OF_VISITED = {
@@ -50,7 +51,7 @@ def facts(paths: list[Path]) -> list[tuple[str, str]]:
 
 def test_one_answer_ends_an_exploration_that_agrees_with_it() -> None:
     run = begin("a")
-    assert asked(run.ask()) == ("explore.levels", [[0, "a", 1.0]])
+    assert asked(run.ask()) == ("explore.levels", [[0, "a", 1.0, True]])
     ended = run.absorb(
         {
             "levels": [
@@ -97,7 +98,7 @@ def test_levels_beyond_a_frontier_of_other_energy_are_asked_for_again() -> None:
         }
     )
     assert ended == []
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5]])
+    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5, True]])
     assert facts(run.absorb({"level": [row(0, "b")]})) == [("ab", "below_threshold")]
     assert run.ask() is None
 
@@ -105,7 +106,7 @@ def test_levels_beyond_a_frontier_of_other_energy_are_asked_for_again() -> None:
 def test_levels_that_are_missing_are_asked_for_one_by_one() -> None:
     run = begin("a", max_depth=2)
     run.absorb({"levels": [[[[0, "a", 1.0]], [row(0, "a", child("b", 0.5))]]]})
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5]])
+    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5, True]])
     ended = run.absorb({"level": [row(0, "b", child("c", 0.2))]})
     assert facts(ended) == [("abc", "max_depth")]
 
@@ -126,7 +127,7 @@ def test_exploration_that_goes_another_way_leaves_the_other_its_answer() -> None
     )
     assert facts(ended) == [("klm", "below_threshold")]
     assert run.outcome("k").over
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5]])
+    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5, True]])
 
 
 def test_parent_that_may_have_lost_more_children_than_it_shows_is_asked_again() -> None:
@@ -153,7 +154,7 @@ def test_parent_that_may_have_lost_more_children_than_it_shows_is_asked_again() 
             ]
         }
     )
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.9], [0, "c", 0.8]])
+    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.9, True], [0, "c", 0.8, True]])
 
 
 def test_full_parent_needs_no_more_children_than_it_shows() -> None:
@@ -195,3 +196,12 @@ def test_both_queries_compute_a_level_in_the_same_words() -> None:
             text = text.replace(words, same)
         found.append(text.split())
     assert found[0] == found[1]
+
+
+def test_a_memory_that_two_explorations_stand_on_is_wanted_once() -> None:
+    config = ExploreConfig()
+    explorations = [TransferExploration(Seed(id=id_, score=1.0), config) for id_ in ("a", "b")]
+    for exploration in explorations:
+        exploration.frontier = [Branch(id="x", energy=0.5, hops=())]
+    parameters = level_parameters(explorations, scope="s", query_tags=(), config=config)
+    assert parameters["frontier"] == [[0, "x", 0.5, True], [1, "x", 0.5, False]]
