@@ -73,7 +73,6 @@ class _Answer:
 
     explorations: Sequence[Exploration]
     first_s: float | None
-    first_hops: int | None = None
 
 
 def _outcome(answer: _Answer, config: ExploreConfig, degree_of: Mapping[str, int]) -> Outcome:
@@ -98,7 +97,6 @@ def _outcome(answer: _Answer, config: ExploreConfig, degree_of: Mapping[str, int
         "reasons": reasons,
         "nodes": sum(len(reached) for reached in steps.values()),
         "edges_read": _edges_read(answer.explorations, degree_of, config),
-        "first_hops": answer.first_hops,
     }
     return Outcome(found=found, first_s=answer.first_s, levels=levels, notes=notes)
 
@@ -157,14 +155,13 @@ def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
 def _streamed(retriever: GraphRetriever, config: ExploreConfig) -> Run:
     async def run(case: Case) -> _Answer:
         started = time.perf_counter()
-        first: tuple[float | None, int | None] = (None, None)
+        first_s = None
         stream = retriever.stream_paths(
             case.seeds, query_tags=case.tags, config=config, deadline_s=60
         )
-        async for path in stream:
-            if first[0] is None:
-                first = (time.perf_counter() - started, len(path.hops))
-        return _Answer([_answered(each) for each in stream.result], *first)
+        async for _ in stream:
+            first_s = first_s or time.perf_counter() - started
+        return _Answer([_answered(each) for each in stream.result], first_s)
 
     return run
 
