@@ -58,8 +58,18 @@ class Session:
         MemoriaError
             What went wrong, in our terms.
         """
+        until = asyncio.get_running_loop().time() + self._time_left(query)
+        try:
+            return await self._try(query, parameters)
+        except UnavailableError as exc:
+            return await self._again(query, parameters, exc, until)
+
+    async def _again(
+        self, query: Query, parameters: Mapping[str, Any], failed: UnavailableError, until: float
+    ) -> list[neo4j.Record]:
+        """Retry a query whose first attempt failed; the others shall not pay for the machinery."""
         config = self._config
-        left = self._time_left(query)
+        left = until - asyncio.get_running_loop().time()
         stop = tenacity.stop_after_attempt(config.max_retries + 1)
         async for attempt in tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(UnavailableError),
@@ -70,6 +80,8 @@ class Session:
             reraise=True,
         ):
             with attempt:
+                if attempt.retry_state.attempt_number == 1:
+                    raise failed
                 return await self._try(query, parameters)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
