@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from memoria.config import ExploreConfig
@@ -26,10 +27,10 @@ from memoria.strategies import Outcome, Question, Spread, Strategy, strategy_of
 from memoria.types import (
     Exploration,
     ExplorationStats,
+    MemoryNode,
     Path,
     Seed,
     Status,
-    path_order,
 )
 
 log = logging.getLogger(__name__)
@@ -141,7 +142,7 @@ class _Run:
     def __init__(self, seed: Seed, spread: Spread) -> None:
         self.seed = seed
         self.spread = spread
-        self.unread: list[Path] = []
+        self.unread: list[_Ended] = []
         self.paths: dict[tuple[str, ...], Path] = {}
         self.cut = False
         self.reported = False
@@ -166,11 +167,12 @@ class _Run:
             status = "failed"
         elif outcome.found is False:
             status = "seed_not_found"
+        order = sorted((-path.energy, ids) for ids, path in self.paths.items())
         now = asyncio.get_running_loop().time()
         return Exploration(
             seed=self.seed,
             status=status,
-            paths=tuple(sorted(self.paths.values(), key=path_order)),
+            paths=tuple(self.paths[ids] for _, ids in order),
             error=self.error,
             stats=ExplorationStats(
                 levels=outcome.steps,
@@ -214,6 +216,7 @@ class _Group:
             except MemoriaError as exc:
                 alone = self._recover(exc)
             deliveries.create_task(self._deliver())
+            deliveries.create_task(self._meanwhile())
         await _in_parallel(
             _Group(self._store, self._request, self._listener, [run]) for run in alone
         )
@@ -225,16 +228,16 @@ class _Group:
             until=self._levels_until, transactions=self._request.config.transactions
         ) as session:
             while (step := spread.ask()) is not None:
+                deliveries.create_task(self._meanwhile())
                 records = await session.run(step.query, step.parameters)
                 self._memories.take(records[0].get("memories", ()))
                 self._take(spread.absorb(records[0]))
-                if self._is_due():
-                    deliveries.create_task(self._deliver())
 
     def _take(self, ended: Iterable[Path]) -> None:
         runs = {run.seed.id: run for run in self._runs}
         for path in ended:
-            runs[path.seed_id].unread.append(path)
+            run = runs[path.seed_id]
+            run.unread.append(_Ended(run, path, path.ids))
 
     def _recover(self, exc: MemoriaError) -> list[_Run]:
         """Decide what a failed step means for those under way; return who goes on alone."""
@@ -252,6 +255,13 @@ class _Group:
         self._take(self._runs[0].spread.cut())
         return []
 
+    async def _meanwhile(self) -> None:
+        """Do what a query does not wait for, once it has been sent."""
+        await asyncio.sleep(0)
+        self._hand_over(self._take_off(self._runs, known=True), were_read=True)
+        if self._is_due():
+            await self._deliver()
+
     def _is_due(self) -> bool:
         """Whether texts should be read beside the next level; after the last they always are."""
         if all(run.over for run in self._runs):
@@ -265,7 +275,7 @@ class _Group:
                 return False
 
     async def _deliver(self) -> None:
-        """Hand over ended branches; read the texts that are not there yet, one query for all.
+        """Read the texts of ended branches that are not there yet, one query for all.
 
         One at a time, so that an exploration is reported after all its paths.
         """
@@ -274,24 +284,22 @@ class _Group:
             if self._request.hydrate_at == "exploration_end":
                 runs = [run for run in runs if run.over]
             over = [run for run in runs if run.over]
-            batch = [_Ended(run, path, path.ids) for run in runs for path in run.unread]
-            for run in runs:
-                run.unread = []
-            there, unread = self._divided(batch)
-            self._hand_over(there, were_read=True)
+            unread = self._take_off(runs, known=False)
             self._hand_over(unread, were_read=await self._read_texts(unread))
+            self._hand_over(self._take_off(over, known=True), were_read=True)
             for run in over:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    def _divided(self, batch: Iterable[_Ended]) -> tuple[list[_Ended], list[_Ended]]:
-        """Tell the branches whose texts are there from the others."""
-        known = self._memories.known.keys()
-        there: list[_Ended] = []
-        unread: list[_Ended] = []
-        for one in batch:
-            (there if known >= {*one.ids} else unread).append(one)
-        return there, unread
+    def _take_off(self, runs: Iterable[_Run], *, known: bool) -> list[_Ended]:
+        """Take the ended branches whose texts are there, or those whose texts are not."""
+        taken: list[_Ended] = []
+        for run in runs:
+            left: list[_Ended] = []
+            for one in run.unread:
+                (taken if self._memories.has(one.ids) == known else left).append(one)
+            run.unread = left
+        return taken
 
     async def _read_texts(self, batch: Collection[_Ended]) -> bool:
         """Read what is not known yet; say whether that worked."""
@@ -300,10 +308,10 @@ class _Group:
         clock = asyncio.get_running_loop().time
         start = clock()
         try:
-            await self._memories.read({node: None for one in batch for node in one.ids})
+            await self._memories.read({node for one in batch for node in one.ids})
         except MemoriaError as exc:
             late = clock() >= self._request.until - _TIMER_SLACK_S
-            for run in {one.run for one in self._divided(batch)[1]}:
+            for run in {one.run for one in batch if not self._memories.has(one.ids)}:
                 run.cut = True
                 run.error = run.error or (None if late else exc)
             return False
@@ -312,32 +320,35 @@ class _Group:
                 run.hydrate_s += clock() - start
         return True
 
-    def _with_texts(self, one: _Ended, were_read: bool) -> Path | None:
-        """Give a path its memories: all, or none where they could not be read.
-
-        A path to a memory that was deleted before it was read ends before it; None without a seed.
-        """
-        path, known = one.path, self._memories.known
-        nodes = [known.get(node) for node in one.ids]
-        kept = nodes.index(None) if None in nodes else len(nodes)
-        memories = tuple(node for node in nodes[:kept] if node is not None)
-        if kept == len(nodes):
-            return replace(path, memories=memories)
-        if not were_read:
-            return path if one.run.outcome.found else None
-        if kept == 0:
-            return None
-        hops = path.hops[: kept - 1]
-        energy = hops[-1].energy_out if hops else path.start
-        return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
-
     def _hand_over(self, batch: Iterable[_Ended], *, were_read: bool) -> None:
         """Deliver paths, each once: two that end before the same deleted memory are one."""
-        for one in sorted(batch, key=lambda one: path_order(one.path)):
-            path = self._with_texts(one, were_read)
-            if path is not None and path.ids not in one.run.paths:
-                one.run.paths[path.ids] = path
+        known = self._memories.known
+        for one in sorted(batch, key=lambda one: (-one.path.energy, one.ids)):
+            path = _with_texts(one, known, were_read=were_read)
+            if path is None:
+                continue
+            ids = one.ids[: len(path.hops) + 1]
+            if ids not in one.run.paths:
+                one.run.paths[ids] = path
                 self._listener.on_path(path)
+
+
+def _with_texts(one: _Ended, known: Mapping[str, MemoryNode], *, were_read: bool) -> Path | None:
+    """Give a path its memories: all, or none where they could not be read.
+
+    A path to a memory that was deleted before it was read ends before it; None without a seed.
+    """
+    path = one.path
+    memories = tuple(known[node] for node in takewhile(known.__contains__, one.ids))
+    if len(memories) == len(one.ids):
+        return replace(path, memories=memories)
+    if not were_read:
+        return path if one.run.outcome.found else None
+    if not memories:
+        return None
+    hops = path.hops[: len(memories) - 1]
+    energy = hops[-1].energy_out if hops else path.start
+    return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
 
 
 async def _in_parallel(groups: Iterable[_Group]) -> None:

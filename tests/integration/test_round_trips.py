@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Literal
@@ -12,11 +12,13 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
+from memoria import hydrate
 from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.hydrate import memory_node
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
-from memoria.types import Exploration, Seed
+from memoria.types import Exploration, MemoryNode, Seed
 from tests.agreement import assert_agreement, explore_with_engine, write
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
@@ -109,6 +111,30 @@ async def test_texts_come_with_the_levels(
     assert all(len(path.memories) == 3 for path in found.paths)
     assert set(wire.sent) == {"RUN explore.level" + ("s" if round_trips == "single" else "")}
     assert wire.records == len(wire.sent) == (1 if round_trips == "single" else 3)
+
+
+async def test_memories_are_built_while_the_next_query_is_under_way(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(driver, {scope: full_tree(children=2, depth=3)})
+    queries_before: list[int] = []
+
+    def built(row: Sequence[Any]) -> MemoryNode:
+        queries_before.append(len(wire.sent))
+        return memory_node(row)
+
+    monkeypatch.setattr(hydrate, "memory_node", built)
+    retriever = GraphRetriever(driver, scope=scope + HERE)
+    config = ExploreConfig(min_activation=0, max_depth=3)
+    for _ in range(2):  # the first one opens the connections
+        wire.clear()
+        queries_before.clear()
+        seeds = [Seed(id="s", score=1.0)]
+        (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
+    assert len(found.paths) == 8
+    # What the first level brings is built beside the second, and so on; the last row is that of the
+    # query for those at the end.
+    assert queries_before == [2, *[3] * 2, *[4] * 4, *[4] * 8]
 
 
 async def test_explorations_that_share_a_session_share_their_levels(
