@@ -31,11 +31,13 @@ from memoria.types import (
     Path,
     Seed,
     Status,
+    path_order,
 )
 
 log = logging.getLogger(__name__)
 
-# When texts are read: as soon as a branch has ended, an exploration has, or all of a group have.
+# When texts are read that no step of the strategy brings: as soon as a branch has ended, an
+# exploration has, or all of a group have. A path whose texts are there never waits.
 HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
 
 # Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
@@ -66,8 +68,8 @@ class ExploreRequest:
     hydrate_at
         When texts are read.
     memories
-        Makes what reads them for one session's explorations, and keeps those that the strategy's
-        queries bring along.
+        Makes what reads them for one session's explorations, and for those that go on alone, and
+        keeps those that the strategy's queries bring along.
     vector
         Embedding of the query, for strategies that compare with it; None where there is none.
     now
@@ -110,7 +112,7 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
     strategy = strategy_of(request.config)
     size = group_size(request.config, len(request.seeds))
     await _in_parallel(
-        _Group(store, request, listener, _start(strategy, request, start, size))
+        _Group(store, request, listener, _start(strategy, request, start, size), request.memories())
         for start in range(0, len(request.seeds), size)
     )
 
@@ -142,7 +144,7 @@ class _Run:
     def __init__(self, seed: Seed, spread: Spread) -> None:
         self.seed = seed
         self.spread = spread
-        self.unread: list[_Ended] = []
+        self.ended: list[_Ended] = []
         self.paths: dict[tuple[str, ...], Path] = {}
         self.cut = False
         self.reported = False
@@ -167,12 +169,11 @@ class _Run:
             status = "failed"
         elif outcome.found is False:
             status = "seed_not_found"
-        order = sorted((-path.energy, ids) for ids, path in self.paths.items())
         now = asyncio.get_running_loop().time()
         return Exploration(
             seed=self.seed,
             status=status,
-            paths=tuple(self.paths[ids] for _, ids in order),
+            paths=tuple(sorted(self.paths.values(), key=path_order)),
             error=self.error,
             stats=ExplorationStats(
                 levels=outcome.steps,
@@ -185,7 +186,7 @@ class _Run:
 
 
 class _Ended(NamedTuple):
-    """A branch that has ended, whose texts are to be read; ``ids`` are those of its path."""
+    """A branch that has ended, and is still to be handed over; ``ids`` are those of its path."""
 
     run: _Run
     path: Path
@@ -196,13 +197,18 @@ class _Group:
     """Explorations that share a session, and the run of a strategy."""
 
     def __init__(
-        self, store: Store, request: ExploreRequest, listener: Listener, runs: Sequence[_Run]
+        self,
+        store: Store,
+        request: ExploreRequest,
+        listener: Listener,
+        runs: Sequence[_Run],
+        memories: Memories,
     ) -> None:
         self._store = store
         self._request = request
         self._listener = listener
         self._runs = runs
-        self._memories = request.memories()
+        self._memories = memories
         self._delivering = asyncio.Lock()
         reserve = min(_RESERVE_S, _RESERVE_SHARE * (request.until - request.started))
         self._levels_until = request.until - reserve
@@ -216,9 +222,10 @@ class _Group:
             except MemoriaError as exc:
                 alone = self._recover(exc)
             deliveries.create_task(self._deliver())
-            deliveries.create_task(self._meanwhile())
+            deliveries.create_task(self._meanwhile())  # after it: what it reads is asked for first
         await _in_parallel(
-            _Group(self._store, self._request, self._listener, [run]) for run in alone
+            _Group(self._store, self._request, self._listener, [run], self._memories)
+            for run in alone
         )
 
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
@@ -231,13 +238,13 @@ class _Group:
                 deliveries.create_task(self._meanwhile())
                 records = await session.run(step.query, step.parameters)
                 self._memories.take(records[0].get("memories", ()))
-                self._take(spread.absorb(records[0]))
+                self._end(spread.absorb(records[0]))
 
-    def _take(self, ended: Iterable[Path]) -> None:
+    def _end(self, paths: Iterable[Path]) -> None:
         runs = {run.seed.id: run for run in self._runs}
-        for path in ended:
+        for path in paths:
             run = runs[path.seed_id]
-            run.unread.append(_Ended(run, path, path.ids))
+            run.ended.append(_Ended(run, path, path.ids))
 
     def _recover(self, exc: MemoriaError) -> list[_Run]:
         """Decide what a failed step means for those under way; return who goes on alone."""
@@ -252,30 +259,34 @@ class _Group:
         cut_short = isinstance(exc, DeadlineError) and not in_time
         for run in active:
             run.cut, run.error = True, None if cut_short else exc
-        self._take(self._runs[0].spread.cut())
+        self._end(self._runs[0].spread.cut())
         return []
 
     async def _meanwhile(self) -> None:
-        """Do what a query does not wait for, once it has been sent."""
+        """Build what the last step brought, and hand over what is whole, beside the next query.
+
+        By the turn of the loop that it lets pass, that query is under way.
+        """
         await asyncio.sleep(0)
-        self._hand_over(self._take_off(self._runs, known=True), were_read=True)
+        self._memories.build()
+        self._hand_over(self._pop_ended(self._runs, with_texts=True), were_read=True)
         if self._is_due():
             await self._deliver()
 
     def _is_due(self) -> bool:
-        """Whether texts should be read beside the next level; after the last they always are."""
+        """Whether to deliver beside the next level; after the last one that is always done."""
         if all(run.over for run in self._runs):
             return False
         match self._request.hydrate_at:
             case "branch_end":
-                return any(run.unread for run in self._runs)
+                return any(run.ended or (run.over and not run.reported) for run in self._runs)
             case "exploration_end":
                 return any(run.over and not run.reported for run in self._runs)
             case "group_end":
                 return False
 
     async def _deliver(self) -> None:
-        """Read the texts of ended branches that are not there yet, one query for all.
+        """Read the texts that ended branches lack, one query for all; report what is over.
 
         One at a time, so that an exploration is reported after all its paths.
         """
@@ -284,22 +295,22 @@ class _Group:
             if self._request.hydrate_at == "exploration_end":
                 runs = [run for run in runs if run.over]
             over = [run for run in runs if run.over]
-            unread = self._take_off(runs, known=False)
+            unread = self._pop_ended(runs, with_texts=False)
             self._hand_over(unread, were_read=await self._read_texts(unread))
-            self._hand_over(self._take_off(over, known=True), were_read=True)
+            self._hand_over(self._pop_ended(over, with_texts=True), were_read=True)
             for run in over:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    def _take_off(self, runs: Iterable[_Run], *, known: bool) -> list[_Ended]:
-        """Take the ended branches whose texts are there, or those whose texts are not."""
-        taken: list[_Ended] = []
+    def _pop_ended(self, runs: Iterable[_Run], *, with_texts: bool) -> list[_Ended]:
+        """Take out the ended branches whose texts are there, or those whose texts are not."""
+        popped: list[_Ended] = []
         for run in runs:
             left: list[_Ended] = []
-            for one in run.unread:
-                (taken if self._memories.has(one.ids) == known else left).append(one)
-            run.unread = left
-        return taken
+            for one in run.ended:
+                (popped if self._memories.has(one.ids) == with_texts else left).append(one)
+            run.ended = left
+        return popped
 
     async def _read_texts(self, batch: Collection[_Ended]) -> bool:
         """Read what is not known yet; say whether that worked."""
@@ -323,7 +334,7 @@ class _Group:
     def _hand_over(self, batch: Iterable[_Ended], *, were_read: bool) -> None:
         """Deliver paths, each once: two that end before the same deleted memory are one."""
         known = self._memories.known
-        for one in sorted(batch, key=lambda one: (-one.path.energy, one.ids)):
+        for one in sorted(batch, key=lambda one: path_order(one.path)):
             path = _with_texts(one, known, were_read=were_read)
             if path is None:
                 continue

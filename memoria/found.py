@@ -52,7 +52,7 @@ class Found(Memories):
         """Read those that are not known yet; of them, those that exist."""
         if self._at_once:
             self._at_once = False  # should the explorations go on one by one: once, all the same
-            await self._ask({*ids, *self.ids, *self._hits})
+            await self._ask({*ids, *self._ids, *self._hits})
         await super().read(ids)
 
     async def complete(self, ids: Collection[str], notes: list[str], *, facts: bool) -> None:
@@ -71,7 +71,7 @@ class Found(Memories):
         """Ask for facts; a question that failed, retries included, is not asked again."""
         try:
             self.facts, memories = await ask_facts(
-                self.store, self._request, sorted(ids), known=self.ids
+                self.store, self._request, sorted(ids), known=[*self._ids]
             )
         except MemoriaError as exc:
             log.warning("%s: texts alone are read", type(exc).__name__)

@@ -44,52 +44,52 @@ class Memories:
         Where they are.
     until
         Time of the loop's clock at which reading must be over; seconds.
-
-    Attributes
-    ----------
-    ids
-        Ids of those read so far.
     """
 
     def __init__(self, store: Store, *, scope: str, until: float | None) -> None:
         self.store = store
         self.scope = scope
         self.until = until
-        self.ids: set[str] = set()
+        self._ids: set[str] = set()  # of both that follow
         self._known: dict[str, MemoryNode] = {}
         self._taken: list[Sequence[Any]] = []
 
     @property
     def known(self) -> Mapping[str, MemoryNode]:
         """Id -> memory, of those read so far."""
-        self._known |= {row[0]: memory_node(row) for row in self._taken}
-        self._taken.clear()
+        self.build()
         return self._known
 
     def has(self, ids: Iterable[str]) -> bool:
         """Whether all of them have been read."""
-        return self.ids.issuperset(ids)
+        return self._ids.issuperset(ids)
 
     def take(self, rows: Iterable[Sequence[Any]]) -> None:
         """Keep what another query brought along: rows of ``explore.hydrate``.
 
-        They are built when they are asked for: the next query is to be sent first.
+        They are built later: the next query is to be sent first.
         """
         for row in rows:
-            if row[0] not in self.ids:
-                self.ids.add(row[0])
+            if row[0] not in self._ids:
+                self._ids.add(row[0])
                 self._taken.append(row)
+
+    def build(self) -> None:
+        """Build what was taken."""
+        self._known |= {row[0]: memory_node(row) for row in self._taken}
+        self._taken.clear()
 
     async def read(self, ids: Collection[str]) -> None:
         """Read those that are not known yet; of them, those that exist."""
-        if missing := {*ids} - self.ids:
+        if missing := {*ids} - self._ids:
             self._keep(
                 await hydrate(self.store, sorted(missing), scope=self.scope, until=self.until)
             )
 
     def _keep(self, memories: Mapping[str, MemoryNode]) -> None:
-        self._known |= memories
-        self.ids |= memories.keys()
+        """Keep what was read, but for what came by another way meanwhile."""
+        self._known |= {id_: memories[id_] for id_ in memories.keys() - self._ids}
+        self._ids |= memories.keys()
 
 
 def memory_node(row: Sequence[Any]) -> MemoryNode:

@@ -62,18 +62,19 @@ class Session:
         try:
             return await self._try(query, parameters)
         except UnavailableError as exc:
-            return await self._again(query, parameters, exc, until)
+            failed = exc
+        left_s = until - asyncio.get_running_loop().time()
+        return await self._retry(query, parameters, failed, left_s)
 
-    async def _again(
-        self, query: Query, parameters: Mapping[str, Any], failed: UnavailableError, until: float
+    async def _retry(
+        self, query: Query, parameters: Mapping[str, Any], failed: UnavailableError, left_s: float
     ) -> list[neo4j.Record]:
-        """Retry a query whose first attempt failed; the others shall not pay for the machinery."""
+        """Go on after a failed first attempt: one that succeeds does not pay for the machinery."""
         config = self._config
-        left = until - asyncio.get_running_loop().time()
         stop = tenacity.stop_after_attempt(config.max_retries + 1)
         async for attempt in tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(UnavailableError),
-            stop=tenacity.stop_any(stop, tenacity.stop_before_delay(left)),
+            stop=tenacity.stop_any(stop, tenacity.stop_before_delay(left_s)),
             wait=tenacity.wait_exponential(config.retry_base_s)
             + tenacity.wait_random(0, config.retry_base_s),
             before_sleep=_log_retry,
@@ -81,7 +82,7 @@ class Session:
         ):
             with attempt:
                 if attempt.retry_state.attempt_number == 1:
-                    raise failed
+                    raise failed  # the first of them all, so that it counts
                 return await self._try(query, parameters)
         raise AssertionError("unreachable: the last attempt returns or raises")
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memoria.config import ExploreConfig
-from memoria.types import EndReason, Hop, Path, Seed
+from memoria.types import Direction, EndReason, Hop, Path, Seed
 
 
-class Branch(NamedTuple):
+class Branch(NamedTuple):  # like the rows: hundreds are made while the server waits
     """The way from the seed to a memory of the current frontier."""
 
     id: str
@@ -115,7 +115,7 @@ class TransferExploration:
             siblings = chosen.setdefault(parent, [])
             if id_ not in claimed and len(siblings) < self._config.max_branches:
                 claimed.add(id_)
-                siblings.append(child)
+                siblings.append(Child(*child))
         return chosen
 
     def _end(self, branch: Branch, reason: EndReason) -> Path:
@@ -128,9 +128,19 @@ class TransferExploration:
         )
 
 
-# A neighbour that a frontier memory passes energy to, by its best edge, as the query's columns: its
-# id, negative energy, relation, direction, tags, weight, and tag similarity.
-Child = Sequence[Any]
+class Child(NamedTuple):
+    """A neighbour that a frontier memory passes energy to, by its best edge.
+
+    In the order of the query's columns.
+    """
+
+    id: str
+    negative_energy: float
+    relation: str
+    direction: Direction
+    tags: Sequence[Any]
+    weight: float
+    tag_similarity: float
 
 
 class LevelRow(NamedTuple):
@@ -138,7 +148,7 @@ class LevelRow(NamedTuple):
 
     degree: int
     any_above: bool
-    children: Sequence[Child]
+    children: Sequence[Sequence[Any]]  # columns as those of `Child`
 
 
 def level_parameters(
@@ -190,17 +200,17 @@ def _reason(row: LevelRow | None) -> EndReason:
 
 
 def _extend(branch: Branch, row: LevelRow, child: Child) -> Branch:
-    id_, negative_energy, relation, direction, tags, weight, tag_similarity = child
+    energy = -child.negative_energy
     hop = Hop(
         source=branch.id,
-        target=id_,
-        relation=relation,
-        direction=direction,
-        weight=weight,
-        tags=tuple(map(str, tags)),
-        tag_similarity=tag_similarity,
+        target=child.id,
+        relation=child.relation,
+        direction=child.direction,
+        weight=child.weight,
+        tags=tuple(map(str, child.tags)),
+        tag_similarity=child.tag_similarity,
         degree=row.degree,
         energy_in=branch.energy,
-        energy_out=-negative_energy,
+        energy_out=energy,
     )
-    return Branch(id=id_, energy=-negative_energy, hops=(*branch.hops, hop))
+    return Branch(id=child.id, energy=energy, hops=(*branch.hops, hop))

@@ -135,7 +135,7 @@ class Path:
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids along the path, seed first."""
-        return (self.seed_id, *(hop.target for hop in self.hops))
+        return (self.seed_id, *[hop.target for hop in self.hops])
 
     @property
     def start(self) -> float:
@@ -156,7 +156,7 @@ class ExplorationStats:
     elapsed_s
         Wall time from its start to its last text; seconds.
     hydrate_s
-        The part of it spent reading texts that did not come with the levels; seconds. While
+        The part of it spent waiting for texts that did not come with the levels; seconds. While
         streaming beside the levels.
     """
 

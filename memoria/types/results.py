@@ -123,8 +123,8 @@ class Trace:
     timings_s
         Wall time by stage (``embed``, ``wait``, ``seeds``, ``explore``, ``hydrate``, ``rank``,
         ``pack``); seconds. ``wait`` is the time until other recalls left it a turn.
-        ``hydrate`` is the part of ``explore`` spent reading texts that did not come with the
-        levels, and what ranking asks; while streaming beside the levels.
+        ``hydrate`` is the part of ``explore`` spent waiting for texts that did not come with the
+        levels, and for what ranking asks; while streaming beside the levels.
     degraded
         What did not work as well as it could have, one sentence each.
     id

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, get_args
 
 import neo4j
 import pytest
 
-from memoria import hydrate
 from memoria.config import ExploreConfig, RetrieverConfig
-from memoria.hydrate import memory_node
+from memoria.explore import ExploreRequest, HydrateAt, Listener
+from memoria.explore import explore as run_explorations
+from memoria.hydrate import Memories
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
-from memoria.types import Exploration, MemoryNode, Seed
+from memoria.types import Exploration, Seed
 from tests.agreement import assert_agreement, explore_with_engine, write
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
@@ -113,28 +116,35 @@ async def test_texts_come_with_the_levels(
     assert wire.records == len(wire.sent) == (1 if round_trips == "single" else 3)
 
 
-async def test_memories_are_built_while_the_next_query_is_under_way(
-    driver: neo4j.AsyncDriver, scope: str, wire: Wire, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("hydrate_at", get_args(HydrateAt))
+async def test_paths_are_built_while_the_next_query_is_under_way(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire, hydrate_at: HydrateAt
 ) -> None:
-    await write(driver, {scope: full_tree(children=2, depth=3)})
-    queries_before: list[int] = []
-
-    def built(row: Sequence[Any]) -> MemoryNode:
-        queries_before.append(len(wire.sent))
-        return memory_node(row)
-
-    monkeypatch.setattr(hydrate, "memory_node", built)
-    retriever = GraphRetriever(driver, scope=scope + HERE)
-    config = ExploreConfig(min_activation=0, max_depth=3)
+    pairs = (("s", "leaf"), ("s", "a"), ("a", "b"), ("b", "c"))
+    await write(driver, {scope: graph(*(edge(*pair) for pair in pairs))})
+    scope += HERE
+    store = Store(driver, database="neo4j")
+    queries_sent: dict[tuple[str, ...], int] = {}
+    listener = Listener(
+        on_exploration=lambda _: None,
+        on_path=lambda path: queries_sent.update({path.ids: len(wire.sent)}),
+    )
     for _ in range(2):  # the first one opens the connections
         wire.clear()
-        queries_before.clear()
-        seeds = [Seed(id="s", score=1.0)]
-        (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
-    assert len(found.paths) == 8
-    # What the first level brings is built beside the second, and so on; the last row is that of the
-    # query for those at the end.
-    assert queries_before == [2, *[3] * 2, *[4] * 4, *[4] * 8]
+        now = asyncio.get_running_loop().time()
+        request = ExploreRequest(
+            seeds=(Seed(id="s", score=1.0),),
+            scope=scope,
+            query_tags=(),
+            config=replace(ALL, min_activation=0),
+            started=now,
+            until=now + 60,
+            hydrate_at=hydrate_at,
+            memories=partial(Memories, store, scope=scope, until=None),
+        )
+        await run_explorations(store, request, listener)
+    # The leaf is found to be one by the second level: its path comes when the third has been sent.
+    assert queries_sent == {("s", "leaf"): 3, ("s", "a", "b", "c"): 4}
 
 
 async def test_explorations_that_share_a_session_share_their_levels(

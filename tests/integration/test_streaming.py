@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import neo4j
@@ -15,6 +16,8 @@ import pytest
 
 from memoria.config import ExploreConfig, StoreConfig
 from memoria.errors import ClosedError, UnavailableError
+from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.hydrate import Memories
 from memoria.queries import Query
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
@@ -194,6 +197,40 @@ async def test_an_exploration_of_a_shared_session_comes_before_the_others_end(
     assert {found.seed.id: found.status for found in rest} == {
         seed.id: "complete" for seed in web[:4]
     }
+
+
+@pytest.mark.parametrize("hydrate_at", ["branch_end", "exploration_end"])
+async def test_what_is_over_is_reported_while_others_of_its_session_go_on(
+    driver: neo4j.AsyncDriver, web: tuple[Seed, ...], hydrate_at: HydrateAt
+) -> None:
+    reported = asyncio.Event()
+
+    async def before_level(level: int, _: Mapping[str, Any]) -> None:
+        if level == 2:
+            await reported.wait()
+
+    done: list[str] = []
+
+    def on_exploration(exploration: Exploration) -> None:
+        done.append(exploration.seed.id)
+        reported.set()
+
+    store = HeldStore(driver, before_level)
+    now = asyncio.get_running_loop().time()
+    request = ExploreRequest(
+        seeds=(*web[:4], MISSING),
+        scope=WEB_SCOPE,
+        query_tags=(),
+        config=ALL,
+        started=now,
+        until=now + LONG_S,
+        hydrate_at=hydrate_at,
+        memories=partial(Memories, store, scope=WEB_SCOPE, until=None),
+    )
+    async with asyncio.timeout(HANG_S):
+        await explore(store, request, Listener(on_exploration=on_exploration))
+    assert done[0] == MISSING.id
+    assert len(done) == 5
 
 
 async def test_streamed_paths_are_those_of_the_explorations(

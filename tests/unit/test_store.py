@@ -378,6 +378,14 @@ async def test_retries_end_before_the_deadline() -> None:
     assert 1 < driver.attempts < 5
 
 
+async def test_the_time_of_the_first_attempt_counts() -> None:
+    driver = FailingDriver([driver_errors.ServiceUnavailable("gone")] * 2, delay_s=0.3)
+    config = StoreConfig(query_timeout_s=0.4, retry_base_s=0.15)
+    with pytest.raises(UnavailableError):
+        await store_over(driver, config).run(QUERY, {"x": 1})
+    assert driver.attempts == 1, "a second one would begin after the query's time"
+
+
 async def test_silent_server_is_left_at_the_deadline() -> None:
     driver = FailingDriver(delay_s=30)
     store = store_over(driver)
