@@ -128,17 +128,15 @@ def beside_hub_lever(served: Served, hub: Hub) -> Lever:
     )
 
 
-async def layout_levers(served: Served, ask: Asked) -> list[Lever]:
-    """Go the first level from a hub, whose edges are stored in one way or another."""
-    for scope, order in ((WEIGHT_FIRST, (True, False)), (WEIGHT_LAST, (False, True))):
-        for weight in order:
-            for start in range(0, DEGREE, BATCH):
-                await served.driver.execute_query(
-                    text_of("star"),
-                    {"scope": scope, "hub": HUB, "from": start, "to": start + BATCH}
-                    | {"weight": weight},
-                    database_=DATABASE,
-                )
+async def layout_levers(
+    served: Served, ask: Asked, standard: Served, ask_standard: Asked
+) -> list[Lever]:
+    """Go the first level from a hub, whose edges are stored in one way or another.
+
+    ``standard`` stores everything in the older record format.
+    """
+    for at, scope in ((served, WEIGHT_FIRST), (served, WEIGHT_LAST), (standard, WEIGHT_LAST)):
+        await _write_star(at, scope, weight_first=scope == WEIGHT_FIRST)
     await served.driver.execute_query(
         text_of("star_list"), scope=WEIGHT_LAST, hub=HUB, size=STRONGEST, database_=DATABASE
     )
@@ -157,8 +155,25 @@ async def layout_levers(served: Served, ask: Asked) -> list[Lever]:
                 f"the {STRONGEST} strongest, by a list on the hub that nothing keeps true",
                 first_level(ask, WEIGHT_LAST, HUB, listed),
             ),
+            (
+                f"record format `aligned`, the server's default, hub of {DEGREE:,} edges",
+                "`standard`",
+                first_level(ask_standard, WEIGHT_LAST, HUB),
+            ),
         )
     ]
+
+
+async def _write_star(served: Served, scope: str, *, weight_first: bool) -> None:
+    """Write a hub and its edges, the weights before or after all else."""
+    for weight in (weight_first, not weight_first):
+        for start in range(0, DEGREE, BATCH):
+            await served.driver.execute_query(
+                text_of("star"),
+                {"scope": scope, "hub": HUB, "from": start, "to": start + BATCH}
+                | {"weight": weight},
+                database_=DATABASE,
+            )
 
 
 def first_parameters(scope: str, hub: str) -> Parameters:

@@ -82,14 +82,21 @@ async def serve(
     progress: ProgressCallback,
     *,
     arrange: bool = True,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Served]:
     """Load a graph into an empty server below ``folder``, and remove both afterwards.
 
-    Without ``arrange`` an offline import takes the edges in the order of the graph.
+    Without ``arrange`` an offline import takes the edges in the order of the graph. ``settings``
+    are further ones of the server.
     """
     resolve_jars(COORDINATE, home=default_home())
     shutil.copytree(default_home() / "jars", folder / "jars")  # the list; the jars are shared
-    server = LocalNeo4j(folder, heap_mb=memory.heap_mb, page_cache_mb=memory.page_cache_mb)
+    server = LocalNeo4j(
+        folder,
+        heap_mb=memory.heap_mb,
+        page_cache_mb=memory.page_cache_mb,
+        extra_settings=settings,
+    )
     offline = len(graph.source) >= OFFLINE_FROM_EDGES
     degrees = dict(zip(graph.ids, graph.degrees().tolist(), strict=True))
     load: dict[str, Any] = {
