@@ -206,4 +206,12 @@ async def _spread(
 
 def _child(neighbour: str, energy: float) -> Child:
     """Make a candidate of which nothing but its energy is known."""
-    return (neighbour, -energy, "", "out", (), 0.0, 0.0)
+    return Child(
+        id=neighbour,
+        negative_energy=-energy,
+        relation="",
+        direction="out",
+        tags=(),
+        weight=0.0,
+        tag_similarity=0.0,
+    )

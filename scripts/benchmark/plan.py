@@ -14,6 +14,7 @@ from scripts.benchmark.files import read_graph
 from scripts.benchmark.graphs import MEAN_DEGREE, Graph, power_law, sparse
 from scripts.benchmark.race import Limits
 from scripts.benchmark.serve import Memory
+from scripts.benchmark.special import FEW
 
 QUICK_HUBS = (3_900, 10_000)
 HUBS = (25_000, 39_000, 100_000)
@@ -47,7 +48,8 @@ class Plan:
         Questions that each number of recalls at once answers in a round, the limit of the time for
         them, and rounds; seconds.
     varied, varied_s
-        Recalls before the plans are counted, and the time for them; seconds.
+        Recalls whose plans are counted, those of the first `FEW` apart, and the time for them;
+        seconds.
     pagerank_edges
         Largest graph that PageRank loads into memory.
     """
@@ -116,7 +118,7 @@ def full(edges: int, data: tuple[Path, ...]) -> Plan:
         recalls=120,
         at_once_s=20,
         at_once_rounds=6,
-        varied=10_000,
+        varied=FEW + 10_000,
         varied_s=1_200,
     )
 

@@ -74,9 +74,7 @@ async def _explorations(
 async def _recalls(
     served: Served, _part: Part, plan: Plan, progress: ProgressCallback
 ) -> dict[str, Any]:
-    questions = make_questions(
-        served.graph, max(plan.race.cases, plan.recalls, special.FEW + plan.varied)
-    )
+    questions = make_questions(served.graph, max(plan.race.cases, plan.recalls, plan.varied))
     retriever = make_retriever(served, questions)
     ours = memoria_recalls(retriever)
     async with graphrag_recalls(served) as others:
@@ -99,11 +97,7 @@ async def _recalls(
         progress=progress,
     )
     plans = await special.plans(
-        served,
-        retriever,
-        questions[: special.FEW + plan.varied],
-        limit_s=plan.varied_s,
-        progress=progress,
+        served, retriever, questions[: plan.varied], limit_s=plan.varied_s, progress=progress
     )
     return {
         "contenders": {name: recorded(result) for name, result in results.items()},

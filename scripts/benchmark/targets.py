@@ -64,12 +64,13 @@ def _floor(graph: Record) -> Iterator[Target]:
         server_ms = max(0.0, call_ms - len(took_s) * trip_ms)
         limit_ms.append((levels + 1) * trip_ms + 1.25 * server_ms)
     found = _of_each(*common(memoria, {"case": bare["case"], "wall_ms": limit_ms}))
-    waiting = _of_each(calls_ms, limit_ms)
+    choosing, waiting = _of_each(bare["wall_ms"], limit_ms), _of_each(calls_ms, limit_ms)
     yield Target(
         measure=f"{graph['name']}: 5 seeds in one session, over (levels + 1) round trips + "
         "1.25 x server time, p50",
         target="<= 1",
-        value=f"{found}; the calls of its queries alone {waiting.value:.2f}",
+        value=f"{found}; its queries and the choice between them {choosing.value:.2f}, the calls "
+        f"alone {waiting.value:.2f}",
         met=found.value <= 1,
     )
 
