@@ -62,7 +62,7 @@ def write_tables(
     kinds
         Kind labels that memories may have.
     progress
-        Called with ``lines`` and how many were read.
+        Called with ``lines`` and how many were read; then as by `Tables.arrange`.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def write_tables(
             report("lines", lines, None)
     report("lines", lines, lines)
     conversion.check_edges()
-    conversion.arrange()
+    conversion.arrange(report)
     return conversion.report()
 
 
@@ -131,10 +131,10 @@ class _Conversion:
             reason = "this edge (source, target, relation) came before: an offline import takes "
             raise self._at_edge(place, reason + "each once", "relation")
 
-    def arrange(self) -> None:
+    def arrange(self, progress: ProgressCallback) -> None:
         """Put the edges into the order in which they are read fastest."""
         source, target, _ = self._edge_columns()
-        self._tables.arrange(source, target)
+        self._tables.arrange(source, target, progress=progress)
 
     def report(self) -> OfflineReport:
         """Say what was written."""

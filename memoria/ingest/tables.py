@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.errors import InvalidInputError
+from memoria.progress import ProgressCallback, silent
 from memoria.validation import check_scope, scope_key
 
 ORIGIN = "ingest"
 LIST_DELIMITER = "\x1f"  # the unit separator
+_REPORT_EVERY = 10_000
 _STRINGS = ("tags", "topics", "entities")
 _MEMORY_HEADER = (
     "id:ID(Memory),scope:string,scope_key:string,text:string,tags:string[],topics:string[],"
@@ -123,7 +125,13 @@ class Tables:
         )
         self._starts.append(self._starts[-1] + self._write(self._relations, cells))
 
-    def arrange(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+    def arrange(
+        self,
+        source: NDArray[np.int64],
+        target: NDArray[np.int64],
+        *,
+        progress: ProgressCallback = silent,
+    ) -> None:
         """Put each edge beside the others of the busier of its ends; so it is then stored.
 
         A hub is read from few pages, not from as many as it has edges. The last to be called;
@@ -133,6 +141,8 @@ class Tables:
         ----------
         source, target
             Ends of all relations written, in that order, as numbers of memories; (E,).
+        progress
+            Called with ``arrange``, how many stand in their place, and of how many.
 
         Raises
         ------
@@ -154,8 +164,10 @@ class Tables:
             arranged.open("wb") as out,
         ):
             out.write(lines[: starts[0]])
-            for number in map(int, np.argsort(busier, kind="stable")):
+            for done, number in enumerate(map(int, np.argsort(busier, kind="stable")), 1):
                 out.write(lines[starts[number] : starts[number + 1]])
+                if done % _REPORT_EVERY == 0 or done == len(source):
+                    progress("arrange", done, len(source))
         arranged.replace(self.relations)
 
     def _write(self, file: BinaryIO, cells: Iterable[str]) -> int:

@@ -55,7 +55,7 @@ def write_tables(
             written += len(edges)
             progress("table of relations", written, len(graph.source))
         if arrange:
-            tables.arrange(graph.source, graph.target)
+            tables.arrange(graph.source, graph.target, progress=progress)
     return ImportFiles(
         memories=tables.memories,
         relations=tables.relations,

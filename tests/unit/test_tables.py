@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,8 +58,14 @@ def test_tables_made_of_files_are_arranged(tmp_path: Path) -> None:
     memories = [{"id": id_, "kind": "Event", "text": "t"} for id_ in IDS]
     file = tmp_path / "graph.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in [*edges, *memories]))
+    steps: list[tuple[str, int, int | None]] = []
+
+    def progress(*step: Any) -> None:
+        steps.append(step)
+
     with Tables(tmp_path / "tables", scope="s", now=NOW) as tables:
-        write_tables([file], tables, kinds=DEFAULT_KINDS)
+        write_tables([file], tables, kinds=DEFAULT_KINDS, progress=progress)
+    assert steps == [("lines", 8, 8), ("arrange", 5, 5)]
     assert order_in(tables.relations) == [1, 2, 3, 4, 0], "numbered as they come: the hub first"
 
 
