@@ -50,7 +50,7 @@ class Memories:
         self.store = store
         self.scope = scope
         self.until = until
-        self._ids: set[str] = set()  # of both that follow
+        self._ids: set[str] = set()  # those of _known and _taken
         self._known: dict[str, MemoryNode] = {}
         self._taken: list[Sequence[Any]] = []
 

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.ingest.checks import check_kinds, check_relation
 from memoria.ingest.rows import memory_row, relation_row
-from memoria.ingest.tables import Tables
+from memoria.ingest.tables import REPORT_EVERY, Tables
 from memoria.jsonl import Line, at_place, read_lines
 from memoria.progress import ProgressCallback, silent
 from memoria.types import Memory, Relation
-
-REPORT_EVERY = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from memoria.validation import check_scope, scope_key
 
 ORIGIN = "ingest"
 LIST_DELIMITER = "\x1f"  # the unit separator
-_REPORT_EVERY = 10_000
+REPORT_EVERY = 10_000
 _STRINGS = ("tags", "topics", "entities")
 _MEMORY_HEADER = (
     "id:ID(Memory),scope:string,scope_key:string,text:string,tags:string[],topics:string[],"
@@ -166,7 +166,7 @@ class Tables:
             out.write(lines[: starts[0]])
             for done, number in enumerate(map(int, np.argsort(busier, kind="stable")), 1):
                 out.write(lines[starts[number] : starts[number + 1]])
-                if done % _REPORT_EVERY == 0 or done == len(source):
+                if done % REPORT_EVERY == 0 or done == len(source):
                     progress("arrange", done, len(source))
         arranged.replace(self.relations)
 

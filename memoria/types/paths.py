@@ -135,7 +135,7 @@ class Path:
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids along the path, seed first."""
-        return (self.seed_id, *[hop.target for hop in self.hops])
+        return (self.seed_id, *(hop.target for hop in self.hops))
 
     @property
     def start(self) -> float:

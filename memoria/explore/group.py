@@ -12,96 +12,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from functools import partial
-from itertools import takewhile
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
 
 from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
+from memoria.explore.request import ExploreRequest, Listener
+from memoria.explore.run import Ended, Run, with_texts
 from memoria.hydrate import Memories
 from memoria.store import Store
-from memoria.strategies import Outcome, Question, Spread, Strategy, strategy_of
-from memoria.types import (
-    Exploration,
-    ExplorationStats,
-    MemoryNode,
-    Path,
-    Seed,
-    Status,
-    path_order,
-)
+from memoria.strategies import Question, Strategy, strategy_of
+from memoria.types import Path, path_order
 
 log = logging.getLogger(__name__)
-
-# When texts are read that no step of the strategy brings: as soon as a branch has ended, an
-# exploration has, or all of a group have. A path whose texts are there never waits.
-HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
 
 # Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
 # A timer may fire this much before its time; seconds.
 _TIMER_SLACK_S = 0.001
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreRequest:
-    """What one call explores.
-
-    Attributes
-    ----------
-    seeds
-        Where to start; distinct ids.
-    scope
-        Scope that no path leaves.
-    query_tags
-        Distinct tags of the query.
-    config
-        Settings; ``seeds_per_session`` set.
-    started
-        Time of the loop's clock at the start; seconds.
-    until
-        Time of the loop's clock at which everything must be delivered; seconds.
-    hydrate_at
-        When texts are read.
-    memories
-        Makes what reads them for one session's explorations, and for those that go on alone, and
-        keeps those that the strategy's queries bring along.
-    vector
-        Embedding of the query, for strategies that compare with it; None where there is none.
-    now
-        The present, for strategies to which ages matter; aware.
-    """
-
-    seeds: tuple[Seed, ...]
-    scope: str
-    query_tags: tuple[str, ...]
-    config: ExploreConfig
-    started: float
-    until: float
-    hydrate_at: HydrateAt
-    memories: Callable[[], Memories]
-    vector: tuple[float, ...] | None = None
-    now: datetime = field(default_factory=partial(datetime.now, UTC))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
-    """Who takes the results.
-
-    Attributes
-    ----------
-    on_exploration
-        Called with each exploration when it is over.
-    on_path
-        Called with each path when its texts are there.
-    """
-
-    on_exploration: Callable[[Exploration], None]
-    on_path: Callable[[Path], None] = lambda _: None
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
@@ -112,7 +40,7 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
     strategy = strategy_of(request.config)
     size = group_size(request.config, len(request.seeds))
     await _in_parallel(
-        _Group(store, request, listener, _start(strategy, request, start, size), request.memories())
+        Group(store, request, listener, _start(strategy, request, start, size), request.memories())
         for start in range(0, len(request.seeds), size)
     )
 
@@ -123,7 +51,7 @@ def group_size(config: ExploreConfig, seeds: int) -> int:
     return max(1, size)
 
 
-def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[_Run]:
+def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[Run]:
     """Begin the run of a group: ``size`` seeds from ``first`` on."""
     seeds = request.seeds[first : first + size]
     question = Question(
@@ -135,65 +63,10 @@ def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -
         now=request.now,
     )
     spread = strategy.start(question)
-    return [_Run(seed, spread) for seed in seeds]
+    return [Run(seed, spread) for seed in seeds]
 
 
-class _Run:
-    """One exploration under way: how its energy spreads, and what became of its branches."""
-
-    def __init__(self, seed: Seed, spread: Spread) -> None:
-        self.seed = seed
-        self.spread = spread
-        self.ended: list[_Ended] = []
-        self.paths: dict[tuple[str, ...], Path] = {}
-        self.cut = False
-        self.reported = False
-        self.error: MemoriaError | None = None
-        self.hydrate_s = 0.0
-
-    @property
-    def outcome(self) -> Outcome:
-        """How far it has come."""
-        return self.spread.outcome(self.seed.id)
-
-    @property
-    def over(self) -> bool:
-        """Whether no branch goes on."""
-        return self.outcome.over
-
-    def report(self, started: float) -> Exploration:
-        """Say what came out."""
-        outcome = self.outcome
-        status: Status = "truncated" if self.cut else "complete"
-        if self.error is not None:
-            status = "failed"
-        elif outcome.found is False:
-            status = "seed_not_found"
-        now = asyncio.get_running_loop().time()
-        return Exploration(
-            seed=self.seed,
-            status=status,
-            paths=tuple(sorted(self.paths.values(), key=path_order)),
-            error=self.error,
-            stats=ExplorationStats(
-                levels=outcome.steps,
-                nodes=outcome.nodes,
-                elapsed_s=now - started,
-                hydrate_s=self.hydrate_s,
-            ),
-            activations=outcome.activations,
-        )
-
-
-class _Ended(NamedTuple):
-    """A branch that has ended, and is still to be handed over; ``ids`` are those of its path."""
-
-    run: _Run
-    path: Path
-    ids: tuple[str, ...]
-
-
-class _Group:
+class Group:
     """Explorations that share a session, and the run of a strategy."""
 
     def __init__(
@@ -201,7 +74,7 @@ class _Group:
         store: Store,
         request: ExploreRequest,
         listener: Listener,
-        runs: Sequence[_Run],
+        runs: Sequence[Run],
         memories: Memories,
     ) -> None:
         self._store = store
@@ -215,7 +88,7 @@ class _Group:
 
     async def run(self) -> None:
         """Spread level by level; on a shared failure go on one session each."""
-        alone: list[_Run] = []
+        alone: list[Run] = []
         async with asyncio.TaskGroup() as deliveries:
             try:
                 await self._spread(deliveries)
@@ -224,7 +97,7 @@ class _Group:
             deliveries.create_task(self._deliver())
             deliveries.create_task(self._meanwhile())  # after it: what it reads is asked for first
         await _in_parallel(
-            _Group(self._store, self._request, self._listener, [run], self._memories)
+            Group(self._store, self._request, self._listener, [run], self._memories)
             for run in alone
         )
 
@@ -244,9 +117,9 @@ class _Group:
         runs = {run.seed.id: run for run in self._runs}
         for path in paths:
             run = runs[path.seed_id]
-            run.ended.append(_Ended(run, path, path.ids))
+            run.ended.append(Ended(run, path, path.ids))
 
-    def _recover(self, exc: MemoriaError) -> list[_Run]:
+    def _recover(self, exc: MemoriaError) -> list[Run]:
         """Decide what a failed step means for those under way; return who goes on alone."""
         active = [run for run in self._runs if not run.over]
         in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
@@ -265,7 +138,7 @@ class _Group:
     async def _meanwhile(self) -> None:
         """Build what the last step brought, and hand over what is whole, beside the next query.
 
-        By the turn of the loop that it lets pass, that query is under way.
+        By the turn of the loop that it lets pass, that query's first message is sent.
         """
         await asyncio.sleep(0)
         self._memories.build()
@@ -302,17 +175,17 @@ class _Group:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    def _pop_ended(self, runs: Iterable[_Run], *, with_texts: bool) -> list[_Ended]:
+    def _pop_ended(self, runs: Iterable[Run], *, with_texts: bool) -> list[Ended]:
         """Take out the ended branches whose texts are there, or those whose texts are not."""
-        popped: list[_Ended] = []
+        popped: list[Ended] = []
         for run in runs:
-            left: list[_Ended] = []
+            left: list[Ended] = []
             for one in run.ended:
                 (popped if self._memories.has(one.ids) == with_texts else left).append(one)
             run.ended = left
         return popped
 
-    async def _read_texts(self, batch: Collection[_Ended]) -> bool:
+    async def _read_texts(self, batch: Collection[Ended]) -> bool:
         """Read what is not known yet; say whether that worked."""
         if not batch:
             return True
@@ -331,11 +204,11 @@ class _Group:
                 run.hydrate_s += clock() - start
         return True
 
-    def _hand_over(self, batch: Iterable[_Ended], *, were_read: bool) -> None:
+    def _hand_over(self, batch: Iterable[Ended], *, were_read: bool) -> None:
         """Deliver paths, each once: two that end before the same deleted memory are one."""
         known = self._memories.known
         for one in sorted(batch, key=lambda one: path_order(one.path)):
-            path = _with_texts(one, known, were_read=were_read)
+            path = with_texts(one, known, were_read=were_read)
             if path is None:
                 continue
             ids = one.ids[: len(path.hops) + 1]
@@ -344,25 +217,7 @@ class _Group:
                 self._listener.on_path(path)
 
 
-def _with_texts(one: _Ended, known: Mapping[str, MemoryNode], *, were_read: bool) -> Path | None:
-    """Give a path its memories: all, or none where they could not be read.
-
-    A path to a memory that was deleted before it was read ends before it; None without a seed.
-    """
-    path = one.path
-    memories = tuple(known[node] for node in takewhile(known.__contains__, one.ids))
-    if len(memories) == len(one.ids):
-        return replace(path, memories=memories)
-    if not were_read:
-        return path if one.run.outcome.found else None
-    if not memories:
-        return None
-    hops = path.hops[: len(memories) - 1]
-    energy = hops[-1].energy_out if hops else path.start
-    return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
-
-
-async def _in_parallel(groups: Iterable[_Group]) -> None:
+async def _in_parallel(groups: Iterable[Group]) -> None:
     async with asyncio.TaskGroup() as tasks:
         for group in groups:
             tasks.create_task(group.run())

@@ -1,0 +1,97 @@
+"""One exploration under way: what has ended, and what was handed over.
+
+In: ended branches and their memories. Out: `Path`s, and the `Exploration`. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import takewhile
+from typing import NamedTuple
+
+from memoria.errors import MemoriaError
+from memoria.strategies import Outcome, Spread
+from memoria.types import (
+    Exploration,
+    ExplorationStats,
+    MemoryNode,
+    Path,
+    Seed,
+    Status,
+    path_order,
+)
+
+
+class Run:
+    """One exploration under way: how its energy spreads, and what became of its branches."""
+
+    def __init__(self, seed: Seed, spread: Spread) -> None:
+        self.seed = seed
+        self.spread = spread
+        self.ended: list[Ended] = []
+        self.paths: dict[tuple[str, ...], Path] = {}
+        self.cut = False
+        self.reported = False
+        self.error: MemoriaError | None = None
+        self.hydrate_s = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """How far it has come."""
+        return self.spread.outcome(self.seed.id)
+
+    @property
+    def over(self) -> bool:
+        """Whether no branch goes on."""
+        return self.outcome.over
+
+    def report(self, started: float) -> Exploration:
+        """Say what came out."""
+        outcome = self.outcome
+        status: Status = "truncated" if self.cut else "complete"
+        if self.error is not None:
+            status = "failed"
+        elif outcome.found is False:
+            status = "seed_not_found"
+        now = asyncio.get_running_loop().time()
+        return Exploration(
+            seed=self.seed,
+            status=status,
+            paths=tuple(sorted(self.paths.values(), key=path_order)),
+            error=self.error,
+            stats=ExplorationStats(
+                levels=outcome.steps,
+                nodes=outcome.nodes,
+                elapsed_s=now - started,
+                hydrate_s=self.hydrate_s,
+            ),
+            activations=outcome.activations,
+        )
+
+
+class Ended(NamedTuple):
+    """A branch that has ended, and is still to be handed over; ``ids`` are those of its path."""
+
+    run: Run
+    path: Path
+    ids: tuple[str, ...]
+
+
+def with_texts(one: Ended, known: Mapping[str, MemoryNode], *, were_read: bool) -> Path | None:
+    """Give a path its memories: all, or none where they could not be read.
+
+    A path to a memory that was deleted before it was read ends before it; None without a seed.
+    """
+    path = one.path
+    memories = tuple(known[node] for node in takewhile(known.__contains__, one.ids))
+    if len(memories) == len(one.ids):
+        return replace(path, memories=memories)
+    if not were_read:
+        return path if one.run.outcome.found else None
+    if not memories:
+        return None
+    hops = path.hops[: len(memories) - 1]
+    energy = hops[-1].energy_out if hops else path.start
+    return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
