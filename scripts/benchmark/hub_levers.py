@@ -133,10 +133,12 @@ async def layout_levers(
 ) -> list[Lever]:
     """Go the first level from a hub, whose edges are stored in one way or another.
 
-    ``standard`` stores everything in the older record format.
+    ``standard`` stores everything in the older record format. Both have just started, so their
+    lever comes first.
     """
-    for at, scope in ((served, WEIGHT_FIRST), (served, WEIGHT_LAST), (standard, WEIGHT_LAST)):
-        await _write_star(at, scope, weight_first=scope == WEIGHT_FIRST)
+    for each in (served, standard):
+        await _write_star(each, WEIGHT_FIRST, weight_first=True)
+        await _write_star(each, WEIGHT_LAST, weight_first=False)
     await served.driver.execute_query(
         text_of("star_list"), scope=WEIGHT_LAST, hub=HUB, size=STRONGEST, database_=DATABASE
     )
@@ -146,6 +148,11 @@ async def layout_levers(
         Lever(kept=kept, against=against, cases=[None] * CASES, ours=ours, other=by)
         for kept, against, by in (
             (
+                f"record format `aligned`, the server's default, hub of {DEGREE:,} edges",
+                "`standard`",
+                first_level(ask_standard, WEIGHT_LAST, HUB),
+            ),
+            (
                 f"the weight stored after an edge's other properties, hub of {DEGREE:,} edges",
                 "the weight stored first",
                 first_level(ask, WEIGHT_FIRST, HUB),
@@ -154,11 +161,6 @@ async def layout_levers(
                 f"all edges of a hub read, hub of {DEGREE:,} edges",
                 f"the {STRONGEST} strongest, by a list on the hub that nothing keeps true",
                 first_level(ask, WEIGHT_LAST, HUB, listed),
-            ),
-            (
-                f"record format `aligned`, the server's default, hub of {DEGREE:,} edges",
-                "`standard`",
-                first_level(ask_standard, WEIGHT_LAST, HUB),
             ),
         )
     ]

@@ -32,7 +32,7 @@ from scripts.benchmark.reading_levers import reading_levers, recall_profiles
 from scripts.benchmark.seed_levers import vector_searches
 from scripts.benchmark.serve import Memory, serve
 
-# The record format that Neo4j has given up for new databases; memoria runs on the default one.
+# The older record format, deprecated by Neo4j; memoria runs on the default one.
 STANDARD = {"db.format": "standard"}
 
 
@@ -82,7 +82,6 @@ async def pull(lever: Lever, progress: ProgressCallback) -> Measured:
 
 async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -> dict[str, Any]:
     """Pull every lever."""
-    tiny = power_law(1_000)
     async with serve(size.whole, folder / "whole", Memory(), progress) as served:
         questions = make_questions(served.graph, size.count + WARM_UP)
         async with served.session() as session:
@@ -109,17 +108,17 @@ async def measure_levers(size: Size, folder: Path, progress: ProgressCallback) -
             found += [await pull(lever, progress) for lever in levers]
             profiles.append(await hub_profile(session, seed, hub.degree))
         found.append(await pull(beside_hub_lever(served, served.graph.hubs[-1]), progress))
-    async with (
-        serve(tiny, folder / "ingest", Memory(), progress) as served,
-        served.session() as session,
-    ):
+    tiny = power_law(1_000)
+    async with serve(tiny, folder / "ingest", Memory(), progress) as served:
         rates = await ingest_rates(served, make_load(size.ingest), size.ingest_s, progress)
-        async with (
-            serve(tiny, folder / "standard", Memory(), progress, settings=STANDARD) as standard,
-            standard.session() as other,
-        ):
-            levers = await layout_levers(served, Asked(session), standard, Asked(other))
-            found += [await pull(lever, progress) for lever in levers]
+    async with (
+        serve(tiny, folder / "aligned", Memory(), progress) as served,
+        serve(tiny, folder / "standard", Memory(), progress, settings=STANDARD) as standard,
+        served.session() as session,
+        standard.session() as other,
+    ):
+        levers = await layout_levers(served, Asked(session), standard, Asked(other))
+        found += [await pull(lever, progress) for lever in levers]
     return {
         "levers": [
             {
