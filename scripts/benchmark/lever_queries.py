@@ -127,7 +127,10 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
         async def run(case: Sequence[Parameters]) -> Any:
             answers = [(await ask(text, of(each)))[0] for each in case]
             return [
-                sorted([row[0], named.get(row[1], row[1]), *row[2:]] for row in rows)
+                sorted(
+                    [owner, named.get(node, node), degree, above, [each[:7] for each in children]]
+                    for owner, node, degree, above, children in rows
+                )
                 for rows in answers
             ]
 
@@ -139,7 +142,7 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
     def elements(case: Parameters) -> Parameters:
         return {
             **case,
-            "frontier": [[i, element[node], *rest] for i, node, *rest in case["frontier"]],
+            "frontier": [[i, element[node], *rest, node] for i, node, *rest in case["frontier"]],
         }
 
     ours = explore(level)
@@ -147,11 +150,6 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
         level, "$p.visited[f[0]][neighbour.id] IS NOT NULL", "neighbour.id IN $p.visited[f[0]]"
     )
     untyped = changed(level, "COUNT { (current)-[:RELATES]-() }", "COUNT { (current)--() }")
-    by_element = changed(
-        level,
-        "MATCH (current:Memory {scope: $p.scope, id: f[1]})",
-        "MATCH (current:Memory) WHERE elementId(current) = f[1] AND current.scope = $p.scope",
-    )
     return [
         Lever(kept=kept, against=against, cases=cases, ours=ours, other=other)
         for kept, against, other in (
@@ -161,7 +159,7 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
                 "of any type (not exact where others exist)",
                 explore(untyped),
             ),
-            ("frontier by scope and id", "by elementId", explore(by_element, elements)),
+            ("frontier by scope and id", "by elementId", explore(_by_element(level), elements)),
             (
                 "the first level says which seeds exist",
                 "a query of its own before",
@@ -169,6 +167,25 @@ async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> 
             ),
         )
     ]
+
+
+def _by_element(level: str) -> str:
+    """Find the frontier by elementId, and return those of the children.
+
+    The server gives the elementId of what was deleted to something new: the id is compared, too.
+    """
+    level = changed(
+        level,
+        "MATCH (current:Memory {scope: $p.scope, id: f[1]})",
+        "MATCH (current:Memory) WHERE elementId(current) = f[1] "
+        "AND current.scope = $p.scope AND current.id = f[4]",
+    )
+    level = changed(
+        level,
+        "WITH neighbour.id AS id, edge,",
+        "WITH neighbour.id AS id, elementId(neighbour) AS element, edge,",
+    )
+    return changed(level, "[id] + edge END", "[id] + edge + [element] END")
 
 
 def _after_a_look(ask: Asked, explore: Run) -> Run:

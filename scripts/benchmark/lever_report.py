@@ -17,8 +17,8 @@ def markdown(record: Mapping[str, Any]) -> str:
         "# Levers",
         "",
         "Made by `scripts/bench --levers`. Both sides of a row were asked in turns, and their "
-        "answers were equal, where nothing else is said. The ratio is the time of the other way "
-        "over that of memoria's, of medians; in brackets what holds 95 % of a bootstrap.",
+        "answers were equal, where nothing else is said. The ratio is the median, over the cases, "
+        "of the other way's time over memoria's; in brackets what holds 95 % of a bootstrap.",
         "",
         "| memoria's way | ms | the other way | ms | ratio |",
         "|---|---|---|---|---|",

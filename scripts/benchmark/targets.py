@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from scripts.benchmark.cost import queries_of
-from scripts.benchmark.figures import Ratio, common, percentile, ratio, share_of
+from scripts.benchmark.figures import (
+    Ratio,
+    common,
+    percentile,
+    ratio,
+    ratio_of_each,
+    share_of,
+)
 from scripts.benchmark.names import (
     BARE,
     MEMORIA,
@@ -63,8 +70,8 @@ def _floor(graph: Record) -> Iterator[Target]:
     for levels, took_s, call_ms in zip(bare["levels"], bare["took_s"], calls_ms, strict=True):
         server_ms = max(0.0, call_ms - len(took_s) * trip_ms)
         limit_ms.append((levels + 1) * trip_ms + 1.25 * server_ms)
-    found = _of_each(*common(memoria, {"case": bare["case"], "wall_ms": limit_ms}))
-    choosing, waiting = _of_each(bare["wall_ms"], limit_ms), _of_each(calls_ms, limit_ms)
+    found = ratio_of_each(*common(memoria, {"case": bare["case"], "wall_ms": limit_ms}))
+    choosing, waiting = ratio_of_each(bare["wall_ms"], limit_ms), ratio_of_each(calls_ms, limit_ms)
     yield Target(
         measure=f"{graph['name']}: 5 seeds in one session, over (levels + 1) round trips + "
         "1.25 x server time, p50",
@@ -168,7 +175,9 @@ def _client(graph: Record) -> Iterator[Target]:
     )
     queries = queries_of(graph)
     cases = sorted(ours.keys() & trip.keys() & queries.keys())
-    found = _of_each([ours[case] for case in cases], [trip[case] * queries[case] for case in cases])
+    found = ratio_of_each(
+        [ours[case] for case in cases], [trip[case] * queries[case] for case in cases]
+    )
     yield Target(
         measure=f"{graph['name']}: client CPU over that of as many `RETURN 1`, p50",
         target="<= 1.2",
@@ -224,12 +233,6 @@ def _plans(graph: Record) -> Iterator[Target]:
             f"of `RETURN 1` alone {plans['plans_of_one_text']}",
             met=plans["plans"] == texts,
         )
-
-
-def _of_each(above: list[float], below: list[float]) -> Ratio:
-    """Take the median of each case's ratio: cases are shallow or deep, with few in between."""
-    shares = [one / other for one, other in zip(above, below, strict=True)]
-    return ratio(shares, [1.0] * len(shares))
 
 
 def _p50(graph: Record, name: str) -> float:
