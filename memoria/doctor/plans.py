@@ -14,10 +14,10 @@ import neo4j
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import DeadlineError, MemoriaError, QueryError
-from memoria.queries import Query, load, root
-from memoria.schema import UNIQUE
+from memoria.graph.server import UNIQUE
 from memoria.store import Store
 from memoria.store.faults import translate
+from memoria.store.queries import Query, load, root
 
 #: An operator of a plan, and its details.
 Step = tuple[str, str]
@@ -32,20 +32,21 @@ SCANS = (
     "DirectedRelationshipTypeScan",
     "UndirectedRelationshipTypeScan",
 )
-#: Folders of queries that must never scan, and how bad it is when they do.
+#: Queries that must never scan, by name or by folder, and how bad it is when they do.
 _NEVER_SCAN: Mapping[str, Severity] = {
     "context": "error",
-    "explore": "error",
-    "relevance": "error",
+    "ranking": "error",
+    "strategies": "error",
     "seeds": "error",
     "ingest": "warning",
     "link": "warning",
-    "clock": "warning",
+    "graph.hydrate": "error",
+    "graph.advance_clock": "warning",
 }
 #: Queries that only a server can plan whose vector index filters by scope.
 _NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
 #: Queries that Neo4j 5.26 can't plan.
-_NEEDS_2026 = ("explore.levels",)
+_NEEDS_2026 = ("strategies.levels",)
 
 
 async def check_plans(subject: Subject) -> list[Finding]:
@@ -58,7 +59,8 @@ async def check_plans(subject: Subject) -> list[Finding]:
             continue  # never run on this server
         if query.name in _NEEDS_2026 and not subject.facts.has_single_trip:
             continue  # nor this
-        severity = _NEVER_SCAN.get(query.name.partition(".")[0])
+        room = query.name.partition(".")[0]
+        severity = _NEVER_SCAN.get(query.name) or _NEVER_SCAN.get(room)
         if severity is not None:
             found.append(await _check_plan(subject, query, severity))
             continue
