@@ -1,4 +1,4 @@
-"""Rank what the energy reached, with the query in hand."""
+"""Rank the memories that a recall found, by energy alone or by their relevance to the query."""
 
 from memoria.ranking.candidates import (
     NOTHING_KNOWN,

@@ -1,4 +1,4 @@
-"""Collect what a recall found, and ask the database what ranking needs to know of it.
+"""Collect the memories that a recall found, and ask the database for the facts that rank them.
 
 In: explorations and hits. Out: `Candidate`s, `Facts`. Reads only. Query: ``ranking.candidates``.
 """
@@ -14,24 +14,25 @@ from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Exploration, MemoryNode, Path
 
-# Support by a neighbour falls with the root of its degree: beyond this, to under a twentieth.
+# Support by a neighbour is divided by the root of its degree: from this degree on, less than a
+# twentieth of it is left.
 MAX_DEGREE = 400
 
 
 @dataclass(slots=True, kw_only=True)
 class Candidate:
-    """A memory that was found, and how.
+    """A memory that was found, and how it was found.
 
     Attributes
     ----------
     memory
         The memory.
     path
-        The path that brought it: the one with most energy, or that of a hit.
+        The path that brought the memory: the path with the most energy, or the path of a hit.
     hybrid
-        Score as a hit of the hybrid search, 0 to 1; 0 for none.
+        Score as a hit of the hybrid search, 0 to 1; 0 if the search did not find it.
     energy
-        Seed id -> highest energy that came from there over hops.
+        Seed id -> highest energy that reached the memory from that seed, over at least one hop.
     """
 
     memory: MemoryNode
@@ -42,16 +43,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the database knows of candidates.
+    """What the database knows about candidates.
 
     Attributes
     ----------
     cosines
-        Id -> cosine with the query; without those that have no embedding of the query's size.
+        Id -> cosine with the query; memories without an embedding of the query's size are missing.
     degrees
         Id -> number of edges.
     neighbours
-        Id -> ids of candidates at the other end of an edge, each with the weight of the strongest.
+        Id -> the candidates that an edge joins it to, each as (id, weight of the strongest edge).
     """
 
     cosines: Mapping[str, float]
@@ -65,9 +66,9 @@ NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
 def gather(
     explorations: Iterable[Exploration], hits: Iterable[Path], kinds: Container[str] | None
 ) -> list[Candidate]:
-    """Collect each memory once, with the energies that reached it; those of other kinds are not.
+    """Collect each memory once, with the energies that reached it, in the order of the ids.
 
-    Memories whose texts could not be read are left out. By id.
+    Memories of other kinds are left out, and so are memories whose texts could not be read.
     """
     found: dict[str, Candidate] = {}
     of_seeds = ((path, each.seed.score) for each in explorations for path in each.paths)
@@ -90,20 +91,20 @@ def gather(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactsRequest:
-    """What ranking wants to know, and of what.
+    """Which facts ranking asks for.
 
     Attributes
     ----------
     scope
         Scope of the memories.
     kinds
-        Kinds that are ranked, all where empty; nothing is asked of others but the memories.
+        Kinds that are ranked; empty means all. Of other kinds only the memories are read.
     vector
         Embedding of the query, or None.
     max_weight
-        Larger weights of edges count as this.
+        A larger weight of an edge counts as this one.
     until
-        Time of the loop's clock at which it must be over; seconds.
+        Time of the loop's clock at which the query must be over; seconds.
     """
 
     scope: str
@@ -116,12 +117,12 @@ class FactsRequest:
 async def ask_facts(
     store: Store, request: FactsRequest, ids: Collection[str], *, known: Collection[str]
 ) -> tuple[Facts, dict[str, MemoryNode]]:
-    """Read cosines, degrees and the edges among candidates, and those that are not known.
+    """Read cosines, degrees, the edges among candidates, and the memories not read so far.
 
     Returns
     -------
     tuple
-        The facts of all; and the memories that are not among ``known``, by id.
+        The facts about all ``ids``; and, by id, the memories that are not among ``known``.
 
     Notes
     -----

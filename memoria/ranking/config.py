@@ -1,7 +1,7 @@
-"""What makes a memory relevant: the features that are weighed, and their weights.
+"""Weights of the ranking: one for each feature of a memory.
 
-In: numbers, or a file of them. Out: `RelevanceConfig`. Touches the file named, or one of
-``profiles/``: those that come with the package, as `memoria tune` writes them.
+In: numbers, or a file of them. Out: `RelevanceConfig`. Reads the named file, or a profile of
+``profiles/``, which comes with the package and was written by `memoria tune`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Self
 
 from memoria.errors import ConfigError
 
-#: Beyond, scores would be no numbers any more.
+#: With larger weights the scores would overflow.
 MAX_WEIGHT = 1_000_000
 _PROFILES = Path(__file__).parent / "profiles"
 
@@ -24,10 +24,10 @@ _PROFILES = Path(__file__).parent / "profiles"
 class RelevanceConfig:
     """Weights of the linear model that ranks what a recall found.
 
-    A memory's relevance is the sum of its features, each times its weight. Features are in 0 to 1,
-    but for ``joint_coverage``, up to 2, and cosines, which may be below 0. A feature that is not
-    named weighs nothing; the weights that a recall has by default are those of `default`. How they
-    were fitted, and what each feature is worth: ``docs/quality.md``.
+    A memory's relevance is the sum of its features, each times its weight. Features are in 0 to 1;
+    only ``joint_coverage`` goes up to 2, and a cosine may be below 0. A feature that is not named
+    has the weight 0. A recall uses the weights of `default`, unless its settings say otherwise.
+    ``docs/quality.md`` says how they were fitted and how much each feature contributes.
 
     Attributes
     ----------
@@ -39,32 +39,33 @@ class RelevanceConfig:
     coverage
         Weight of the share of the query's words, by their rarity, that the text holds.
     heading
-        Weight of being named: all words of the text's heading, its first line of several, stand in
-        the query.
+        Weight of being named: the query holds all words of the text's heading, which is the first
+        of several lines.
     mention
-        Weight of being mentioned: the root of how well the candidate matches the query whose text
-        holds this one's heading, over the best; of several such, the best.
+        Weight of being mentioned: if the text of another candidate holds this one's heading, the
+        root of how well that candidate matches the query, over the best; the best of several.
     question
-        Weight of asking: the text ends with a question mark.
+        Weight of being a question: the text ends with a question mark.
     recency
-        Weight of being new: 1 for the newest candidate, half of it a month before; 0 without time.
+        Weight of being new: 1 for the newest candidate, half of it for each month of age; 0 without
+        a time.
     energy
         Weight of the root of the highest energy that reached the memory over hops, over the best.
     energy_bm25
-        Weight of that, times ``bm25``.
+        Weight of ``energy`` times ``bm25``.
     joint_coverage
-        Weight of the root of the energy from a seed, times how well that seed and the memory hold
-        the query's words together; of the seeds, the best.
+        Weight of the root of the energy from a seed, times how well seed and memory together
+        hold the query's words; the best of the seeds.
     residual_coverage
         Weight of the root of the energy from a seed, times how well the memory holds the query's
-        words that the seed lacks; of the seeds, the best.
+        words that the seed lacks; the best of the seeds.
     support
         Weight of the root of the strongest support by a neighbour among the candidates: how well
-        that one matches the query, times the edge's weight, over the root of its degree.
+        the neighbour matches the query, times the edge's weight, over the root of its degree.
     support_cosine
         Weight of the root of the support of all such neighbours together, times ``cosine``.
     hybrid
-        Weight of the score as a hit of the hybrid search; 0 for none.
+        Weight of the score as a hit of the hybrid search; a memory that is not a hit has 0.
     """
 
     cosine: float = 0.0
@@ -107,7 +108,7 @@ class RelevanceConfig:
         Raises
         ------
         ConfigError
-            There is no profile of this name; names those there are.
+            There is no profile of this name; the message lists the profiles.
         """
         if name not in cls.profiles():
             raise ConfigError(f"no profile {name!r}; there are: {', '.join(cls.profiles())}")
@@ -120,19 +121,19 @@ class RelevanceConfig:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read weights from a JSON object of feature -> weight; those not named are 0.
+        """Read weights from a JSON object of feature -> weight; a missing feature has the weight 0.
 
         Raises
         ------
         ConfigError
-            The file holds something else, or names a feature that there is not.
+            The file holds something else, or names an unknown feature.
         OSError
             The file can't be read.
         """
         try:
             weights = json.loads(Path(path).read_bytes())
         except ValueError as exc:
-            raise ConfigError(f"{path}: is no JSON: {exc}") from exc
+            raise ConfigError(f"{path}: is not JSON: {exc}") from exc
         names = [field.name for field in fields(cls)]
         if not isinstance(weights, dict) or not weights.keys() <= set(names):
             raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")

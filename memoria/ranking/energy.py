@@ -1,6 +1,6 @@
-"""Rank what explorations reached by energy (source: 001's order; no query in hand).
+"""Rank memories by the energy that reached them; the query plays no part (source: 001).
 
-In: explorations. Out: each memory once, best first.
+In: explorations. Out: each memory once, best first. Touches nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What speaks for each candidate: named features, most in 0 to 1.
+"""Compute the features of each candidate; most are in 0 to 1.
 
-In: a query's words, candidates, what the database knows of them. Out: arrays by name. Touches
-nothing. The features are those of `RelevanceConfig`, which says what each one is.
+In: a query, candidates, and facts about them. Out: arrays by name. Touches nothing.
+`RelevanceConfig` says what each feature means.
 
-Source: joint and residual coverage of a multi-hop question, where a seed answers one half and a
-memory behind it the other, and mentions are memoria's own; measured in ``docs/quality.md``.
+Joint coverage, residual coverage and mentions are memoria's own features, made for multi-hop
+questions: a seed answers one half, and a memory behind the seed the other half. They are measured
+in ``docs/quality.md``.
 """
 
 from __future__ import annotations
@@ -24,21 +25,22 @@ from memoria.ranking.words import Pool, content_words, query_terms, stem
 Array = NDArray[np.float64]
 
 _PARENTHESIS = re.compile(r"\([^()]*\)")
-# How a neighbour's own match counts as support: a cosine tells little unless it is high.
+# Powers of a neighbour's own match when it counts as support: a cosine says little unless it is
+# high.
 _COSINE_POWER = 3
 _BM25_POWER = 2
-# Shorter headings stand in texts by chance; a longer first line is no heading.
+# A shorter heading stands in other texts by chance; a longer first line is not a heading.
 _MIN_HEADING_CHARS = 3
 _MAX_HEADING_CHARS = 200
-# Mentions are looked for in so many texts, the best matches, and so far into each: beyond, the
-# search would take longer than the recall.
+# Mentions are looked for in this many of the best matches, and this far into each text: a search
+# of everything would take longer than the recall.
 _MENTIONING_TEXTS = 400
 _MENTIONING_CHARS = 10_000
 _HALF_LIFE = timedelta(days=30)
 
 
 def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[str, Array]:
-    """Weigh candidates in every way that `RelevanceConfig` has a weight for.
+    """Compute every feature that `RelevanceConfig` has a weight for.
 
     Returns
     -------
@@ -83,13 +85,13 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
 
 
 def _over_best(values: Array) -> Array:
-    """Scale by the highest; without one above 0, nothing speaks for anything."""
+    """Divide by the highest value; all zeros if no value is above 0."""
     best = values.max(initial=0.0)
     return values / best if best > 0 else np.zeros_like(values)
 
 
 def _strengths(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
-    """Return the root of the energy that came from each seed, over the highest of all."""
+    """Return, by seed, the root of the energy over the highest energy of all."""
     energies = [energy for each in candidates for energy in each.energy.values()]
     best = max(energies, default=0.0) or 1.0
     return [
@@ -101,7 +103,7 @@ def _strengths(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
 def _together(
     candidates: Sequence[Candidate], masses: Array, strength: Sequence[dict[str, float]]
 ) -> tuple[Array, Array]:
-    """Joint and residual coverage with the best of the seeds that reached each candidate."""
+    """Return joint and residual coverage, each with the best of the seeds of a candidate."""
     place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
     reached: dict[int, dict[int, float]] = defaultdict(dict)  # row of a seed -> row -> share
     for row, by_seed in enumerate(strength):
@@ -120,7 +122,7 @@ def _together(
 
 
 def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Array]:
-    """Roots of the strongest support by a neighbour, and of that by all, over the best."""
+    """Return the roots of the strongest support and of the summed support, over the best."""
     place = {id_: row for row, id_ in enumerate(ids)}
     edges: dict[tuple[int, int], float] = {}
     for id_, neighbours in facts.neighbours.items():
@@ -129,10 +131,10 @@ def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Arr
             other = place.get(neighbour)
             if one is not None and other is not None:
                 edges[one, other] = edges[other, one] = weight
-    order = sorted(edges)  # what meets in one memory adds up in one order, to the same sum
+    order = sorted(edges)  # added up in one order, so that the sum is always the same
     giver, taker = np.array(order, int).reshape(-1, 2).T
     weights = np.array([edges[edge] for edge in order])
-    # At least 1: one query reads neighbours, then degrees, and edges may go in between.
+    # At least 1: the query reads neighbours before degrees, and an edge may be deleted in between.
     degrees = np.array([max(facts.degrees[ids[row]], 1) for row, _ in order])
     given = match[giver] * weights / np.sqrt(degrees)
     strongest, total = np.zeros(len(ids)), np.zeros(len(ids))
@@ -142,7 +144,7 @@ def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Arr
 
 
 def _mentions(texts: Sequence[str], headings: Sequence[str], match: Array) -> Array:
-    """Root of the best match among the texts that hold a text's heading, over the best."""
+    """Return the root of the best match among the texts that mention a heading, over the best."""
     by_match = [
         (texts[row][:_MENTIONING_CHARS], headings[row], float(match[row]))
         for row in np.argsort(-match, kind="stable")[:_MENTIONING_TEXTS]
@@ -153,7 +155,7 @@ def _mentions(texts: Sequence[str], headings: Sequence[str], match: Array) -> Ar
             (
                 worth
                 for text, own, worth in by_match
-                if heading in text  # nearly none: the quickest to tell comes first
+                if heading in text  # true of very few texts, and the fastest test
                 and own != heading
                 and _holds(text, heading)
             ),
@@ -166,7 +168,7 @@ def _mentions(texts: Sequence[str], headings: Sequence[str], match: Array) -> Ar
 
 
 def _holds(text: str, words: str) -> bool:
-    """Whether a text holds these words, and not only as parts of longer ones.
+    """Tell whether a text holds these words as whole words.
 
     >>> _holds("Lundgren lives in Lund.", "Lund"), _holds("Lundgren", "Lund")
     (True, False)
@@ -185,7 +187,7 @@ def _is_word(character: str) -> bool:
 
 
 def _recency(candidates: Sequence[Candidate]) -> Array:
-    """Halve with every month before the newest of the candidates; 0 without a time."""
+    """Return 1 for the newest candidate, half of it per month of age, and 0 without a time."""
     times = [each.memory.created_at for each in candidates]
     newest = max((time for time in times if time is not None), default=None)
     if newest is None:
@@ -196,7 +198,7 @@ def _recency(candidates: Sequence[Candidate]) -> Array:
 
 
 def _heading(text: str) -> str:
-    """Return the first line of a text of several, without what stands in parentheses."""
+    """Return the first of several lines, without any text in parentheses; else nothing."""
     line, _, rest = text.strip().partition("\n")
     if not rest or len(line) > _MAX_HEADING_CHARS:
         return ""

@@ -1,6 +1,6 @@
-"""Order what a recall found by how likely it is what was asked for.
+"""Order the memories that a recall found by how relevant they are to the query.
 
-In: a query, candidates, what the database knows of them. Out: `RankedMemory`s. Touches nothing.
+In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches nothing.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.types import RankedMemory
 
-#: Name of the share that `behind_seeds` takes.
+#: Name of the share by which `behind_seeds` lowers a sum.
 BEHIND_SEED = "behind_seed"
-# By how much, at most, a memory stands behind its seed: it only has to stand there.
+# A memory that is placed behind its seed is lowered just enough to stand there.
 _STEP = 1e-3
 
 
 def rank_by_relevance(
     query: str, candidates: Sequence[Candidate], facts: Facts, config: RelevanceConfig
 ) -> tuple[RankedMemory, ...]:
-    """Rank candidates by the weighted sum of their features, some of them behind their seeds.
+    """Rank candidates by the weighted sum of their features.
 
-    The score of a memory is its relevance relative to the best, in (0, 1]: e to the power of the
-    difference of their sums, which is the ratio of their odds in the model that the weights were
-    fitted for. Ties by id. Who stands behind a seed: `behind_seeds`.
+    Some memories are then placed behind their seeds; see `behind_seeds`. The score of a memory is
+    in (0, 1] and relative to the best one: e to the power of the difference of the two sums. In
+    the model that the weights were fitted for, that is the ratio of the two odds. Ties by id.
     """
     if not candidates:
         return ()
@@ -61,7 +61,7 @@ def _by_row(columns: Mapping[str, Array]) -> Iterator[dict[str, float]]:
 
 
 def weighted_sum(values: Mapping[str, Array], weights: Mapping[str, float]) -> Array:
-    """Add up features, each times its weight, one after the other: equal rows have equal sums."""
+    """Add up features, each times its weight; in a fixed order, so equal rows have equal sums."""
     total = np.zeros(len(next(iter(values.values()))))
     for name, column in values.items():
         total += weights[name] * column
@@ -69,7 +69,7 @@ def weighted_sum(values: Mapping[str, Array], weights: Mapping[str, float]) -> A
 
 
 def seed_rows(candidates: Sequence[Candidate]) -> list[list[int]]:
-    """Return for each candidate the places of the candidates from which energy reached it."""
+    """Return, for each candidate, the rows of the seeds from which energy reached it."""
     place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
     return [
         [place[seed] for seed in candidate.energy if seed in place and place[seed] != row]
@@ -78,10 +78,11 @@ def seed_rows(candidates: Sequence[Candidate]) -> list[list[int]]:
 
 
 def behind_seeds(sums: Array, values: Mapping[str, Array], seeds: Sequence[Sequence[int]]) -> Array:
-    """Place each memory that matches less than each of its seeds behind the best of them.
+    """Place a memory behind the best of its seeds if it matches the query less than all of them.
 
-    Energy and support are borrowed from what a memory is joined to. They may bring it to the top,
-    but not past the memories that lent them, unless by its cosine or its words it is ahead of one.
+    Energy and support come from the memories at the other end of edges. They may lift a memory to
+    the top, but not past the seeds that gave the energy: only a memory with a better cosine or
+    better words than one of its seeds may pass them.
 
     Parameters
     ----------
@@ -90,16 +91,17 @@ def behind_seeds(sums: Array, values: Mapping[str, Array], seeds: Sequence[Seque
     values
         Feature -> its values; (N,).
     seeds
-        For each candidate the places of those from which energy reached it; see `seed_rows`.
+        For each candidate the rows of its seeds; see `seed_rows`.
 
     Returns
     -------
     Array
-        The sums; those of memories placed behind a seed lowered, in the same order; (N,).
+        The sums in the same order, lowered for memories that are placed behind a seed; (N,).
     """
     match = list(zip(values["cosine"].tolist(), values["bm25"].tolist(), strict=True))
-    placed = sums.tolist()  # one by one, plain numbers are faster than arrays
-    # The better match first: where a seed is placed behind another one, what it brought follows.
+    placed = sums.tolist()  # numbers are read one by one, and lists are faster than arrays for that
+    # Better matches first: if a seed is itself placed behind another seed, the memories that it
+    # brought must follow it.
     for row in sorted(range(len(match)), key=match.__getitem__, reverse=True):
         cosine, bm25 = own = match[row]
         lenders = [match[seed] for seed in seeds[row]]

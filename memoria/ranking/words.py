@@ -1,10 +1,11 @@
-"""Weigh the words of a query in a pool of texts: BM25, with the pool as its own corpus.
+"""Weigh the words of a query in a pool of texts, by BM25 with the pool as its own corpus.
 
 In: a query, texts. Out: an array of weights. Touches nothing.
 
-The full-text index counts how rare a word is over the whole database, connectors and other scopes
-included, and short nodes there make long texts look weak. The pool is what was found for this
-query, in this scope. Words are compared by their English stem; stop words count for nothing.
+The full-text index would not do: it measures how rare a word is over the whole database, other
+scopes included, and its many short texts make long texts look weak. The pool holds only the texts
+found for this query in this scope. Words are compared by their English stem; stop words do not
+count.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def stem(word: str) -> str:
     >>> stem("paintings")
     'paint'
     """
-    # A stemmer holds the word that it is at, and recalls rank in threads: one for each of them.
+    # A stemmer keeps the current word as state, and recalls rank in several threads: each thread
+    # needs its own.
     if not hasattr(_local, "stemmer"):
         _local.stemmer = snowballstemmer.stemmer("english")
     return str(_local.stemmer.stemWord(word))
@@ -62,7 +64,7 @@ def query_terms(query: str) -> list[str]:
 
 
 class Pool:
-    """Texts in which the terms of one query are counted.
+    """A set of texts in which the terms of one query are counted.
 
     Parameters
     ----------
@@ -74,9 +76,9 @@ class Pool:
     Attributes
     ----------
     masses
-        BM25 weight of each term in each text; N x T, >= 0. Their sum over the terms is BM25.
+        BM25 weight of each term in each text; N x T, >= 0. The sum over the terms is BM25.
     idf
-        Weight of each term by its rarity in the pool; T, > 0.
+        Weight of each term by how rare it is in the pool; T, > 0.
 
     Notes
     -----
@@ -85,9 +87,9 @@ class Pool:
     """
 
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
-        starts = {term[0] for term in terms}  # a stem keeps the first letter of its word
+        starts = {term[0] for term in terms}  # a stem begins with the first letter of its word
         place = {term: number for number, term in enumerate(terms)}
-        columns: dict[str, int] = {}  # word -> place of its stem, -1 where that is no term
+        columns: dict[str, int] = {}  # word -> place of its stem among the terms, or -1
         counts = np.zeros((len(texts), len(terms)))
         lengths = np.zeros(len(texts))
         for row, text in enumerate(texts):

@@ -21,24 +21,25 @@ class SeedConfig:
     Attributes
     ----------
     max_seeds
-        Explorations to start, at most; 1 to 100.
+        Largest number of seeds, and so of explorations; 1 to 100.
     candidates
-        Hits taken from each of the two lists before they are fused; ``max_seeds`` to 1,000.
+        Hits taken from each of the two lists before the lists are fused; ``max_seeds`` to 1,000.
     fusion
-        ``rrf`` (reciprocal ranks), ``linear`` (a weighted sum of scaled scores), or ``cosine``:
-        vectors alone, seeds scored by their cosine above 0; words only where there is no vector.
+        ``rrf`` (reciprocal ranks), ``linear`` (a weighted sum of scaled scores), or ``cosine``
+        (vectors alone: a seed's score is its cosine, which must be above 0; without a vector the
+        search is by words).
     rrf_k
-        Constant of ``rrf``; > 0. Larger: the first ranks count less.
+        Constant of ``rrf``; > 0. The larger it is, the less the first ranks stand out.
     alpha
         Share of the cosine in ``linear``, 0 to 1; the rest is BM25.
     max_facts
-        With ``cosine``: seeds of ``fact_kinds``, at most, beside ``max_seeds`` of other kinds; 0
-        to 100. 0: all kinds share ``max_seeds``.
+        Only with ``cosine``: the largest number of seeds of ``fact_kinds``, in addition to
+        ``max_seeds`` of other kinds; 0 to 100. With 0 all kinds share ``max_seeds``.
     fact_kinds
-        Kinds with places of their own.
+        The kinds for which ``max_facts`` reserves seeds.
     unembedded
-        Memories without an embedding that become seeds beside the others, the newest first; 0 to
-        1,000. Finding them takes a pass over the scope.
+        Largest number of memories without an embedding that become seeds in addition to the
+        others, the newest first; 0 to 1,000. To find such memories the scope is read once.
     """
 
     max_seeds: int = 5

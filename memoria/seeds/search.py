@@ -1,4 +1,4 @@
-"""Find the memories to start from: vector and full-text search at once, fused by id.
+"""Find the memories to start from: vector and full-text search at the same time, fused by id.
 
 In: a query and, where there is an embedder, its vector. Out: `Seeds`. Reads only.
 Queries: ``seeds.text``, ``seeds.vector_search``, ``seeds.vector_procedure``,
@@ -28,8 +28,9 @@ MAX_WORDS = 256
 MAX_WORD_CHARS = 1_000
 _WORD = re.compile(r"\w+")
 
-# How many times the wanted hits an index is asked for, one after the other, where scope or kinds
-# can only be filtered afterwards. Vectors are then compared one by one; words can't be.
+# Factors of over-sampling, tried in turn, where scope or kind can only be filtered after the index
+# has answered. If the last factor is not enough, vectors are compared one by one; the full-text
+# index has no such fallback.
 _VECTOR_LIMITS = (4, 40)
 _TEXT_LIMITS = (4, 40, 400, 4_000)
 
@@ -41,19 +42,19 @@ class SeedRequest:
     Attributes
     ----------
     text
-        The user's words, of any form; blank searches by vector alone.
+        The user's words, in any form; a blank text means a search by vector alone.
     vector
-        Embedding of the query, or None to search by words alone.
+        Embedding of the query; None means a search by words alone.
     scope
         Scope to search in.
     kinds
-        Kinds to return; empty for all.
+        Kinds to return; empty means all kinds.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
     config
         Settings.
     until
-        Time of the loop's clock at which it must be over; seconds.
+        Time of the loop's clock at which the search must be over; seconds.
     """
 
     text: str
@@ -66,18 +67,20 @@ class SeedRequest:
 
 
 async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
-    """Search both ways, each in a session of its own, and fuse.
+    """Search by vector and by words, each in a session of its own, and fuse the two lists.
 
-    A way that fails or finds nothing leaves the other; `Seeds.degraded` says so.
+    If one search fails or finds nothing, the result is that of the other; `Seeds.degraded` says so.
 
     Raises
     ------
     MemoriaError
-        Every way there is failed; the vector's error.
+        Both searches failed, or the only one that was possible; the error of the vector search
+        where there was one.
 
     Notes
     -----
-    One round trip; more where kinds, or scopes on Neo4j 5, are rare and hide behind others.
+    One round trip. More if few memories near the query are of the wanted kinds or, on Neo4j 5, of
+    the wanted scope.
     """
     if request.config.fusion == "cosine" and request.vector is not None:
         return await _search_by_cosine(store, request)
@@ -124,7 +127,7 @@ async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
 
 
 def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
-    """Return those above 0, best first; ``before`` of them stand in an earlier list."""
+    """Return the hits with a cosine above 0, best first; ranks go on after ``before``."""
     hits = _best([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
     return tuple(
         Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)
@@ -145,7 +148,7 @@ async def _attempt(
 
 
 async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> Hits:
-    """Nearest memories, (id, cosine); exact where the index can't fill the list."""
+    """Return the nearest memories as (id, cosine); compare all if the index finds too few."""
     if request.vector is None:
         return []
     filtered_after = bool(request.kinds) or request.dialect == "procedure"
@@ -158,7 +161,7 @@ async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> 
         try:
             hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,))
         except QueryError as exc:
-            # One embedding that is no vector, in a foreign graph, ends the comparison of all.
+            # In a foreign graph one embedding that is not a vector ends the comparison of all.
             if not hits:
                 raise
             log.warning("exact vector search failed: %s", exc)
@@ -167,7 +170,7 @@ async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> 
 
 
 async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
-    """Best memories by words, (id, BM25)."""
+    """Return the best memories by words, as (id, BM25)."""
     lucene = lucene_query(request.text, request.scope)
     if lucene is None:
         return []
@@ -183,13 +186,13 @@ async def _grow(
     parameters: dict[str, Any],
     limits: Sequence[int],
 ) -> tuple[Hits, bool]:
-    """Ask an index for more and more, until enough of what it returns fits.
+    """Ask an index for more and more hits, until enough of them fit the request.
 
     Returns
     -------
     tuple
-        Hits best first, ties by id (no index promises an order of equals), at most
-        ``candidates``; and whether these are all there are, or enough.
+        At most ``candidates`` hits, best first, ties by id (an index promises nothing about the
+        order of equal hits); and whether these hits are enough, or all that exist.
     """
     wanted = request.config.candidates
     hits: list[tuple[str, float]] = []
@@ -208,11 +211,11 @@ def _best(hits: Hits) -> Hits:
 
 
 def lucene_query(text: str, scope: str) -> str | None:
-    r"""Say a user's words to Lucene so that none of them is taken as syntax.
+    r"""Write a query for Lucene in which nothing of the user's text is read as syntax.
 
-    Each word, whatever its case, becomes a quoted phrase once; words joined by punctuation do so
-    together and each alone. At most 256 phrases, 1,000 characters each. The scope must match, and
-    adds nothing to the score. None without a word.
+    Each word becomes a quoted phrase, once, whatever its case. Words joined by punctuation become
+    one phrase together, and one each. At most 256 phrases of 1,000 characters. The scope must
+    match, but adds nothing to the score. None if the text has no word.
 
     >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
     '+text:("cat" "AND" "\\"dog\\"")'
@@ -237,7 +240,7 @@ def _fuse(vector: Hits, text: Hits, config: SeedConfig, degraded: tuple[str, ...
         fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)
     else:
         fused = linear_fusion(vector, text, alpha=config.alpha)
-    # The server counts in single precision: the cosine of equal vectors may exceed 1 a little.
+    # The server computes in single precision, so the cosine of equal vectors may exceed 1 a little.
     by_vector = {
         node: (rank, min(max(cosine, -1.0), 1.0))
         for rank, (node, cosine) in enumerate(vector, start=1)

@@ -1,4 +1,4 @@
-"""Memories that no vector search can find become candidates too (source: 003, retrieval-time).
+"""Make seeds of memories without an embedding, which a vector search can't find (source: 003).
 
 In: the result of the hybrid search. Out: the same, with further seeds. Reads only.
 Query: ``seeds.unembedded``.
@@ -15,26 +15,26 @@ from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Seed, Seeds
 
-#: Score of a seed that nothing was compared with: the least that counts as activated.
+#: Score of a seed that was compared with nothing: the smallest score that counts as activated.
 SCORE = 0.01
 
 
 async def with_unembedded(
     store: Store, found: Seeds, *, scope: str, kinds: Sequence[str], limit: int, until: float | None
 ) -> Seeds:
-    """Add memories without an embedding as seeds; of two that are equal, the newer.
+    """Add memories without an embedding as seeds, the newest first.
 
-    One that the words have found keeps its score, as a seed or from among the runners-up; the
-    others have the least. Where they can't be read, the search stands as it is, and says so.
+    A memory that the search by words has found keeps its score; the others get `SCORE`. If the
+    memories can't be read, the result of the search stays as it is, and its notes say so.
 
     Parameters
     ----------
     limit
-        Memories to add, at most; 0: none, and nothing is asked.
+        Largest number of memories to add; with 0 the server is not asked.
 
     Notes
     -----
-    One round trip, and one pass over the scope.
+    One round trip, in which the server reads the scope once.
     """
     if not limit:
         return found
