@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import groupby
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,20 +17,15 @@ from rich.text import Text
 from memoria.cli.common import (
     FAULTY,
     WARNED,
-    Database,
     Json,
-    PasswordFile,
-    Uri,
-    User,
     embedder_named,
     err,
-    on_store,
     one_line,
     out,
     print_facts,
     run,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.render import print_table
 from memoria.doctor import (
     LIMIT,
@@ -70,10 +64,8 @@ def doctor(
         str | None,
         typer.Option(help=f"Embedder that will be used, to compare: {', '.join(ONNX_MODELS)}."),
     ] = None,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Examine server, indexes, memories, edges, energy and plans; change nothing.
@@ -92,34 +84,19 @@ def doctor(
     memoria doctor --json | jq '.findings[] | select(.severity == "error")'
     """
     model = embedder_named(embedder) if embedder else None
-    config = ExamineConfig(
-        sample=sample, limit=limit, options=_given(uri, user, password_file, database)
-    )
+    config = ExamineConfig(sample=sample, limit=limit, options=connection.as_options())
 
     async def look(store: Store) -> Examination:
         rng = random.Random(SEED)  # noqa: S311  # a sample, no secret
         return await examine(store, scope=scope, embedder=model, config=config, rng=rng)
 
     with err.status("examining the database"):
-        found: Examination = run(on_store(target(uri, user, password_file, database), look))
+        found: Examination = run(on_store(connection, look))
     if as_json:
         print_facts({"severity": found.severity, **asdict(found)}, True, "")
     else:
         show(found, out)
     raise typer.Exit(_EXIT_CODES.get(found.severity, 0))
-
-
-def _given(
-    uri: str | None, user: str | None, password_file: Path | None, database: str | None
-) -> tuple[str, ...]:
-    """Return the options that led to the database; what came from the environment stays there."""
-    given = {
-        "--uri": uri,
-        "--user": user,
-        "--password-file": password_file,
-        "--database": database,
-    }
-    return tuple(f"{name}={value}" for name, value in given.items() if value is not None)
 
 
 def show(found: Examination, console: Console) -> None:

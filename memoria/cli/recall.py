@@ -12,28 +12,23 @@ from rich.console import Console
 from memoria.cli.common import (
     FAILED,
     Budget,
-    Database,
     EmbedderName,
     Format,
     Json,
     Order,
-    PasswordFile,
     Scope,
     Tags,
-    Uri,
-    User,
     embedder_named,
     err,
     load_model,
-    on_store,
     out,
     print_facts,
     print_text,
     printable,
     run,
     say_missing,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.pack import say_too_small
 from memoria.cli.render import recall_summary, show_paths, summary
 from memoria.config import ContextConfig, ExploreConfig, RetrieverConfig, SeedConfig
@@ -69,10 +64,8 @@ def recall(
     format_: Format = "text",
     order: Order = "relevance",
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
     as_json: Json = False,
 ) -> None:
@@ -109,7 +102,7 @@ def recall(
                 await show_paths(paths, screen)
             return paths.result
 
-    found = run(on_store(target(uri, user, password_file, database), ask))
+    found = run(on_store(connection, ask))
     say_too_small(found.context, budget)
     if as_json:
         print_facts(plain_recall(found), True, "")
@@ -135,10 +128,8 @@ def explore(
         DEFAULTS.explore.min_activation
     ),
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Follow the relations from memories that you name.
@@ -168,7 +159,7 @@ def explore(
             await show_paths(paths, screen)
         return paths.result
 
-    found = run(on_store(target(uri, user, password_file, database), follow))
+    found = run(on_store(connection, follow))
     if as_json:
         print_facts(plain_explorations(found), True, "")
     else:
