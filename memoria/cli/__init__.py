@@ -20,6 +20,7 @@ import typer
 
 from memoria.cli import (
     doctor,
+    embed,
     evaluate,
     learn,
     link,
@@ -53,6 +54,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Memories": (
         memories.init,
         memories.ingest,
+        embed.embed,
         link.link,
         offline.import_,
         memories.forget,

@@ -49,6 +49,10 @@ def init(
             min=1, max=MAX_DIMENSIONS, help="Size of your own vectors, with --embedder none."
         ),
     ] = None,
+    kinds: Annotated[
+        bool,
+        typer.Option("--kinds", help="Also index the id of each kind, for queries of your own."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Create constraints and indexes, and wait until they are online. Safe to run again.
@@ -71,6 +75,7 @@ def init(
             store,
             dimensions=model.dimensions if model else dimensions or NO_EMBEDDER_DIMENSIONS,
             embedder=model.name if model else None,
+            kinds=kinds,
         )
 
     report: SchemaReport = run(on_store(connection, apply))
