@@ -79,10 +79,19 @@ def print_facts(facts: dict[str, Any], as_json: bool, line: str) -> None:
         print_text(line)
 
 
-def print_text(text: str) -> None:
-    """Print a text of several lines: as it is, but without control characters on a terminal."""
+def print_heading(text: str) -> None:
+    """Print a heading on a terminal; other programs get what stands below it alone."""
     if out.is_terminal:
-        out.print(printable(text), markup=False)
+        out.print(text, style="bold")
+
+
+def print_text(text: str, *, wrap: bool = False) -> None:
+    """Print a text of several lines: as it is, but without control characters on a terminal.
+
+    With ``wrap`` a terminal breaks long lines between words, else wherever they reach its edge.
+    """
+    if out.is_terminal:
+        out.print(printable(text), markup=False, soft_wrap=not wrap)
     else:
         sys.stdout.write(text + "\n")
 

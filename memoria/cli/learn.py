@@ -273,10 +273,25 @@ def _consolidated(report: ConsolidateReport, scope: str) -> str:
         report.changes, key=lambda one: (-(one.before - (one.after or 0.0)), one.source, one.target)
     )
     for change in most[:SHOWN_CHANGES]:
-        after = "pruned" if change.after is None else f"{change.after:.4f}"
+        before, after = _apart(change.before, change.after)
         kept = " (permanent)" if change.promoted else ""
         ends = f"{one_line(change.source)} -{one_line(change.relation)}-> {one_line(change.target)}"
-        lines.append(f"  {ends}  {change.before:.4f} -> {after}{kept}")
+        lines.append(f"  {ends}  {before} -> {after}{kept}")
     if (more := len(report.changes) - SHOWN_CHANGES) > 0:
         lines.append(f"  and {more} more; --json lists all")
     return "\n".join(lines)
+
+
+def _apart(before: float, after: float | None) -> tuple[str, str]:
+    """Write two weights with as many digits as show that they differ, at least four.
+
+    >>> _apart(0.9, 0.89999), _apart(0.9, None)
+    (('0.90000', '0.89999'), ('0.9000', 'pruned'))
+    """
+    if after is None:
+        return f"{before:.4f}", "pruned"
+    for digits in range(4, 17):
+        texts = f"{before:.{digits}f}", f"{after:.{digits}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{before:.4f}", f"{after:.4f}"

@@ -23,6 +23,7 @@ from memoria.cli.common import (
     load_model,
     out,
     print_facts,
+    print_heading,
     print_text,
     printable,
     run,
@@ -99,6 +100,7 @@ def recall(
             if as_json:
                 return await retriever.recall(question, query_tags=tag or (), kinds=kind)
             async with retriever.recall_stream(question, query_tags=tag or (), kinds=kind) as paths:
+                print_heading("Paths")
                 await show_paths(paths, screen)
             return paths.result
 
@@ -110,7 +112,9 @@ def recall(
     if not found.seeds.seeds:
         print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
     elif packed := found.context.text:
-        print_text(f"\n{packed}\n")
+        print_text("")
+        print_heading("Context")
+        print_text(f"{packed}\n", wrap=format_ != "json")
     out.print(printable(recall_summary(found, budget)), style="dim", markup=False)
 
 

@@ -148,6 +148,11 @@ async def test_remedies_run_to_the_end_leave_the_doctor_content(
     rows = await run_statement(place.store, "MATCH (m:Memory) RETURN m.id AS id, m.tags AS tags")
     assert {row["id"]: row["tags"] for row in rows}["d"] == ["x"]
     edges = await run_statement(place.store, "MATCH ()-[r:RELATES]->() RETURN count(*) AS n")
+    again = await place.shell(
+        shlex.join(["memoria", "embed", f"--scope={name}", *place.options, "--json"])
+        + f" --embedder={MINILM}"
+    )
+    assert json.loads(again.stdout) == {"embedded": 0, "left": 0}, "embedded by the remedy"
     assert edges[0]["n"] == 4, "an edge without a relation is not written a second time"
 
 
