@@ -39,7 +39,7 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "strategies": (
         "Strategies",
-        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpread", "Synapse"),
+        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpreading", "Synapse"),
     ),
     "writing": (
         "Writing",

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 from rich.console import Console
 
+from memoria._support.progress import progress_bars
 from memoria.embed import ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import DimensionError, InvalidInputError, MemoriaError
-from memoria.progress import progress_bars
 
 T = TypeVar("T")
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from memoria.config import StoreConfig
-from memoria.connect import find_target, given_auth
+from memoria.connection import find_target, given_auth
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 
 T = TypeVar("T")
 

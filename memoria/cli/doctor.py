@@ -23,11 +23,11 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.examination import show
 from memoria.cli.render import count
-from memoria.config import StoreConfig
 from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Fixed, examine
 from memoria.doctor import fix as apply_fixes
 from memoria.embed import ONNX_MODELS
 from memoria.store import Store
+from memoria.store.config import StoreConfig
 
 SEED = 0  # of the sample: the same database gives the same answer
 FIX_TIMEOUT_S = 3_600.0  # a remedy may change every edge of a large database

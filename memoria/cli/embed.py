@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     EmbedderName,
     Json,
@@ -20,7 +21,6 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.ingest import GraphWriter
-from memoria.progress import progress_bars
 from memoria.store import Store
 
 

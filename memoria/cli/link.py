@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     Json,
     Scope,
@@ -18,7 +19,6 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.render import count
 from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
-from memoria.progress import progress_bars
 from memoria.store import Store
 from memoria.types import LinkReport
 

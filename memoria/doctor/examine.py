@@ -9,6 +9,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from memoria._support.checks import check_scope
 from memoria.doctor.edges import check_edges, check_parallel
 from memoria.doctor.energy import check_energy
 from memoria.doctor.graph import check_degrees
@@ -21,7 +22,6 @@ from memoria.doctor.subject import ExamineConfig, Subject, read_subject
 from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.store import Store
-from memoria.validation import check_scope
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import re
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 from memoria.errors import MemoriaError
-from memoria.schema import VECTOR
+from memoria.graph.server import VECTOR
 
 #: First version whose Cypher has all that memoria's queries use.
 OLDEST = (5, 26)

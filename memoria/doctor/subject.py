@@ -12,11 +12,11 @@ from typing import Any
 
 import neo4j
 
+from memoria._support.checks import check_whole
 from memoria.embed import ONNX_MODELS
-from memoria.queries import load
-from memoria.schema import TEXT, UNIQUE, VECTOR, ServerFacts, probe
+from memoria.graph.server import TEXT, UNIQUE, VECTOR, ServerFacts, probe
 from memoria.store import Store
-from memoria.validation import check_whole
+from memoria.store.queries import load
 
 #: Memories, and edges, that one check looks at unless told otherwise.
 LIMIT = 50_000
@@ -133,6 +133,6 @@ class Subject:
 async def read_subject(store: Store, scope: str | None, config: ExamineConfig) -> Subject:
     """Ask the server what it is, and what it was set up for."""
     facts = await probe(store)
-    rows = await store.run(load("schema.meta"), {})
+    rows = await store.run(load("graph.meta"), {})
     recorded = rows[0]["dimensions"] if rows else None
     return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)

@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 
 from memoria.cli.examination import BAR_CHARS, show
-from memoria.config import ExploreConfig
 from memoria.doctor import FIXES, Bucket, Examination, ExamineConfig, Finding, Hub, Severity
 from memoria.doctor.edges import FAULTS as EDGE_FAULTS
 from memoria.doctor.edges import PARALLEL
@@ -22,9 +21,10 @@ from memoria.doctor.fixes import in_scope
 from memoria.doctor.graph import histogram
 from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
 from memoria.doctor.subject import INDEXES, Subject
-from memoria.queries import load, root
-from memoria.schema import ServerFacts
+from memoria.graph.server import ServerFacts
 from memoria.store import Store
+from memoria.store.queries import load, root
+from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
 FACTS = ServerFacts(
