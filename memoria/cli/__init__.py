@@ -20,6 +20,7 @@ import typer
 
 from memoria.cli import (
     doctor,
+    embed,
     evaluate,
     learn,
     link,
@@ -33,6 +34,7 @@ from memoria.cli import (
     tune,
 )
 from memoria.cli.common import FAILED, advice, err, printable
+from memoria.cli.connection import with_options
 from memoria.errors import MemoriaError
 
 EXIT_CODES = (
@@ -52,6 +54,7 @@ PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Memories": (
         memories.init,
         memories.ingest,
+        embed.embed,
         link.link,
         offline.import_,
         memories.forget,
@@ -88,7 +91,8 @@ def _help(command: Callable[..., Any]) -> tuple[str, str]:
 def _add(group: typer.Typer, command: Callable[..., Any], panel: str | None = None) -> None:
     text, examples = _help(command)
     name = command.__name__.rstrip("_").replace("_", "-")  # import_: a word of Python's own
-    group.command(name, rich_help_panel=panel, help=text, epilog=examples)(command)
+    add = group.command(name, rich_help_panel=panel, help=text, epilog=examples)
+    add(with_options(command))
 
 
 for panel, commands in PANELS.items():
@@ -119,7 +123,9 @@ def _print_version(wanted: bool) -> None:
 def _options(
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""

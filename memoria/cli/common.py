@@ -1,4 +1,4 @@
-"""What every command needs: options, consoles, the way to the database, exit codes.
+"""What every command needs: options, consoles, exit codes.
 
 In: arguments and the environment. Out: text for a person on a terminal, or JSON.
 """
@@ -9,19 +9,15 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from pathlib import Path
+from collections.abc import Coroutine, Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.console import Console
 
 from memoria._support.progress import progress_bars
-from memoria.connection import find_target, given_auth
 from memoria.embed import ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import DimensionError, InvalidInputError, MemoriaError
-from memoria.store import Store, Target, open_driver
-from memoria.store.config import StoreConfig
 
 T = TypeVar("T")
 
@@ -41,15 +37,6 @@ _CONTROLS_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(cod
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Scope = Annotated[str, typer.Option(envvar="MEMORIA_SCOPE", help="Scope (tenant) of the memories.")]
-Uri = Annotated[
-    str | None,
-    typer.Option("--uri", help="Database to use; else NEO4J_URI, else the local server."),
-]
-User = Annotated[str | None, typer.Option("--user", help="User; else NEO4J_USERNAME.")]
-PasswordFile = Annotated[
-    Path | None, typer.Option(help="File with the password; else NEO4J_PASSWORD.")
-]
-Database = Annotated[str | None, typer.Option(help="Name of the database.")]
 EmbedderName = Annotated[
     str, typer.Option("--embedder", help=f"{', '.join(ONNX_MODELS)}, or none.")
 ]
@@ -61,21 +48,6 @@ Format = Annotated[
 Order = Annotated[
     Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
 ]
-
-
-def target(
-    uri: str | None, user: str | None, password_file: Path | None, database: str | None
-) -> Coroutine[Any, Any, Target]:
-    """Say which database the options and the environment mean."""
-    return find_target(uri, given_auth(user, password_file=password_file), database)
-
-
-async def on_store(where: Awaitable[Target], work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open the database, do ``work``, close it."""
-    config = StoreConfig()
-    chosen = await where
-    async with open_driver(chosen, config) as driver:
-        return await work(Store(driver, database=chosen.database, config=config))
 
 
 def embedder_named(name: str) -> Embedder | None:
@@ -107,10 +79,19 @@ def print_facts(facts: dict[str, Any], as_json: bool, line: str) -> None:
         print_text(line)
 
 
-def print_text(text: str) -> None:
-    """Print a text of several lines: as it is, but without control characters on a terminal."""
+def print_heading(text: str) -> None:
+    """Print a heading on a terminal; other programs get what stands below it alone."""
     if out.is_terminal:
-        out.print(printable(text), markup=False)
+        out.print(text, style="bold")
+
+
+def print_text(text: str, *, wrap: bool = False) -> None:
+    """Print a text of several lines: as it is, but without control characters on a terminal.
+
+    With ``wrap`` a terminal breaks long lines between words, else wherever they reach its edge.
+    """
+    if out.is_terminal:
+        out.print(printable(text), markup=False, soft_wrap=not wrap)
     else:
         sys.stdout.write(text + "\n")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
 from memoria._support.progress import ProgressCallback, progress_bars
-from memoria.cli.common import embedder_named, on_store, target
+from memoria.cli.common import embedder_named
+from memoria.cli.connection import Connection, on_store, on_target
 from memoria.config import RetrieverConfig
 from memoria.embed import Embedder, OnnxEmbedder
 from memoria.evaluation import (
@@ -51,12 +51,21 @@ Weights = Annotated[
         help="A profile, as default; none: by energy; or a file of weights.",
     ),
 ]
-OwnUri = Annotated[
-    str | None,
-    typer.Option("--uri", help="Database to use; else NEO4J_URI, else a throw-away server."),
-]
 
-FindTarget = Callable[[], Awaitable[Target]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnConnection(Connection):
+    """The options that lead to a database; without an address it is a throw-away server."""
+
+    uri: Annotated[
+        str | None,
+        typer.Option("--uri", help="Database to use; else NEO4J_URI, else a throw-away server."),
+    ] = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the options, or the environment, name a database."""
+        return bool(self.uri or os.environ.get("NEO4J_URI"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,17 +119,9 @@ def retriever_config(relevance: str) -> RetrieverConfig:
     return replace(EvaluationConfig().retriever, relevance=weights)
 
 
-def given_target(
-    uri: str | None, user: str | None, password_file: Path | None, database: str | None
-) -> FindTarget | None:
-    """Say which database the options and the environment mean; None for a throw-away server."""
-    given = uri or os.environ.get("NEO4J_URI")
-    return partial(target, given, user, password_file, database) if given else None
-
-
 async def on_dataset(
     subject: Subject,
-    where: FindTarget | None,
+    connection: OwnConnection,
     work: Callable[[Store, ProgressCallback], Awaitable[T]],
 ) -> T:
     """Load a dataset, and do ``work`` on it: on the database given, or on a server of its own."""
@@ -130,14 +131,14 @@ async def on_dataset(
             await _load(subject, store, progress)
             return await work(store, progress)
 
-        if where is not None:
-            return await on_store(where(), loaded)
+        if connection.is_given:
+            return await on_store(connection, loaded)
         from memoria.local import LocalNeo4j
 
         async with LocalNeo4j.ephemeral(
             heap_mb=HEAP_MB, page_cache_mb=PAGE_CACHE_MB, progress=progress
         ) as server:
-            return await on_store(_known(Target(uri=server.uri, auth=server.auth)), loaded)
+            return await on_target(Target(uri=server.uri, auth=server.auth), loaded)
 
 
 async def _load(subject: Subject, store: Store, progress: ProgressCallback) -> None:
@@ -151,7 +152,3 @@ async def _load(subject: Subject, store: Store, progress: ProgressCallback) -> N
         use_supplied=subject.use_supplied,
         progress=progress,
     )
-
-
-async def _known(where: Target) -> Target:
-    return where

@@ -10,22 +10,18 @@ import typer
 
 from memoria._support.progress import ProgressCallback
 from memoria.cli.common import (
-    Database,
     EmbedderName,
     Json,
-    PasswordFile,
-    User,
     print_facts,
     run,
 )
 from memoria.cli.datasets import (
     Ks,
     Limit,
-    OwnUri,
+    OwnConnection,
     Split,
     UseVectors,
     Weights,
-    given_target,
     on_dataset,
     read_subject,
     retriever_config,
@@ -71,10 +67,8 @@ def evaluate(
     use_vectors: UseVectors = False,
     relevance: Weights = "default",
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
-    uri: OwnUri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: OwnConnection,
     as_json: Json = False,
 ) -> None:
     """Measure how well the questions of a dataset find their evidence.
@@ -111,8 +105,7 @@ def evaluate(
             store, subject.dataset, embedder=subject.embedder, config=config, progress=progress
         )
 
-    where = given_target(uri, user, password_file, database)
-    runs = run(on_dataset(subject, where, ask))
+    runs = run(on_dataset(subject, connection, ask))
     for done, output in zip(runs, outputs, strict=False):
         with opened(output) as stream:
             stream.writelines(f"{line}\n".encode() for line in run_lines(done))

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from memoria.cli.common import (
-    Database,
     Json,
-    PasswordFile,
     Scope,
-    Uri,
-    User,
-    on_store,
     one_line,
     print_facts,
     run,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.pack import read_document
 from memoria.cli.render import count
 from memoria.learn import LearnConfig, Learner
 from memoria.plain import trace_from
-from memoria.store import Target
 from memoria.types import ConsolidateReport, LearnReport, Trace
 
 SHOWN_CHANGES = 20
@@ -43,10 +37,8 @@ def reinforce(
     trace: TraceFile,
     used: Annotated[list[str], typer.Option(help="Memory that was used; may be repeated.")],
     event: EventId = None,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Say which memories of a recall were used: the edges that led to them gain weight.
@@ -62,7 +54,7 @@ def reinforce(
     def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
         return learner.reinforce(found, used, event_id=event)
 
-    _on_trace(trace, work, target(uri, user, password_file, database), as_json)
+    _on_trace(trace, work, connection, as_json)
 
 
 def feedback(
@@ -74,10 +66,8 @@ def feedback(
         list[str] | None, typer.Option(help="Memory that was contradicted; may be repeated.")
     ] = None,
     event: EventId = None,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Say which memories of a recall proved right, and which were contradicted.
@@ -92,16 +82,14 @@ def feedback(
             found, confirmed=confirmed or (), overridden=overridden or (), event_id=event
         )
 
-    _on_trace(trace, work, target(uri, user, password_file, database), as_json)
+    _on_trace(trace, work, connection, as_json)
 
 
 def co_activate(
     trace: TraceFile,
     event: EventId = None,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Note which memories were active together: three times in seven days make an edge.
@@ -114,7 +102,7 @@ def co_activate(
     def work(learner: Learner, found: Trace) -> Awaitable[LearnReport]:
         return learner.co_activate(found, event_id=event)
 
-    _on_trace(trace, work, target(uri, user, password_file, database), as_json)
+    _on_trace(trace, work, connection, as_json)
 
 
 def suppress(
@@ -126,10 +114,8 @@ def suppress(
     ] = "conflicts",
     event: EventId = None,
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Say that a memory suppresses another.
@@ -139,7 +125,7 @@ def suppress(
     memoria learn suppress new-plan old-plan --kind deprecated-to --scope alice
     """
     where = on_store(
-        target(uri, user, password_file, database),
+        connection,
         lambda store: Learner(store, scope=scope).suppress(
             source, target_, kind=kind, event_id=event
         ),
@@ -153,10 +139,8 @@ def override(
     ] = None,
     event: EventId = None,
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Have memories override those whose conditions (`when`) are less specific.
@@ -166,7 +150,7 @@ def override(
     memoria learn override --scope alice
     """
     where = on_store(
-        target(uri, user, password_file, database),
+        connection,
         lambda store: Learner(store, scope=scope).override(ids or None, event_id=event),
     )
     _say(run(where), scope, as_json)
@@ -178,10 +162,8 @@ def consolidate(
         float, typer.Option(help="Days of events that stay in the log, for an undo.")
     ] = LearnConfig().log_days,
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Let what was learned fade, make permanent what is used often, delete what is too weak.
@@ -196,7 +178,7 @@ def consolidate(
     """
     report = run(
         on_store(
-            target(uri, user, password_file, database),
+            connection,
             lambda store: Learner(
                 store, scope=scope, config=LearnConfig(log_days=log_days)
             ).consolidate(dry_run=dry_run),
@@ -210,10 +192,8 @@ def undo(
         str, typer.Option(help="Time, such as 2026-05-02T18:00; UTC if it says none.")
     ],
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Take back what was learned since a time: weights are what they were.
@@ -230,7 +210,7 @@ def undo(
         raise typer.BadParameter("give a time as 2026-05-02T18:00", param_hint="--since") from exc
     report = run(
         on_store(
-            target(uri, user, password_file, database),
+            connection,
             lambda store: Learner(store, scope=scope).undo(moment),
         )
     )
@@ -251,12 +231,12 @@ def undo(
 def _on_trace(
     name: str,
     work: Callable[[Learner, Trace], Awaitable[LearnReport]],
-    where: Coroutine[Any, Any, Target],
+    connection: Connection,
     as_json: bool,
 ) -> None:
     """Read a trace, learn from it in its scope, and print what that did."""
     trace = read_document(name, trace_from)
-    done = on_store(where, lambda store: work(Learner(store, scope=trace.scope), trace))
+    done = on_store(connection, lambda store: work(Learner(store, scope=trace.scope), trace))
     _say(run(done), trace.scope, as_json)
 
 
@@ -293,10 +273,25 @@ def _consolidated(report: ConsolidateReport, scope: str) -> str:
         report.changes, key=lambda one: (-(one.before - (one.after or 0.0)), one.source, one.target)
     )
     for change in most[:SHOWN_CHANGES]:
-        after = "pruned" if change.after is None else f"{change.after:.4f}"
+        before, after = _apart(change.before, change.after)
         kept = " (permanent)" if change.promoted else ""
         ends = f"{one_line(change.source)} -{one_line(change.relation)}-> {one_line(change.target)}"
-        lines.append(f"  {ends}  {change.before:.4f} -> {after}{kept}")
+        lines.append(f"  {ends}  {before} -> {after}{kept}")
     if (more := len(report.changes) - SHOWN_CHANGES) > 0:
         lines.append(f"  and {more} more; --json lists all")
     return "\n".join(lines)
+
+
+def _apart(before: float, after: float | None) -> tuple[str, str]:
+    """Write two weights with as many digits as show that they differ, at least four.
+
+    >>> _apart(0.9, 0.89999), _apart(0.9, None)
+    (('0.90000', '0.89999'), ('0.9000', 'pruned'))
+    """
+    if after is None:
+        return f"{before:.4f}", "pruned"
+    for digits in range(4, 17):
+        texts = f"{before:.{digits}f}", f"{after:.{digits}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{before:.4f}", f"{after:.4f}"

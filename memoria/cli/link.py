@@ -10,18 +10,13 @@ import typer
 
 from memoria._support.progress import progress_bars
 from memoria.cli.common import (
-    Database,
     Json,
-    PasswordFile,
     Scope,
-    Uri,
-    User,
-    on_store,
     one_line,
     print_facts,
     run,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.render import count
 from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.store import Store
@@ -50,10 +45,8 @@ def link(
     prune: Annotated[
         bool, typer.Option("--prune", help=f"Then delete its edges of weight under {PRUNE_BELOW}.")
     ] = False,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Link the memories of a scope with those near them; a pair has one edge.
@@ -74,7 +67,7 @@ def link(
             report = await worker.link(only_new=new, progress=progress)
         return report, await worker.prune() if prune else 0
 
-    report, pruned = run(on_store(target(uri, user, password_file, database), work))
+    report, pruned = run(on_store(connection, work))
     parts = [
         f"{count(report.memories, 'memory', 'memories')} linked: "
         f"{count(report.edges, 'edge', 'edges')} ({report.edges_created} new)"

@@ -14,23 +14,18 @@ from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     FAILED,
     INTERRUPTED,
-    Database,
     EmbedderName,
     Json,
-    PasswordFile,
     Scope,
-    Uri,
-    User,
     embedder_named,
     err,
     load_model,
-    on_store,
     one_line,
     print_facts,
     run,
     say_missing,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.link import linker_named
 from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
@@ -45,10 +40,8 @@ SHOWN = 10
 
 
 def init(
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
     dimensions: Annotated[
         int | None,
@@ -56,6 +49,10 @@ def init(
             min=1, max=MAX_DIMENSIONS, help="Size of your own vectors, with --embedder none."
         ),
     ] = None,
+    kinds: Annotated[
+        bool,
+        typer.Option("--kinds", help="Also index the id of each kind, for queries of your own."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Create constraints and indexes, and wait until they are online. Safe to run again.
@@ -78,9 +75,10 @@ def init(
             store,
             dimensions=model.dimensions if model else dimensions or NO_EMBEDDER_DIMENSIONS,
             embedder=model.name if model else None,
+            kinds=kinds,
         )
 
-    report: SchemaReport = run(on_store(target(uri, user, password_file, database), apply))
+    report: SchemaReport = run(on_store(connection, apply))
     facts = {
         "version": report.facts.version,
         "edition": report.facts.edition,
@@ -95,10 +93,8 @@ def init(
 def ingest(
     files: Annotated[list[str], typer.Argument(help="JSON Lines, also .gz; - is stdin.")],
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
     kind: Annotated[
         list[str] | None,
@@ -134,7 +130,7 @@ def ingest(
         with progress_bars() as progress:
             return await ingest_files(writer, files, skip_invalid=skip_invalid, progress=progress)
 
-    report: IngestReport = run(on_store(target(uri, user, password_file, database), write))
+    report: IngestReport = run(on_store(connection, write))
     for problem in report.problems:
         err.print(problem, style="yellow", markup=False)
     done = report.written
@@ -165,10 +161,8 @@ def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
 def forget(
     ids: Annotated[list[str], typer.Argument(help="Ids of memories; - reads them from stdin.")],
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -184,12 +178,11 @@ def forget(
             "nobody can be asked without a terminal: say --yes", param_hint="--yes"
         )
     wanted = list(dict.fromkeys(map(check_id, _given_ids(ids))))
-    where = (uri, user, password_file, database)
-    there = run(on_store(target(*where), lambda store: _those_there(store, wanted, scope)))
+    there = run(on_store(connection, lambda store: _those_there(store, wanted, scope)))
     if there:
         if not yes:  # outside of the event loop, which would swallow a Ctrl-C
             _confirm(there, scope)
-        run(on_store(target(*where), lambda store: GraphWriter(store, scope=scope).forget(there)))
+        run(on_store(connection, lambda store: GraphWriter(store, scope=scope).forget(there)))
     missing = sorted(set(wanted).difference(there))
     say_missing(missing, scope)
     line = "\n".join(f"forgot {one_line(id_)}" for id_ in there) or "nothing to forget"

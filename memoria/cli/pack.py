@@ -66,7 +66,7 @@ def pack(
     if as_json:
         print_facts(plain_context(context), True, "")
     elif context.text:
-        print_text(context.text)
+        print_text(context.text, wrap=format_ != "json")
 
 
 def say_too_small(context: ContextPack, budget: int) -> None:

@@ -12,28 +12,24 @@ from rich.console import Console
 from memoria.cli.common import (
     FAILED,
     Budget,
-    Database,
     EmbedderName,
     Format,
     Json,
     Order,
-    PasswordFile,
     Scope,
     Tags,
-    Uri,
-    User,
     embedder_named,
     err,
     load_model,
-    on_store,
     out,
     print_facts,
+    print_heading,
     print_text,
     printable,
     run,
     say_missing,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.pack import say_too_small
 from memoria.cli.render import recall_summary, show_paths, summary
 from memoria.config import RetrieverConfig
@@ -72,10 +68,8 @@ def recall(
     format_: Format = "text",
     order: Order = "relevance",
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
     as_json: Json = False,
 ) -> None:
@@ -109,10 +103,11 @@ def recall(
             if as_json:
                 return await retriever.recall(question, query_tags=tag or (), kinds=kind)
             async with retriever.recall_stream(question, query_tags=tag or (), kinds=kind) as paths:
+                print_heading("Paths")
                 await show_paths(paths, screen)
             return paths.result
 
-    found = run(on_store(target(uri, user, password_file, database), ask))
+    found = run(on_store(connection, ask))
     say_too_small(found.context, budget)
     if as_json:
         print_facts(plain_recall(found), True, "")
@@ -120,7 +115,9 @@ def recall(
     if not found.seeds.seeds:
         print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
     elif packed := found.context.text:
-        print_text(f"\n{packed}\n")
+        print_text("")
+        print_heading("Context")
+        print_text(f"{packed}\n", wrap=format_ != "json")
     out.print(printable(recall_summary(found, budget)), style="dim", markup=False)
 
 
@@ -138,10 +135,8 @@ def explore(
         DEFAULTS.explore.min_activation
     ),
     scope: Scope = "default",
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Follow the relations from memories that you name.
@@ -171,7 +166,7 @@ def explore(
             await show_paths(paths, screen)
         return paths.result
 
-    found = run(on_store(target(uri, user, password_file, database), follow))
+    found = run(on_store(connection, follow))
     if as_json:
         print_facts(plain_explorations(found), True, "")
     else:

@@ -82,8 +82,11 @@ def recall_summary(recall: Recall, budget_tokens: int) -> str:
     """Say in one line what a recall found, how long it took and what went less well."""
     context, trace = recall.context, recall.trace
     took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in trace.timings_s.items())
+    # Texts are read while the exploration goes on: they are no time of their own.
+    total_s = sum(s for stage, s in trace.timings_s.items() if stage != "hydrate")
     return "; ".join(
         [
+            f"{total_s * 1000:.0f} ms in all",
             summary(recall.explorations),
             f"{context.tokens} of {budget_tokens} tokens, {len(context.omitted)} left out",
             took,

@@ -8,17 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from memoria.cli.common import (
-    Database,
     Json,
-    PasswordFile,
-    Uri,
-    User,
-    on_store,
     one_line,
     print_facts,
     run,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.learn import TraceFile
 from memoria.cli.pack import read_document
 from memoria.cli.render import count, path_line
@@ -38,10 +33,8 @@ def replay(
             "strategy.leak_rate=0.9; may be repeated.",
         ),
     ] = None,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Explore again from the seeds of a recall, and show how the paths differ.
@@ -60,7 +53,7 @@ def replay(
     wanted = dict(map(_setting, changes or ()))
     again = run(
         on_store(
-            target(uri, user, password_file, database),
+            connection,
             lambda store: run_again(store, found, wanted),
         )
     )

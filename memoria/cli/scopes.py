@@ -14,20 +14,15 @@ from rich.text import Text
 
 from memoria._support.progress import progress_bars, silent
 from memoria.cli.common import (
-    Database,
     Json,
-    PasswordFile,
     Scope,
-    Uri,
-    User,
     err,
-    on_store,
     one_line,
     out,
     print_facts,
     run,
-    target,
 )
+from memoria.cli.connection import Connection, on_store
 from memoria.cli.output import STDOUT, check_name, opened
 from memoria.cli.render import count, print_table
 from memoria.export import Skipped, export_lines
@@ -45,10 +40,8 @@ def stats(
     context: typer.Context,
     scope: Scope = "default",
     every: Annotated[bool, typer.Option("--all", help="List the scopes instead.")] = False,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
     as_json: Json = False,
 ) -> None:
     """Count what a scope holds, or list all scopes.
@@ -65,9 +58,8 @@ def stats(
     said = context.get_parameter_source("scope")
     if every and said is not None and said.name == "COMMANDLINE":
         raise typer.BadParameter("--all lists every scope: leave --scope out", param_hint="--all")
-    where = target(uri, user, password_file, database)
     if every:
-        sizes: tuple[ScopeSize, ...] = run(on_store(where, list_scopes))
+        sizes: tuple[ScopeSize, ...] = run(on_store(connection, list_scopes))
         if as_json:
             print_facts({"scopes": [asdict(size) for size in sizes]}, True, "")
         elif sizes:
@@ -80,7 +72,7 @@ def stats(
     async def look(store: Store) -> ScopeStats:
         return await scope_stats(store, scope)
 
-    found: ScopeStats = run(on_store(where, look))
+    found: ScopeStats = run(on_store(connection, look))
     if as_json:
         print_facts(_plain(found), True, "")
     elif found.memories:
@@ -97,10 +89,8 @@ def export(
     embeddings: Annotated[
         bool, typer.Option("--embeddings/--no-embeddings", help="Write the vectors, too.")
     ] = True,
-    uri: Uri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: Connection,
 ) -> None:
     """Write a scope as JSON Lines, which memoria ingest reads: memories, then edges.
 
@@ -130,7 +120,7 @@ def export(
             progress("lines", lines, lines)
         return lines
 
-    lines: int = run(on_store(target(uri, user, password_file, database), write))
+    lines: int = run(on_store(connection, write))
     problems.show()
     if not lines:
         err.print(_is_empty(scope), style="yellow", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
 
 STARTING = "starting Neo4j ..."
+DOWNLOADING = "downloading Neo4j, about 180 MB, once ..."
+MB = 1_000_000
 
 
 def up(as_json: Json = False) -> None:
@@ -29,9 +32,15 @@ def up(as_json: Json = False) -> None:
             return running.to_dict()
         if not err.is_terminal:
             err.print(STARTING)
+        told: list[str] = []
         with err.status(STARTING) as spinner:
 
             def show(label: str, done: int, total: int | None) -> None:
+                # The first of them says that something is really downloaded; a terminal's spinner
+                # tells it by itself.
+                if label == "dependencies" and not told and not err.is_terminal:
+                    told.append(label)
+                    err.print(DOWNLOADING)
                 left = f"downloading {label}: {done} of {total or '?'} ..."
                 spinner.update(STARTING if done == total else left)
 
@@ -55,7 +64,7 @@ def down(as_json: Json = False) -> None:
 
 
 def status(as_json: Json = False) -> None:
-    """Say whether the local Neo4j runs; exit code 3 when it does not.
+    """Say whether the local Neo4j runs, and where its data lie; exit code 3 when it does not run.
 
     Examples
     --------
@@ -64,12 +73,28 @@ def status(as_json: Json = False) -> None:
     """
     from memoria.local import LocalNeo4j
 
-    info = run(LocalNeo4j().status())
+    local = LocalNeo4j()
+    info = run(local.status())
+    size = _size(local.home / "server")
+    place = {"home": str(local.home), "disk_bytes": size}
+    where = f"home {local.home}, {size / MB:,.0f} MB on disk"
     if info is None:
-        print_facts({"running": False}, as_json, "not running; start it with: memoria up")
+        line = f"not running; start it with: memoria up\n{where}"
+        print_facts({"running": False, **place}, as_json, line)
         raise typer.Exit(NOT_RUNNING)
-    facts = {"running": True, **info.to_dict()}
-    print_facts(facts, as_json, f"Neo4j {info.version} at {info.uri} (process {info.pid})")
+    line = f"Neo4j {info.version} at {info.uri} (process {info.pid})\n{where}"
+    print_facts({"running": True, **info.to_dict(), **place}, as_json, line)
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes that the files of a folder hold; a running server may remove some."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
 
 
 def logs(

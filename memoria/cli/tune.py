@@ -11,26 +11,21 @@ import typer
 
 from memoria._support.progress import ProgressCallback
 from memoria.cli.common import (
-    Database,
     EmbedderName,
     Json,
-    PasswordFile,
-    User,
     one_line,
     out,
     print_facts,
     run,
 )
 from memoria.cli.datasets import (
-    FindTarget,
     Ks,
     Limit,
-    OwnUri,
+    OwnConnection,
     Split,
     Subject,
     UseVectors,
     Weights,
-    given_target,
     on_dataset,
     read_subject,
     retriever_config,
@@ -82,10 +77,8 @@ def tune(
     use_vectors: UseVectors = False,
     relevance: Weights = "default",
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
-    uri: OwnUri = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    database: Database = None,
+    *,
+    connection: OwnConnection,
     as_json: Json = False,
 ) -> None:
     """Fit the weights of relevance to the questions of datasets, and write them to a file.
@@ -117,8 +110,7 @@ def tune(
     ]
     check_folds([subject.dataset for subject in subjects], config, folds)
     check_features(without or ())
-    where = given_target(uri, user, password_file, database)
-    answers = run(_ask_each(subjects, where, config))
+    answers = run(_ask_each(subjects, connection, config))
     tuning = tune_weights(
         answers, ks=config.ks, folds=folds, without=without or (), ablation=ablation
     )
@@ -132,18 +124,18 @@ def tune(
 
 
 async def _ask_each(
-    subjects: Sequence[Subject], where: FindTarget | None, config: EvaluationConfig
+    subjects: Sequence[Subject], connection: OwnConnection, config: EvaluationConfig
 ) -> list[Answers]:
-    return [await _ask(subject, where, config) for subject in subjects]
+    return [await _ask(subject, connection, config) for subject in subjects]
 
 
-async def _ask(subject: Subject, where: FindTarget | None, config: EvaluationConfig) -> Answers:
+async def _ask(subject: Subject, connection: OwnConnection, config: EvaluationConfig) -> Answers:
     async def ask(store: Store, progress: ProgressCallback) -> Answers:
         return await ask_features(
             store, subject.dataset, embedder=subject.embedder, config=config, progress=progress
         )
 
-    return await on_dataset(subject, where, ask)
+    return await on_dataset(subject, connection, ask)
 
 
 def _print(tuning: Tuning, before: RelevanceConfig | None) -> None:

@@ -1,20 +1,24 @@
 """The doctor: examine a database, and say what is wrong, how bad it is, and what helps.
 
-In: a store. Out: an `Examination`. Reads only; its remedies are for a person to run.
+In: a store. Out: an `Examination`. `examine` reads only; `fix` applies the remedies named to it.
 """
 
 from memoria.doctor.examine import examine
-from memoria.doctor.report import SEVERITIES, Bucket, Examination, Finding, Hub, Severity
+from memoria.doctor.fixes import FIXES, fix
+from memoria.doctor.report import SEVERITIES, Bucket, Examination, Finding, Fixed, Hub, Severity
 from memoria.doctor.subject import LIMIT, ExamineConfig
 
 __all__ = [
+    "FIXES",
     "LIMIT",
     "SEVERITIES",
     "Bucket",
     "Examination",
     "ExamineConfig",
     "Finding",
+    "Fixed",
     "Hub",
     "Severity",
     "examine",
+    "fix",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memoria.doctor.faults import Fault, findings, statement
+from memoria.doctor.faults import Fault, findings
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 
@@ -16,7 +16,7 @@ from memoria.doctor.subject import Subject
 async def check_edges(subject: Subject) -> list[Finding]:
     """Count the faults of edges, one pass over them for all but the parallel ones."""
     rows = await subject.rows("edges")
-    return findings(subject, rows, _FAULTS, _show)
+    return findings(subject, rows, FAULTS, _show)
 
 
 async def check_parallel(subject: Subject) -> list[Finding]:
@@ -26,7 +26,7 @@ async def check_parallel(subject: Subject) -> list[Finding]:
         {"fault": "examined", "count": row["examined"]},
         {"fault": "parallel", "count": row["count"], "examples": row["examples"]},
     ]
-    return findings(subject, rows, (_PARALLEL,), _show)
+    return findings(subject, rows, (PARALLEL,), _show)
 
 
 def _show(subject: Subject, example: Sequence[str | None]) -> str:
@@ -37,95 +37,105 @@ def _show(subject: Subject, example: Sequence[str | None]) -> str:
     return f"{source} -[{relation or ''}]-> {target}{where}"
 
 
-_FAULTS = (
+FAULTS = (
     Fault(
         check="edges.no_weight",
-        name="no_weight",
         severity="warning",
         what="edges without a weight",
+        well="every edge has a weight",
         effect="they count as 0.01",
         remedy="give them 0.5, the weight of a relation that names none",
-        command=statement("fix_weight_missing"),
+        fix="fix_weight_missing",
+        done="given the weight 0.5",
     ),
     Fault(
         check="edges.bad_weight",
-        name="bad_weight",
         severity="error",
-        what="edges whose weight is no finite number from 0 up",
+        what="edges whose weight is not a finite number from 0 up",
+        well="every weight is a finite number from 0 up",
         effect="they carry nothing",
         remedy="make numbers of texts, and 0.5 of the rest",
-        command=statement("fix_weight_bad"),
+        fix="fix_weight_bad",
+        done="given a number as weight",
     ),
     Fault(
         check="edges.high_weight",
-        name="high_weight",
         severity="warning",
         what="edges with a weight above 1",
+        well="no weight is above 1",
         effect="they count as 1",
         remedy="store 1",
-        command=statement("fix_weight_high"),
+        fix="fix_weight_high",
+        done="given the weight 1",
     ),
     Fault(
         check="edges.bad_tags",
-        name="bad_tags",
         severity="warning",
-        what="edges whose tags are no list of texts",
+        what="edges whose tags are not a list of texts",
+        well="all tags are lists of texts",
         effect="they may count as having none",
         remedy="make a list of them",
-        command=statement("fix_tags_type"),
+        fix="fix_tags_type",
+        done="given a list of tags",
     ),
     Fault(
         check="edges.duplicate_tags",
-        name="duplicate_tags",
         severity="warning",
         what="edges with the same tag twice",
+        well="no edge has a tag twice",
         effect="it lowers their energy",
         remedy="store each tag once, sorted",
-        command=statement("fix_tags"),
+        fix="fix_tags",
+        done="given each tag once, sorted",
     ),
     Fault(
         check="edges.unsorted_tags",
-        name="unsorted_tags",
         severity="note",
         what="edges whose tags are not sorted",
+        well="all tags are sorted",
         effect="harmless, but memoria writes them so",
         remedy="sort them",
-        command=statement("fix_tags"),
+        fix="fix_tags",
+        done="given each tag once, sorted",
     ),
     Fault(
         check="edges.cross_scope",
-        name="cross_scope",
         severity="error",
         what="edges between two scopes",
+        well="every edge stays inside one scope",
         effect="never followed, but they thin the energy of the others",
         remedy="delete them",
-        command=statement("fix_cross_scope"),
+        fix="fix_cross_scope",
+        done="deleted",
     ),
     Fault(
         check="edges.self",
-        name="self",
         severity="warning",
         what="edges from a memory to itself",
+        well="every edge leads to another memory",
         effect="never followed, but they thin the energy of the others",
         remedy="delete them",
-        command=statement("fix_self"),
+        fix="fix_self",
+        done="deleted",
     ),
     Fault(
         check="edges.foreign_end",
-        name="foreign_end",
         severity="warning",
-        what="edges between a memory and a node that is none",
+        what="edges between a memory and a node that is not a memory",
+        well="every edge joins two memories",
         effect="never followed, but they thin the energy of the others",
         remedy="delete them, or give the other node the label Memory, an id and a scope",
-        command=statement("fix_foreign_end"),
+        fix="fix_foreign_end",
+        done="deleted",
     ),
 )
-_PARALLEL = Fault(
+PARALLEL = Fault(
     check="edges.parallel",
-    name="parallel",
     severity="warning",
     what="edges that repeat another of the same source, target and relation",
+    well="no edge repeats another",
     effect="only the strongest is followed, but all thin the energy of the others",
     remedy="keep the strongest of each",
-    command=statement("fix_parallel"),
+    fix="fix_parallel",
+    done="deleted",
 )

@@ -18,12 +18,10 @@ from memoria.doctor.memories import check_memories, check_scope_keys
 from memoria.doctor.plans import check_plans
 from memoria.doctor.report import Examination, Finding
 from memoria.doctor.server import check_dialect, check_memory, check_version, read_settings
-from memoria.doctor.subject import ExamineConfig, Subject
+from memoria.doctor.subject import ExamineConfig, Subject, read_subject
 from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.graph.server import probe
 from memoria.store import Store
-from memoria.store.queries import load
 
 T = TypeVar("T")
 
@@ -41,8 +39,9 @@ async def examine(
 ) -> Examination:
     """Look at server, indexes, memories, edges, energy and plans; change nothing.
 
-    A check that fails or takes longer than the store's ``query_timeout_s`` is a finding itself
-    (``not examined``), and the others go on.
+    Of a database that was never set up, only the server and the indexes are looked at. A check
+    that fails or takes longer than the store's ``query_timeout_s`` is a finding itself (``not
+    examined``), and the others go on.
 
     Parameters
     ----------
@@ -67,13 +66,19 @@ async def examine(
     """
     if scope is not None:
         check_scope(scope)
-    subject = await _subject(store, scope, config or ExamineConfig())
+    subject = await read_subject(store, scope, config or ExamineConfig())
     settings = await read_settings(subject)
     findings = [
         check_version(subject),
         check_dialect(subject),
         check_memory(settings),
         *await _tried(subject, "indexes", check_indexes(subject, embedder), _alone),
+    ]
+    if not subject.is_set_up:  # whatever else there is to say follows from that
+        return Examination(
+            scope=scope, server=subject.facts, settings=settings, findings=tuple(findings)
+        )
+    findings += [
         *await _tried(subject, "memories", check_memories(subject), _alone),
         *await _tried(subject, "memories.scope_key", check_scope_keys(subject), _alone),
         *await _tried(subject, "edges", check_edges(subject), _alone),
@@ -93,13 +98,6 @@ async def examine(
         hubs=hubs,
         explored=explored,
     )
-
-
-async def _subject(store: Store, scope: str | None, config: ExamineConfig) -> Subject:
-    facts = await probe(store)
-    rows = await store.run(load("graph.meta"), {})
-    recorded = rows[0]["dimensions"] if rows else None
-    return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)
 
 
 def _alone(finding: Finding) -> list[Finding]:

@@ -24,33 +24,35 @@ class Fault:
     Attributes
     ----------
     check
-        Name of its finding.
-    name
-        Name that the query gives it.
+        Name of its finding: the theme, then the name that the query gives the fault.
     severity
         How bad it is where it is found.
     what
         The things that have it, in the plural.
+    well
+        What is said where nothing has it.
     effect
         What it does to them.
     remedy
         What to do, in words.
+    fix
+        The doctor's query that does it; "" where only a person can.
+    done
+        What that query did to each thing.
     command
-        Makes the command for it, from the subject and the examples as the query returned them.
+        Makes the command of a fault without such a query, from the subject and the examples as
+        the query returned them.
     """
 
     check: str
-    name: str
     severity: Severity
     what: str
+    well: str
     effect: str
     remedy: str
-    command: Callable[[Subject, Sequence[Any]], str]
-
-
-def statement(name: str) -> Callable[[Subject, Sequence[Any]], str]:
-    """Make the command of a fault that a statement without further values removes."""
-    return lambda subject, _: subject.statement(name)
+    fix: str = ""
+    done: str = ""
+    command: Callable[[Subject, Sequence[Any]], str] | None = None
 
 
 def findings(
@@ -62,7 +64,10 @@ def findings(
     """Say of each fault how often it was found; ``show`` prints one example."""
     by_name = {row["fault"]: row for row in rows}
     examined = by_name.get("examined", {"count": 0})["count"]
-    return [_finding(subject, fault, by_name.get(fault.name), examined, show) for fault in faults]
+    return [
+        _finding(subject, fault, by_name.get(fault.check.partition(".")[2]), examined, show)
+        for fault in faults
+    ]
 
 
 def counted(subject: Subject, count: int, examined: int) -> str:
@@ -81,13 +86,14 @@ def _finding(
 ) -> Finding:
     if row is None or not row["count"]:
         partly = f" in the first {examined:,}" if examined >= subject.limit else ""
-        return Finding(check=fault.check, severity="ok", message=f"no {fault.what}{partly}")
+        return Finding(check=fault.check, severity="ok", message=f"{fault.well}{partly}")
+    command = fault.command(subject, row["examples"]) if fault.command else ""
     return Finding(
         check=fault.check,
         severity=fault.severity,
         message=f"{fault.what}: {counted(subject, row['count'], examined)}; {fault.effect}",
         remedy=fault.remedy,
-        command=fault.command(subject, row["examples"]),
+        command=command or subject.fix(fault.check),
         count=row["count"],
         examples=tuple(show(subject, example) for example in row["examples"]),
     )

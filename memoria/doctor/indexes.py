@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoria.doctor.report import Finding
-from memoria.doctor.subject import Subject
+from memoria.doctor.subject import META, Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
 from memoria.graph.server import TEXT, UNIQUE, VECTOR, check_embedder
@@ -18,7 +18,8 @@ from memoria.graph.server import TEXT, UNIQUE, VECTOR, check_embedder
 Details = Mapping[str, Any]
 
 #: Indexes that memoria can't do without; the first two serve constraints.
-_CONSTRAINTS = (UNIQUE, "memoria_meta_key")
+_CONSTRAINTS = (UNIQUE, META)
+_RECORD = "indexes.record"
 _NAMES = (*_CONSTRAINTS, TEXT, VECTOR)
 
 
@@ -32,11 +33,6 @@ async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Fin
     return [*found, _record(subject), _embedder(subject, embedder)]
 
 
-def _drop(name: str, details: Details) -> str:
-    kind = "CONSTRAINT" if details.get("constraint") else "INDEX"
-    return f"DROP {kind} {details.get('constraint') or name} IF EXISTS;"
-
-
 def _state(subject: Subject, name: str, details: Details) -> Finding:
     """Whether an index is there, is what it should be, and is online."""
     check, init = f"indexes.{name}", subject.init
@@ -47,13 +43,18 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
             severity="error",
             message="an index, but not the constraint that keeps ids unique",
             remedy=f"drop it, then run {init}",
-            command=_drop(name, details),
+            command=subject.fix(check),
         )
     if state == "ONLINE":
         return Finding(check=check, severity="ok", message="online")
     if state == "MISSING":
         return Finding(
-            check=check, severity="error", message="missing", remedy="make it", command=init
+            check=check,
+            severity="error",
+            message="missing",
+            remedy="make it",
+            command=init,
+            cause="" if subject.is_set_up else _RECORD,
         )
     if state == "POPULATING":
         return Finding(
@@ -70,7 +71,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
         severity="error",
         message=f"{what}: {failure}" if failure else what,
         remedy=f"drop it, then run {init}",
-        command=_drop(name, details),
+        command=subject.fix(check),
     )
 
 
@@ -84,7 +85,7 @@ def _similarity(subject: Subject, details: Details) -> Finding:
         severity="error",
         message=f"{function}: memoria reads scores as those of cosine",
         remedy=f"drop the index, then run {subject.init}",
-        command=_drop(VECTOR, details),
+        command=subject.fix(f"indexes.{VECTOR}"),
     )
 
 
@@ -99,18 +100,26 @@ def _quantisation(subject: Subject, details: Details) -> Finding:
         severity="warning",
         message="on: it costs 8 to 21 % of recall on clustered vectors, and makes nothing faster",
         remedy=f"drop the index, then run {subject.init}",
-        command=_drop(VECTOR, details),
+        command=subject.fix(f"indexes.{VECTOR}"),
     )
 
 
 def _record(subject: Subject) -> Finding:
-    check, facts, recorded = "indexes.record", subject.facts, subject.recorded
+    check, facts, recorded = _RECORD, subject.facts, subject.recorded
+    if not subject.is_set_up:
+        return Finding(
+            check=check,
+            severity="error",
+            message="this database is not set up for memoria; nothing else was examined",
+            remedy="set it up",
+            command=subject.init,
+        )
     if recorded is None:
         return Finding(
             check=check,
             severity="error",
-            message="this database was not set up: nothing says which vectors it holds",
-            remedy="set it up",
+            message="the set-up is not complete: nothing says which vectors this database holds",
+            remedy="complete it",
             command=subject.init,
         )
     if facts.dimensions not in (None, recorded):
@@ -120,7 +129,7 @@ def _record(subject: Subject) -> Finding:
             message=f"the vector index holds {facts.dimensions} dimensions, but the database was "
             f"set up for {recorded}",
             remedy=f"drop the index, then run {subject.init}",
-            command=f"DROP INDEX {VECTOR} IF EXISTS;",
+            command=subject.fix(f"indexes.{VECTOR}"),
         )
     message = f"set up for {recorded} dimensions of {facts.embedder or 'no embedder'}"
     return Finding(check=check, severity="ok", message=message)

@@ -6,19 +6,18 @@ Queries: ``doctor.memories``, ``doctor.scope_keys``; remedies: ``doctor.fix_*``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from memoria._support.checks import scope_key
-from memoria.doctor.faults import Fault, counted, findings, statement
+from memoria.doctor.faults import Fault, counted, findings
 from memoria.doctor.report import Finding
-from memoria.doctor.subject import Subject, literal
+from memoria.doctor.subject import Subject
 
-#: Scopes that one statement repairs, at most.
-MAX_KEYS = 20
 #: Scope for memories that have none.
 RECOVERED = "recovered"
+SCOPE_KEY = "memories.scope_key"
 
 
 async def check_memories(subject: Subject) -> list[Finding]:
@@ -26,30 +25,27 @@ async def check_memories(subject: Subject) -> list[Finding]:
     rows = await subject.rows("memories", dimensions=subject.facts.dimensions)
     examined = next((row["count"] for row in rows if row["fault"] == "examined"), 0)
     faults = [
-        _for_embedder(subject, fault) if fault is _NO_EMBEDDING else fault for fault in _FAULTS
+        _for_embedder(subject, fault) if fault is _NO_EMBEDDING else fault for fault in FAULTS
     ]
     return [_present(subject, examined), *findings(subject, rows, faults, show_memory)]
 
 
 async def check_scope_keys(subject: Subject) -> list[Finding]:
     """Find memories that the full-text index files under another scope, or under none."""
-    check = "memories.scope_key"
+    check = SCOPE_KEY
     rows = await subject.rows("scope_keys")
-    wrong = [row for row in rows if row["scope_key"] != scope_key(row["scope"])]
+    wrong = [row for row in rows if _is_wrong(row)]
     if not wrong:
         return [Finding(check=check, severity="ok", message="the full-text index sees every scope")]
     count = sum(row["count"] for row in wrong)
-    scopes = sorted({row["scope"] for row in wrong})
-    keys = [(scope, scope_key(scope)) for scope in scopes[:MAX_KEYS]]
     total = counted(subject, count, sum(row["count"] for row in rows))
     return [
         Finding(
             check=check,
             severity="error",
             message=f"memories with a wrong scope_key: {total}; no search by words finds them",
-            remedy="write the right scope_key"
-            + (f"; this mends the first {MAX_KEYS} scopes" if len(scopes) > MAX_KEYS else ""),
-            command=subject.statement("fix_scope_keys", keys=keys),
+            remedy="write the right scope_key",
+            command=subject.fix(check),
             count=count,
             examples=tuple(
                 show_memory(subject, (row["scope"], node, None))
@@ -58,6 +54,16 @@ async def check_scope_keys(subject: Subject) -> list[Finding]:
             )[:5],
         )
     ]
+
+
+async def wrong_scopes(subject: Subject) -> list[str]:
+    """Return the scopes of memories with a wrong scope_key."""
+    rows = await subject.rows("scope_keys")
+    return sorted({row["scope"] for row in rows if _is_wrong(row)})
+
+
+def _is_wrong(row: Mapping[str, Any]) -> bool:
+    return bool(row["scope_key"] != scope_key(row["scope"]))
 
 
 def show_memory(subject: Subject, example: Sequence[Any]) -> str:
@@ -103,17 +109,13 @@ def _for_embedder(subject: Subject, fault: Fault) -> Fault:
     return fault
 
 
-def _embed_again(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
-    """Write the memories of the first one's scope again; those with a vector keep it.
-
-    Their edges stay out of it: one without a relation would be written a second time.
-    """
+def _embed(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
+    """Embed the memories of the first one's scope that have no vector."""
     scope = examples[0][0]
-    export = subject.command("export", scope=scope, options=["--no-embeddings"])
     if subject.model is None:  # nothing on the command line makes its vectors
+        export = subject.command("export", scope=scope, options=["--no-embeddings"])
         return f"{export} --output=memories.jsonl"
-    ingest = subject.command("ingest", "-", scope=scope, options=[f"--embedder={subject.model}"])
-    return f"{export} | grep '^{{\"id\":' | {ingest}"
+    return subject.command("embed", scope=scope, options=[f"--embedder={subject.model}"])
 
 
 def _forget(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
@@ -123,49 +125,41 @@ def _forget(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
     return subject.command("forget", *ids, scope=scope)
 
 
-def _fix_embedding(subject: Subject, _: Sequence[Any]) -> str:
-    return subject.statement("fix_embedding", dimensions=subject.facts.dimensions)
-
-
-def _fix_scope(subject: Subject, _: Sequence[Any]) -> str:
-    key = scope_key(RECOVERED)
-    return subject.statement("fix_scope", new_scope=RECOVERED, scope_key=key)
-
-
 _NO_EMBEDDING = Fault(
     check="memories.no_embedding",
-    name="no_embedding",
     severity="warning",
     what="memories without an embedding",
+    well="every memory has an embedding",
     effect="no search by meaning finds them",
-    remedy="make the missing ones, scope by scope; kinds of your own need --kind, and a field "
-    "that is reported as left out is not kept",
-    command=_embed_again,
+    remedy="make the missing ones, scope by scope",
+    command=_embed,
 )
-_FAULTS = (
+FAULTS = (
     Fault(
         check="memories.id",
-        name="id",
         severity="error",
         what="memories without a usable id",
+        well="every memory has an id",
         effect="nothing finds them",
         remedy="give them one",
-        command=statement("fix_id"),
+        fix="fix_id",
+        done="given an id",
     ),
     Fault(
         check="memories.scope",
-        name="scope",
         severity="error",
         what="memories without a scope",
+        well="every memory has a scope",
         effect="nothing finds them",
-        remedy=f"put them into a scope of their own, {literal(RECOVERED)}, and look at them there",
-        command=_fix_scope,
+        remedy=f"put them into a scope of their own, {RECOVERED!r}, and look at them there",
+        fix="fix_scope",
+        done=f"put into the scope {RECOVERED!r}",
     ),
     Fault(
         check="memories.text",
-        name="text",
         severity="warning",
         what="memories without a text",
+        well="every memory has a text",
         effect="they say nothing in a context",
         remedy="write them again with one, or forget those shown",
         command=_forget,
@@ -173,38 +167,42 @@ _FAULTS = (
     _NO_EMBEDDING,
     Fault(
         check="memories.bad_embedding",
-        name="bad_embedding",
         severity="error",
-        what="memories whose embedding is no vector of the index's size",
+        what="memories whose embedding is not a vector of the index's size",
+        well="every embedding is a vector of the index's size",
         effect="no search by meaning finds them, and exact searches fail",
         remedy="remove it, then make it again as for memories without one",
-        command=_fix_embedding,
+        fix="fix_embedding",
+        done="freed of the embedding",
     ),
     Fault(
         check="memories.no_kind",
-        name="no_kind",
         severity="warning",
         what="memories without a kind label",
+        well="every memory has a kind label",
         effect="no search by kind finds them",
-        remedy="give them one; Event is only an example",
-        command=statement("fix_kind_missing"),
+        remedy="make them Events, or write them again with a kind of your own",
+        fix="fix_kind_missing",
+        done="made an Event",
     ),
     Fault(
         check="memories.several_kinds",
-        name="several_kinds",
         severity="warning",
         what="memories with more than one kind label",
+        well="no memory has two kind labels",
         effect="they show the first by name",
-        remedy="keep the first by name, the one shown now",
-        command=statement("fix_kinds"),
+        remedy="keep the first by name, the one shown now, and take the others away",
+        fix="fix_kinds",
+        done="left with one kind label",
     ),
     Fault(
         check="memories.created_at",
-        name="created_at",
         severity="warning",
-        what="memories whose created_at is no datetime",
+        what="memories whose created_at is not a datetime",
+        well="every created_at is a datetime",
         effect="they show no date",
         remedy="turn dates written as text into datetimes, and put the rest aside",
-        command=statement("fix_created_at"),
+        fix="fix_created_at",
+        done="changed",
     ),
 )

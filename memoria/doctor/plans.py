@@ -14,7 +14,7 @@ import neo4j
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import DeadlineError, MemoriaError, QueryError
-from memoria.graph.server import UNIQUE
+from memoria.graph.server import TEXT, UNIQUE, VECTOR
 from memoria.store import Store
 from memoria.store.faults import translate
 from memoria.store.queries import Query, load, root
@@ -134,6 +134,7 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
             message=f"the server can't plan it: {exc}",
             remedy="complete the set-up; else upgrade the server",
             command=subject.init,
+            cause=_not_ready(subject),
         )
     # A write pairs the two ends of an edge, one row each: no product worth a word.
     bad = (*SCANS, "CartesianProduct") if query.mode == "read" else SCANS
@@ -146,10 +147,18 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
         severity=severity,
         message=f"reads more the larger the database is: {', '.join(scans)}",
         remedy="have the server plan anew" if made else "make the constraint it seeks by",
-        command="CALL db.prepareForReplanning();" if made else subject.init,
+        command=subject.fix("plans") if made else subject.init,
         count=len(scans),
         examples=tuple(scans[:5]),
+        cause="" if made else f"indexes.{UNIQUE}",
     )
+
+
+def _not_ready(subject: Subject) -> str:
+    """Name the check of the first index that a query may miss."""
+    indexes = subject.facts.indexes
+    names = (name for name in (UNIQUE, TEXT, VECTOR) if indexes.get(name) != "ONLINE")
+    return next((f"indexes.{name}" for name in names), "")
 
 
 def _others(subject: Subject, count: int, refused: list[str]) -> Finding:
@@ -165,4 +174,5 @@ def _others(subject: Subject, count: int, refused: list[str]) -> Finding:
         command=subject.init,
         count=len(refused),
         examples=tuple(refused[:5]),
+        cause=_not_ready(subject),
     )

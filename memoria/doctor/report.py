@@ -33,11 +33,13 @@ class Finding:
     remedy
         What to do about it, in words; "" for nothing.
     command
-        The command or Cypher statement for it, or "". A statement ends with a semicolon.
+        The command for it, or "".
     count
         How many there are, at least; 0 where there is nothing to count.
     examples
         The first few of them.
+    cause
+        The check whose finding explains this one, which goes away with it; or "".
     """
 
     check: str
@@ -47,11 +49,31 @@ class Finding:
     command: str = ""
     count: int = 0
     examples: tuple[str, ...] = ()
+    cause: str = ""
 
     @property
     def theme(self) -> str:
         """The part of the check's name before the first dot."""
         return self.check.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What the remedy of one check did.
+
+    Attributes
+    ----------
+    check
+        Name of the check.
+    changed
+        Memories, edges or indexes that it changed.
+    done
+        What it did to each of them, or what it did where nothing is counted.
+    """
+
+    check: str
+    changed: int = 0
+    done: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,10 @@
 """What is examined, and how a check asks about it.
 
-In: a store and a scope. Out: rows; statements and command lines for a person to run.
+In: a store and a scope. Out: rows; command lines for a person to run.
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,19 +14,18 @@ import neo4j
 
 from memoria._support.checks import check_whole
 from memoria.embed import ONNX_MODELS
-from memoria.graph.server import ServerFacts
+from memoria.graph.server import TEXT, UNIQUE, VECTOR, ServerFacts, probe
 from memoria.store import Store
 from memoria.store.queries import load
 
 #: Memories, and edges, that one check looks at unless told otherwise.
 LIMIT = 50_000
 MAX_LIMIT = 100_000_000
+#: Constraint of the set-up's record.
+META = "memoria_meta_key"
+#: Names of everything that the set-up makes.
+INDEXES = frozenset({UNIQUE, META, TEXT, VECTOR})
 MAX_SAMPLE = 1_000
-
-_PARAMETER = re.compile(r"\$p\.([a-z_]+)")
-
-# How the remedies name the memories of a scope; see `Subject.statement`.
-_OF_SCOPE = "m.scope = $p.scope AND m.id IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +83,11 @@ class Subject:
         return self.config.limit
 
     @property
+    def is_set_up(self) -> bool:
+        """Whether anything of the set-up is there: its record, or an index of memoria's name."""
+        return self.recorded is not None or not INDEXES.isdisjoint(self.facts.indexes)
+
+    @property
     def model(self) -> str | None:
         """The recorded embedder, where the command line can make its vectors; else None."""
         name, size = self.facts.embedder, self.recorded or self.facts.dimensions
@@ -109,14 +112,9 @@ class Subject:
         given = {key: value for key, value in common.items() if key in query.params}
         return await self.store.run(query, {**given, **parameters})
 
-    def statement(self, name: str, **parameters: object) -> str:
-        """Return a remedy of ``cypher/doctor`` with its values written out, on one line."""
-        text: str = load(f"doctor.{name}").text
-        if self.scope is None:
-            text = text.replace(_OF_SCOPE, "true")
-        values = {"scope": self.scope, **parameters}
-        line = " ".join(text.split())
-        return _PARAMETER.sub(lambda match: literal(values[match[1]]), line) + ";"
+    def fix(self, name: str) -> str:
+        """Return the command that applies one of the doctor's own remedies."""
+        return self.command("doctor", options=[f"--fix={name}"])
 
     def command(
         self, name: str, *operands: str, scope: str | None = None, options: Sequence[str] = ()
@@ -132,19 +130,9 @@ class Subject:
         return shlex.join(["memoria", name, *words, *self.config.options, *after])
 
 
-def literal(value: object) -> str:
-    r"""Write a value as Cypher does.
-
-    >>> print(literal(["it's", 5, None]))
-    ['it\'s', 5, null]
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        # A statement is one line, whatever is in a scope.
-        shown = (c if c.isprintable() or c > "\uffff" else f"\\u{ord(c):04x}" for c in escaped)
-        return f"'{''.join(shown)}'"
-    if isinstance(value, Sequence):
-        return f"[{', '.join(map(literal, value))}]"
-    return repr(value)
+async def read_subject(store: Store, scope: str | None, config: ExamineConfig) -> Subject:
+    """Ask the server what it is, and what it was set up for."""
+    facts = await probe(store)
+    rows = await store.run(load("graph.meta"), {})
+    recorded = rows[0]["dimensions"] if rows else None
+    return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from memoria._support.checks import DEFAULT_KINDS, check_id, check_scope, scope_key
+from memoria._support.checks import DEFAULT_KINDS, check_id, check_kind, check_scope, scope_key
+from memoria._support.progress import ProgressCallback, silent
 from memoria._support.ranges import check_whole
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
@@ -149,10 +150,19 @@ class GraphWriter:
                 await self._store.run(load("ingest.forget_edges"), parameters)
         return forgotten
 
-    async def backfill_embeddings(self) -> int:
+    async def backfill_embeddings(
+        self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
+    ) -> int:
         """Embed the memories of this scope that have no vector; those without text are passed over.
 
         Interrupted, it goes on where it was when called again.
+
+        Parameters
+        ----------
+        kinds
+            Embed memories of these kinds only; empty for all kinds, declared or not.
+        progress
+            Called as ``progress("memories", done, total)`` after each batch.
 
         Returns
         -------
@@ -161,8 +171,14 @@ class GraphWriter:
         """
         embedder = self._need_embedder()
         await self.ready()
-        parameters = {"scope": self.scope, "limit": self.memory_batch_size, "after": ""}
-        stored = 0
+        total = await self.count_unembedded(kinds)
+        parameters = {
+            "scope": self.scope,
+            "kinds": [check_kind(kind) for kind in kinds],
+            "limit": self.memory_batch_size,
+            "after": "",
+        }
+        stored = seen = 0
         while True:
             found = await self._store.run(load("ingest.without_embedding"), parameters)
             rows: list[tuple[str, Any]] = found[0]["rows"]
@@ -179,6 +195,15 @@ class GraphWriter:
                 load("ingest.embeddings"), {"scope": self.scope, "rows": vector_rows}
             )
             stored += written[0]["written"]
+            seen += len(rows)
+            progress("memories", seen, max(seen, total))
+
+    async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
+        """Count the memories of this scope that have no vector; kinds as in the backfill."""
+        parameters = {"scope": self.scope, "kinds": [check_kind(kind) for kind in kinds]}
+        rows = await self._store.run(load("ingest.count_without_embedding"), parameters)
+        count: int = rows[0]["count"]
+        return count
 
     async def ready(self) -> None:
         """Check once that the schema is there and fits the embedder."""

@@ -49,7 +49,7 @@ async def with_unembedded(
     if len(ids) > limit:
         notes.append(
             f"more than {limit} memories have no embedding: the newest {limit} were taken; "
-            "GraphWriter.backfill_embeddings embeds them"
+            "memoria embed, or GraphWriter.backfill_embeddings, embeds them"
         )
     known = {seed.id for seed in found.seeds}
     by_words = {seed.id: seed for seed in found.runners_up}

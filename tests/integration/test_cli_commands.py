@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +45,9 @@ ARGUMENTS = {
     "learn suppress": ["a", "b"],
     "learn undo": ["--since", "2026-05-02T18:00"],
 }
+# Commands that can do nothing without an embedder; the doctor's remedies run them on a database
+# whose embedder the command line knows.
+WITH_AN_EMBEDDER = {"embed"}
 # They start a server of their own where no database is named.
 WITH_A_SERVER = {"evaluate", "tune"}
 LINES = (
@@ -129,7 +133,7 @@ def with_arguments(name: str, *more: str) -> list[str]:
     if "--scope" in taken and "--scope" not in OPTIONS[name]:
         place = taken.index("--scope")
         del taken[place : place + 2]
-    if "--embedder" in OPTIONS[name]:
+    if "--embedder" in OPTIONS[name] and name not in WITH_AN_EMBEDDER:
         taken += ["--embedder", "none"]
     return [*name.split(), *ARGUMENTS.get(name, []), *taken]
 
@@ -162,7 +166,10 @@ def test_a_database_that_can_not_be_used_is_one_line(
         assert not line.endswith(":)")
 
 
-@pytest.mark.parametrize("name", [name for name in ON_DATABASE if "--json" in OPTIONS[name]])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in ON_DATABASE if "--json" in OPTIONS[name] and name not in WITH_AN_EMBEDDER],
+)
 def test_json_is_one_document(call: Call, name: str, filled: list[str]) -> None:
     done = call(*with_arguments(name, "--json", *filled))
     # What other tests left in the database is the doctor's to report.
@@ -185,7 +192,7 @@ def test_recall_prints_paths_then_the_context_then_one_line(call: Call, filled: 
         done.out.splitlines()[-1],
     ]
     last = done.out.splitlines()[-1]
-    assert last.startswith("1 seed, 1 path, 3 memories; ")
+    assert re.match(r"\d+ ms in all; 1 seed, 1 path, 3 memories; ", last)
     assert " of 60 tokens, " in last
     assert "explore " in last
     assert last.endswith("; no embedder: searched by words only")
@@ -428,6 +435,39 @@ def test_a_terminal_shows_the_first_path_before_the_context(filled: list[str]) -
     assert "\x1b[" in shown
     assert 0 <= shown.find("-caused-> ") < shown.find("[a] Event")
     assert shown.index("0.4525") < shown.index("[a] Event")
+    assert shown.index("Paths") < shown.index("0.4525") < shown.index("Context\x1b")
+    assert shown.index("Context\x1b") < shown.index("[a] Event")
+
+
+def test_a_terminal_breaks_the_context_between_words(call: Call, here: list[str]) -> None:
+    words = [f"word{number:03}" for number in range(60)]
+    line = json.dumps({"id": "long", "kind": "Event", "text": f"rain {' '.join(words)}"})
+    assert call("ingest", "-", "--embedder", "none", *here, stdin=line).code == 0
+    code, shown = on_terminal("recall", "rain", "--embedder", "none", *here)
+    assert code == 0, shown
+    context = shown.partition("Context\x1b")[2]
+    assert set(words) <= set(context.split())
+    assert max(map(len, context.partition(" in all")[0].splitlines())) <= 100
+
+
+def test_embed_without_an_embedder_is_wrong_usage(call: Call, here: list[str]) -> None:
+    done = call("embed", "--embedder", "none", *here)
+    assert done.code == 2
+    assert "name the embedder" in done.err
+
+
+async def test_init_makes_the_index_of_each_kind_where_asked(
+    call: Call, here: list[str], store: Store
+) -> None:
+    options = here[: here.index("--scope")]
+    try:
+        made = json.loads(call("init", "--embedder", "none", "--kinds", "--json", *options).out)
+        assert {"idx_event_id", "idx_datasource_id"} <= set(made["indexes"])
+        assert len(made["created"]) == 6
+    finally:
+        names = [name for name in made["created"] if name.startswith("idx_")]
+        for name in names:
+            await store.driver.execute_query(f"DROP INDEX {name}")  # type: ignore[arg-type]
 
 
 def test_forget_asks_on_a_terminal(call: Call, filled: list[str]) -> None:

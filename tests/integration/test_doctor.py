@@ -15,7 +15,7 @@ import neo4j
 import pytest
 
 from memoria._support.checks import scope_key
-from memoria.doctor import Examination, ExamineConfig, Finding, examine
+from memoria.doctor import FIXES, Examination, ExamineConfig, Finding, examine, fix
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
 from memoria.graph.schema import apply_schema
@@ -89,22 +89,19 @@ async def look(
 
 
 async def mend(store: Store, found: Examination) -> list[str]:
-    """Run the statements that mend the data, each once; return the checks that had one.
+    """Apply the remedies that mend the data; return the checks that had one.
 
     The server may, by its own statistics, also advise to plan anew: that changes no data.
     """
     mended: list[str] = []
-    done: set[str] = set()
     for finding in found.findings:
-        data = finding.check.startswith(("memories.", "edges."))
-        if data and finding.command.endswith(";"):
-            assert "$" not in finding.command.replace("m:$(others)", ""), finding.command
-            assert "\n" not in finding.command
+        if finding.theme in ("memories", "edges") and "--fix=" in finding.command:
+            assert finding.command.endswith(f" --fix={finding.check}")
+            (fixed,) = await fix(store, [finding.check], scope=found.scope)
+            assert fixed.check == finding.check
+            if finding.check != "edges.unsorted_tags":  # the remedy of double tags sorts them, too
+                assert fixed.changed >= finding.count, finding
             mended.append(finding.check)
-            if finding.command not in done:
-                records = await run_statement(store, finding.command)
-                assert records[0]["changed"] >= finding.count, finding
-                done.add(finding.command)
     return mended
 
 
@@ -255,7 +252,7 @@ async def test_after_its_statement_each_fault_is_gone(store: Store, planted: str
 
     bare = after["memories.no_embedding"]
     assert bare.count == 2 + 5, "removed vectors are missing now"
-    assert "GraphWriter.backfill_embeddings" in bare.remedy
+    assert "GraphWriter.backfill_embeddings" in bare.remedy, "no command has the embedder"
     assert bare.command.startswith(f"memoria export --scope={planted} ")
     vector = [[0.5] * DIMENSIONS]
     embedder = CallableEmbedder(lambda texts: vector * len(texts), dimensions=384, name="test")
@@ -433,23 +430,36 @@ class TestWholeDatabase:
         return bare
 
     async def test_no_schema_at_all_says_how_to_make_one(self, bare: Store) -> None:
+        await run_statement(bare, "CREATE (:Memory {id: 'a'})")  # a fault that is not looked for
         found = await look(bare)
+        names = ("memory_scope_id", "memoria_meta_key", "memory_text", "memory_embedding")
         assert faults(found, "indexes") == {
-            f"indexes.{name}": ("error", 0)
-            for name in (
-                "memory_scope_id",
-                "memoria_meta_key",
-                "memory_text",
-                "memory_embedding",
-                "record",
-            )
+            f"indexes.{name}": ("error", 0) for name in (*names, "record")
         }
         findings = by_check(found)
-        assert findings["indexes.memory_scope_id"].command == "memoria init"
+        record = findings["indexes.record"]
+        assert (record.command, record.cause) == ("memoria init", "")
+        assert "is not set up" in record.message
+        assert {findings[f"indexes.{name}"].cause for name in names} == {"indexes.record"}
+        assert {finding.theme for finding in found.findings} == {"server", "indexes"}
+
+    async def test_what_follows_from_a_missing_constraint_names_it_as_the_cause(
+        self, empty: Store
+    ) -> None:
+        await run_statement(empty, "DROP CONSTRAINT memory_scope_id")
+        findings = by_check(await look(empty))
+        missing = findings["indexes.memory_scope_id"]
+        init = f"memoria init --embedder=none --dimensions={self.SIZE}"
+        assert (missing.message, missing.command, missing.cause) == ("missing", init, "")
         level = findings["plans.explore.level"]
-        assert (level.severity, level.command) == ("error", "memoria init")
+        assert (level.severity, level.command) == ("error", init)
         assert "NodeByLabelScan" in level.message
+        assert level.cause == "indexes.memory_scope_id"
         assert findings["plans.ingest.memories"].severity == "warning"
+        roots = {
+            name for name, each in findings.items() if each.severity != "ok" and not each.cause
+        }
+        assert roots == {"memories.present", "indexes.memory_scope_id"}
 
     async def test_set_up_and_empty_is_a_note(self, empty: Store) -> None:
         found = await look(empty)
@@ -492,7 +502,7 @@ class TestWholeDatabase:
         )
         await run_statement(empty, "CALL db.awaitIndexes(60)")
         found = await look(empty)
-        drop = "DROP INDEX memory_embedding IF EXISTS;"
+        drop = "memoria doctor --fix=indexes.memory_embedding"
         expected = {
             "server.dialect": ("warning", drop),
             "indexes.memory_embedding.similarity": ("error", drop),
@@ -504,7 +514,9 @@ class TestWholeDatabase:
             for finding in found.findings
             if finding.severity in ("warning", "error")
         }
-        await run_statement(empty, drop)
+        (dropped,) = await fix(empty, ["indexes.memory_embedding"])
+        init = f"memoria init --embedder=none --dimensions={self.SIZE}"
+        assert (dropped.changed, dropped.done) == (1, f"dropped; now run {init}")
         await apply_schema(empty, dimensions=self.SIZE, embedder=None)
         assert (await look(empty)).severity == "note"
 
@@ -516,7 +528,8 @@ class TestWholeDatabase:
         finding = by_check(await look(empty))["indexes.memory_scope_id"]
         assert finding.severity == "error"
         assert finding.remedy.endswith(f"memoria init --embedder=none --dimensions={self.SIZE}")
-        await run_statement(empty, finding.command)
+        assert finding.command == "memoria doctor --fix=indexes.memory_scope_id"
+        assert (await fix(empty, ["indexes.memory_scope_id"]))[0].changed == 1
         await apply_schema(empty, dimensions=self.SIZE, embedder=None)
         assert (await look(empty)).severity == "note"
 
@@ -527,9 +540,17 @@ class TestWholeDatabase:
         )
         finding = by_check(await look(empty))["indexes.memory_text"]
         assert finding.severity == "error"
-        await run_statement(empty, finding.command)
+        assert finding.command == "memoria doctor --fix=indexes.memory_text"
+        assert (await fix(empty, ["indexes.memory_text"]))[0].changed == 1
         missing = by_check(await look(empty))["indexes.memory_text"]
         assert (missing.severity, missing.message) == ("error", "missing")
+
+    async def test_an_index_that_is_as_it_should_be_is_not_dropped(self, empty: Store) -> None:
+        names = [name for name in FIXES if name.startswith("indexes.")]
+        assert len(names) == 4
+        fixed = await fix(empty, [*names, "plans"])
+        assert [each.changed for each in fixed] == [0] * 5
+        assert (await look(empty)).severity == "note"
 
     async def test_another_embedder_is_named_with_the_one_recorded(self, empty: Store) -> None:
         for name, size in (("other", self.SIZE), ("test", 8)):
@@ -546,6 +567,24 @@ class TestWholeDatabase:
         await GraphWriter(bare, scope="s").write([Memory(id="a", kind="Event", text="t")])
         finding = by_check(await look(bare))["memories.no_embedding"]
         assert (finding.severity, finding.count) == ("note", 1)
+
+
+async def test_a_remedy_changes_its_scope_alone(store: Store, scope: str) -> None:
+    for name in (scope, f"{scope}-2"):
+        await write_healthy(store, name, ["a", "b"])
+    loose = "MATCH (m:Memory) WHERE m.scope STARTS WITH $scope CREATE (m)-[:RELATES]->(m)"
+    await run_statement(store, loose, scope=scope)
+    (fixed,) = await fix(store, ["edges.self", "edges.self"], scope=scope)
+    assert (fixed.check, fixed.changed, fixed.done) == ("edges.self", 2, "deleted")
+    assert by_check(await look(store, scope))["edges.self"].severity == "ok"
+    assert by_check(await look(store, f"{scope}-2"))["edges.self"].count == 2
+
+
+async def test_a_check_without_a_remedy_changes_nothing(store: Store, planted: str) -> None:
+    for name in ("memories.text", "edges.nonsense", "plans.explore.level", ""):
+        with pytest.raises(InvalidInputError, match=r"these have: memories\.id, "):
+            await fix(store, ["edges.self", name], scope=planted)
+    assert by_check(await look(store, planted))["edges.self"].count == 1
 
 
 class TestCommand:
@@ -580,7 +619,7 @@ class TestCommand:
     async def test_prints_findings_commands_histogram_and_hubs(
         self, target: Target, planted: str
     ) -> None:
-        done = await self.run(target, "--scope", planted)
+        done = await self.run(target, "--scope", planted, "--all")
         assert done.stderr == ""
         assert "\x1b" not in done.stdout
         assert "  error    bad_weight" in done.stdout
@@ -588,6 +627,31 @@ class TestCommand:
         assert "█" in done.stdout
         assert "hubs that absorb most energy" in done.stdout
         assert done.stdout.rstrip().splitlines()[-1].startswith("5 errors, ")
+        shorter = await self.run(target, "--scope", planted)
+        assert "█" not in shorter.stdout
+        assert "\n  ok " not in shorter.stdout
+        assert f"\n    memoria forget --scope={planted} " in shorter.stdout
+
+    async def test_remedies_are_applied_by_name_and_counted(
+        self, target: Target, planted: str
+    ) -> None:
+        names = ["--fix", "edges.parallel", "--fix", "edges.bad_tags"]
+        done = await self.run(target, "--scope", planted, *names)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines() == [
+            "edges.parallel: 3 edges deleted",
+            "edges.bad_tags: 3 edges given a list of tags",
+        ]
+        again = await self.run(target, "--scope", planted, *names, "--json")
+        assert json.loads(again.stdout) == {
+            "fixed": [
+                {"check": "edges.parallel", "changed": 0, "done": "deleted"},
+                {"check": "edges.bad_tags", "changed": 0, "done": "given a list of tags"},
+            ]
+        }
+        unknown = await self.run(target, "--fix", "edges.nonsense")
+        assert unknown.returncode == 2
+        assert "edges.parallel" in unknown.stderr
 
     async def test_json_has_every_field_and_says_the_same_again(
         self, target: Target, planted: str
@@ -605,7 +669,7 @@ class TestCommand:
             "explored",
         ]
         for part, names in {
-            "findings": "check severity message remedy command count examples",
+            "findings": "check severity message remedy command count examples cause",
             "histogram": "low high count",
             "hubs": "id scope degree lost share explorations",
         }.items():

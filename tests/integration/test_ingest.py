@@ -365,6 +365,28 @@ async def test_backfill_embeds_what_has_no_vector_and_goes_on_after_an_interrupt
     assert await filler.backfill_embeddings() == 0
 
 
+async def test_backfill_embeds_the_kinds_asked_for_and_says_how_far_it_is(
+    store: Store, scope: str, graph: Graph, writer: GraphWriter
+) -> None:
+    await writer.write([memory(f"m{i}", f"text {i}") for i in range(3)])
+    await graph.rows(
+        "CREATE (:Memory:Film {scope: $scope, id: 'film', text: 'a film'}) "
+        "CREATE (:Memory:Film {scope: $scope, id: 'blank'}) RETURN 1"
+    )
+    steps: list[tuple[str, int, int | None]] = []
+    filler = GraphWriter(store, scope=scope, embedder=CountingEmbedder(), batch_size=2)
+    assert (await filler.count_unembedded(), await filler.count_unembedded(["Film"])) == (5, 2)
+    stored = await filler.backfill_embeddings(
+        kinds=["Film"], progress=lambda *step: steps.append(step)
+    )
+    assert (stored, steps) == (1, [("memories", 2, 2)])
+    assert await graph.embedded() == {"film"}
+    assert await filler.backfill_embeddings() == 3
+    assert await filler.count_unembedded() == 1, "no text, no vector"
+    with pytest.raises(InvalidInputError):
+        await filler.backfill_embeddings(kinds=["no kind"])
+
+
 async def test_backfill_needs_an_embedder(writer: GraphWriter) -> None:
     with pytest.raises(ConfigError, match="embedder"):
         await writer.backfill_embeddings()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from memoria.cli import EXIT_CODES, all_commands, app
+from memoria.cli.connection import Connection, with_options
 from memoria.cli.output import check_file, opened
 from memoria.cli.recall import _seed
 from memoria.errors import InvalidInputError, UnavailableError
@@ -155,3 +158,37 @@ def test_a_seed_with_an_impossible_score_is_refused(text: str) -> None:
 def test_the_range_of_a_score_is_named_with_its_open_end(text: str) -> None:
     with pytest.raises(InvalidInputError, match=r"score must be in \(0, 1\]"):
         _seed(text)
+
+
+@pytest.mark.parametrize("name", ["reinforce", "feedback", "co-activate"])
+def test_a_trace_that_is_not_there_is_the_only_complaint(name: str) -> None:
+    used = ["--used", "a"] if name == "reinforce" else []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = memoria("learn", name, "nowhere.json", *used)
+        assert isinstance(done.exception, FileNotFoundError)
+        del done  # with it goes what the command had begun
+        gc.collect()
+    assert [str(each.message) for each in caught] == []
+
+
+def test_the_help_of_the_version_says_that_the_command_ends() -> None:
+    assert "Show the version and exit." in memoria("--help").output
+
+
+def test_a_command_gets_its_connection_in_one_piece() -> None:
+    got: list[tuple[Connection, str]] = []
+
+    def look(name: str, *, connection: Connection) -> None:
+        """Look."""
+        got.append((connection, name))
+
+    group = typer.Typer()
+    group.command()(with_options(look))
+    arguments = ["a", "--uri", "bolt://x", "--password-file", "my secret"]
+    done = CliRunner().invoke(group, arguments)
+    assert done.exit_code == 0, done.output
+    [(connection, name)] = got
+    assert (name, connection.uri, connection.password_file) == ("a", "bolt://x", Path("my secret"))
+    assert (connection.user, connection.database) == (None, None)
+    assert connection.as_options() == ("--uri=bolt://x", "--password-file=my secret")

@@ -202,13 +202,13 @@ def test_the_summary_is_one_line_with_counts_times_and_what_went_less_well() -> 
             query_tags=(),
             scope="s",
             started_at=datetime(2026, 5, 2, tzinfo=UTC),
-            timings_s={"seeds": 0.012, "explore": 0.5},
+            timings_s={"seeds": 0.012, "explore": 0.5, "hydrate": 0.4},
             degraded=("no embedder: searched by words only",),
         ),
     )
     assert recall_summary(recall, 100) == (
-        "1 seed, 2 paths, 3 memories (1 cut short by the deadline); "
-        "7 of 100 tokens, 0 left out; seeds 12 ms, explore 500 ms; "
+        "512 ms in all; 1 seed, 2 paths, 3 memories (1 cut short by the deadline); "
+        "7 of 100 tokens, 0 left out; seeds 12 ms, explore 500 ms, hydrate 400 ms; "
         "no embedder: searched by words only"
     )
 

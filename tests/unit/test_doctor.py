@@ -6,18 +6,24 @@ import io
 import re
 import shlex
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from memoria.cli.doctor import BAR_CHARS, show
-from memoria.doctor import Bucket, Examination, ExamineConfig, Finding, Hub, Severity
+from memoria.cli.examination import BAR_CHARS, show
+from memoria.doctor import FIXES, Bucket, Examination, ExamineConfig, Finding, Hub, Severity
+from memoria.doctor.edges import FAULTS as EDGE_FAULTS
+from memoria.doctor.edges import PARALLEL
 from memoria.doctor.energy import energy_lost, find_hubs
+from memoria.doctor.faults import Fault
+from memoria.doctor.fixes import in_scope
 from memoria.doctor.graph import histogram
-from memoria.doctor.subject import Subject, literal
+from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
+from memoria.doctor.subject import INDEXES, Subject
 from memoria.graph.server import ServerFacts
 from memoria.store import Store
-from memoria.store.queries import root
+from memoria.store.queries import load, root
 from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
@@ -116,39 +122,41 @@ def test_histogram_puts_each_degree_into_its_power_of_two() -> None:
     assert histogram({}) == ()
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("it's", r"'it\'s'"),
-        ("a\\", r"'a\\'"),
-        ("two\nlines  and a $p.scope", r"'two\u000alines  and a $p.scope'"),
-        ("\U0001f600", "'\U0001f600'"),
-        (None, "null"),
-        (384, "384"),
-        ([("s", "k")], "[['s', 'k']]"),
-    ],
-)
-def test_literal_is_written_as_cypher_reads_it(value: object, text: str) -> None:
-    assert literal(value) == text
-
-
 def test_there_are_remedies() -> None:
     assert len(REMEDIES) > 10
 
 
 @pytest.mark.parametrize("name", REMEDIES)
-def test_statement_is_one_line_with_all_values_written_out(name: str) -> None:
-    values = {"dimensions": 3, "keys": [("s", "k")], "new_scope": "r", "scope_key": "k"}
-    scoped = subject("it's  $p.scope\n").statement(name, **values)
-    everywhere = subject(None).statement(name, **values)
-    for text in (scoped, everywhere):
-        assert text.endswith(";")
-        assert "\n" not in text
-        assert not re.search(r"\$p\.", text.replace(r"'it\'s  $p.scope\u000a'", ""))
+def test_a_remedy_for_all_scopes_asks_for_no_scope(name: str) -> None:
+    query = load(f"doctor.{name}")
+    assert in_scope(query, "s") == query
+    everywhere = in_scope(query, None).text
+    assert "$p.scope" not in everywhere.replace("$p.scope_key", "")
     if name not in ("fix_scope", "fix_scope_keys"):
-        assert r"m.scope = 'it\'s  $p.scope\u000a' AND m.id IS NOT NULL" in scoped
-        assert "m.scope =" not in everywhere
+        assert "m.scope = $p.scope AND m.id IS NOT NULL" in query.text
         assert "WHERE true" in everywhere
+
+
+def test_every_remedy_is_that_of_a_check() -> None:
+    used = {fault.fix for fault in (*MEMORY_FAULTS, *EDGE_FAULTS, PARALLEL) if fault.fix}
+    assert used | {"fix_scope_keys"} == set(REMEDIES)
+    assert len(set(FIXES)) == len(FIXES)
+
+
+@pytest.mark.parametrize(
+    "fault", [*MEMORY_FAULTS, *EDGE_FAULTS, PARALLEL], ids=lambda fault: fault.check
+)
+def test_a_fault_that_was_not_found_is_not_said_twice_over(fault: Fault) -> None:
+    assert not re.match(r"no .* without ", fault.well)
+    assert bool(fault.fix) == bool(fault.done)
+    assert bool(fault.fix) == (fault.command is None)
+
+
+def test_dropping_names_every_index_of_the_set_up_both_ways() -> None:
+    words = [text.split() for text in load("doctor.drop").text.split(";") if text.strip()]
+    assert {(kind, name) for _, kind, name, *_ in words} == {
+        (kind, name) for kind in ("CONSTRAINT", "INDEX") for name in INDEXES
+    }
 
 
 def test_command_line_quotes_what_a_shell_would_take_apart() -> None:
@@ -202,7 +210,7 @@ def test_severity_of_an_examination_is_the_worst() -> None:
     assert examined().severity == "ok"
 
 
-def shown(examination: Examination, *, terminal: bool, width: int = 60) -> str:
+def shown(examination: Examination, *, terminal: bool, width: int = 60, every: bool = False) -> str:
     text = io.StringIO()
     console = Console(
         file=text,
@@ -211,7 +219,7 @@ def shown(examination: Examination, *, terminal: bool, width: int = 60) -> str:
         color_system="standard" if terminal else None,
         highlight=False,
     )
-    show(examination, console)
+    show(examination, console, every=every)
     return text.getvalue()
 
 
@@ -225,7 +233,7 @@ EXAMINATION = Examination(
             severity="error",
             message="edges whose weight is no number: 7 of 9; " + "they carry nothing " * 4,
             remedy="store numbers",
-            command="MATCH (n) " + "RETURN n " * 20 + ";",
+            command="memoria forget " + "some-id " * 20 + "end",
             count=7,
             examples=("a\x1b[2J -[r]-> [b]",),
         ),
@@ -237,7 +245,7 @@ EXAMINATION = Examination(
 
 
 def test_on_a_terminal_there_are_colours_and_marks_and_the_command_stands_whole() -> None:
-    text = shown(EXAMINATION, terminal=True)
+    text = shown(EXAMINATION, terminal=True, every=True)
     assert "\x1b[2J" not in text, "what an id holds never reaches the terminal"
     assert re.search(r"\x1b\[1;31m✗", text)
     assert re.search(r"\x1b\[32m✓", text)
@@ -259,11 +267,67 @@ def test_elsewhere_it_is_plain_and_a_line_for_each_finding() -> None:
         "bad_weight",
         *EXAMINATION.findings[1].message.split(),
     ]
-    assert lines[-1] == "1 error, 1 ok"
+    assert lines[-1] == "1 error, 1 ok; --all lists all of them"
+
+
+def test_only_what_is_not_ok_is_shown_unless_all_is_asked_for() -> None:
+    text = shown(EXAMINATION, terminal=False)
+    assert "Neo4j 2026.08.1" not in text
+    assert "█" not in text
+    everything = shown(EXAMINATION, terminal=False, every=True)
+    assert "Neo4j 2026.08.1" in everything
+    assert "█" in everything
+    assert everything.splitlines()[-1] == "1 error, 1 ok"
+    well = Examination(scope=None, server=FACTS, findings=EXAMINATION.findings[:1])
+    assert shown(well, terminal=False) == "1 ok; --all lists all of them\n"
+
+
+def finding(check: str, severity: Severity = "error", **more: Any) -> Finding:
+    given = {"message": f"message of {check}", "remedy": "do it", "command": "memoria init"}
+    return Finding(check=check, severity=severity, **{**given, **more})
+
+
+def test_findings_of_one_cause_are_told_once() -> None:
+    plans = [finding(f"plans.{name}", cause="indexes.record") for name in "abc"]
+    found = (finding("indexes.record"), *plans)
+    text = shown(Examination(scope=None, server=FACTS, findings=found), terminal=False)
+    assert text.splitlines() == [
+        "",
+        "indexes",
+        "  error  record  message of indexes.record",
+        "",
+        "what helps",
+        "  indexes.record: do it",
+        "    memoria init",
+        "",
+        "1 error, 3 others of the same cause; --all lists all of them",
+    ]
+    everything = shown(
+        Examination(scope=None, server=FACTS, findings=found), terminal=False, every=True
+    )
+    assert "message of plans.c" in everything
+    assert everything.splitlines()[-1] == "4 errors"
+
+
+def test_equal_remedies_are_told_once_with_the_checks_and_the_words_of_the_worst() -> None:
+    found = (
+        finding("indexes.a", "warning", remedy="wait", examples=("x", "y"), count=2),
+        finding("indexes.b", remedy="make it", examples=("y", "z"), count=9),
+        *(finding(f"indexes.{name}", "note") for name in "cd"),
+        finding("indexes.e", command="memoria up"),
+    )
+    text = shown(Examination(scope=None, server=FACTS, findings=found), terminal=False)
+    assert text.partition("what helps\n")[2].splitlines()[:5] == [
+        "  indexes.a, indexes.b, indexes.c and 1 more: make it",
+        "    such as x, y, z, ...",
+        "    memoria init",
+        "  indexes.e: do it",
+        "    memoria up",
+    ]
 
 
 def test_a_bar_shows_for_every_memory_and_the_largest_is_the_widest() -> None:
-    text = shown(EXAMINATION, terminal=False)
+    text = shown(EXAMINATION, terminal=False, every=True)
     bars = [line.count("█") for line in text.splitlines() if "█" in line]
     assert bars == [1, BAR_CHARS]
 
@@ -273,7 +337,9 @@ def test_on_a_narrow_terminal_no_name_is_cut() -> None:
     found = tuple(
         Finding(check=f"indexes.{name}", severity="ok", message="a word " * 9) for name in names
     )
-    text = shown(Examination(scope=None, server=FACTS, findings=found), terminal=True, width=40)
+    text = shown(
+        Examination(scope=None, server=FACTS, findings=found), terminal=True, width=40, every=True
+    )
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert "…" not in plain
     assert max(map(len, plain.splitlines())) <= 40

@@ -1,0 +1,68 @@
+"""Vectors for memories that have none: ``embed``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memoria._support.progress import progress_bars
+from memoria.cli.common import (
+    EmbedderName,
+    Json,
+    Scope,
+    embedder_named,
+    load_model,
+    one_line,
+    print_facts,
+    run,
+)
+from memoria.cli.connection import Connection, on_store
+from memoria.cli.render import count
+from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.ingest import GraphWriter
+from memoria.store import Store
+
+
+def embed(
+    scope: Scope = "default",
+    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="Embed this kind only; may be repeated. Default: all kinds."),
+    ] = None,
+    *,
+    connection: Connection,
+    as_json: Json = False,
+) -> None:
+    """Make the vectors of memories that have none. Safe to run again after an interruption.
+
+    Also for memories that something else than memoria wrote, of any kind. A memory without text
+    stays without a vector; to have vectors of your own, ingest them.
+
+    Examples
+    --------
+    memoria embed --scope ada
+    memoria embed --scope films --kind Movie --kind Person
+    """
+    model = embedder_named(embedder)
+    if model is None:
+        raise typer.BadParameter("name the embedder to use", param_hint="--embedder")
+
+    async def work(store: Store) -> tuple[int, int]:
+        writer = GraphWriter(store, scope=scope, embedder=model)
+        await writer.ready()  # before a model is downloaded in vain
+        found = await writer.count_unembedded(kind or ())
+        if not found:
+            return 0, 0
+        await load_model(model)
+        with progress_bars() as progress:
+            return found, await writer.backfill_embeddings(kinds=kind or (), progress=progress)
+
+    found, embedded = run(on_store(connection, work))
+    left = max(0, found - embedded)
+    line = f"{count(embedded, 'memory', 'memories')} embedded"
+    if left:
+        line += f", {left} left without a vector, for want of a text"
+    facts = {"embedded": embedded, "left": left}
+    print_facts(facts, as_json, f"{line}; scope {one_line(scope)}")

@@ -1,0 +1,124 @@
+"""Apply remedies: each changes what its check finds wrong, and nothing else.
+
+In: a store, and names of checks. Out: how much was changed. Writes, and deletes where the remedy
+says so.
+Queries: ``doctor.fix_*``, ``doctor.drop``, ``doctor.replan``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, LiteralString
+
+from memoria._support.checks import check_scope, scope_key
+from memoria.doctor.edges import FAULTS as EDGE_FAULTS
+from memoria.doctor.edges import PARALLEL
+from memoria.doctor.faults import Fault
+from memoria.doctor.indexes import check_indexes
+from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
+from memoria.doctor.memories import RECOVERED, SCOPE_KEY, wrong_scopes
+from memoria.doctor.report import Fixed
+from memoria.doctor.server import check_dialect
+from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
+from memoria.errors import InvalidInputError
+from memoria.store import Store
+from memoria.store.queries import Query, load
+
+#: The check of plans: one remedy for all of them.
+PLANS = "plans"
+
+_FAULTS: Mapping[str, Fault] = {
+    fault.check: fault for fault in (*MEMORY_FAULTS, *EDGE_FAULTS, PARALLEL) if fault.fix
+}
+_DROPS = {f"indexes.{name}": name for name in sorted(INDEXES)}
+#: Checks that have a remedy which can be applied by name.
+FIXES = (*_FAULTS, SCOPE_KEY, *_DROPS, PLANS)
+
+# How the queries name the memories of a scope, by an index seek; of all scopes they are scanned.
+_OF_SCOPE: LiteralString = "m.scope = $p.scope AND m.id IS NOT NULL"
+_OF_ANY: LiteralString = "true"
+
+
+async def fix(
+    store: Store,
+    checks: Sequence[str],
+    *,
+    scope: str | None = None,
+    options: Sequence[str] = (),
+) -> tuple[Fixed, ...]:
+    """Apply the remedies of these checks, one after the other, each in one transaction.
+
+    Parameters
+    ----------
+    checks
+        Names of `FIXES`.
+    scope
+        Change the memories and edges of this scope; None for all scopes.
+    options
+        What a command needs to lead to the same database; see `ExamineConfig`.
+
+    Raises
+    ------
+    InvalidInputError
+        A check that has no remedy of this kind; nothing was changed.
+    """
+    for check in checks:
+        if check not in FIXES:
+            raise InvalidInputError(
+                f"{check!r} has no remedy that can be applied; these have: {', '.join(FIXES)}",
+                field="fix",
+            )
+    if scope is not None:
+        check_scope(scope)
+    config = ExamineConfig(limit=MAX_LIMIT, options=tuple(options))
+    subject = await read_subject(store, scope, config)
+    return tuple([await _fix(subject, check) for check in dict.fromkeys(checks)])
+
+
+async def _fix(subject: Subject, check: str) -> Fixed:
+    if check == PLANS:
+        await subject.store.run(load("doctor.replan"), {})
+        return Fixed(check=check, done="the server plans its queries anew")
+    if check in _DROPS:
+        return await _drop(subject, check)
+    if check == SCOPE_KEY:
+        keys = [(scope, scope_key(scope)) for scope in await wrong_scopes(subject)]
+        return await _change(subject, check, "fix_scope_keys", "given the right scope_key", keys)
+    fault = _FAULTS[check]
+    return await _change(subject, check, fault.fix, fault.done)
+
+
+async def _change(
+    subject: Subject, check: str, name: str, done: str, keys: Sequence[object] = ()
+) -> Fixed:
+    query = load(f"doctor.{name}")
+    values: dict[str, Any] = {
+        "scope": subject.scope,
+        "dimensions": subject.facts.dimensions,
+        "new_scope": RECOVERED,
+        "scope_key": scope_key(RECOVERED),
+        "keys": keys,
+    }
+    parameters = {key: values[key] for key in query.params}
+    rows = await subject.store.run(in_scope(query, subject.scope), parameters)
+    return Fixed(check=check, changed=rows[0]["changed"], done=done)
+
+
+def in_scope(query: Query, scope: str | None) -> Query:
+    """Return a remedy's query as it is for one scope, or for all."""
+    return (
+        query if scope is not None else replace(query, text=query.text.replace(_OF_SCOPE, _OF_ANY))
+    )
+
+
+async def _drop(subject: Subject, check: str) -> Fixed:
+    """Drop an index where the doctor advises it: one that is as it should be stays."""
+    advised = [check_dialect(subject), *await check_indexes(subject, None)]
+    if subject.fix(check) not in {finding.command for finding in advised}:
+        return Fixed(check=check, done="dropped")
+    for text in load("doctor.drop").text.split(";"):
+        if _DROPS[check] in text.split():
+            query = replace(load("doctor.drop"), text=text)
+            await subject.store.run(query, {})
+    return Fixed(check=check, changed=1, done=f"dropped; now run {subject.init}")
