@@ -52,7 +52,7 @@ def vector(text: str, dimensions: int) -> list[float]:
     """How often words with each hash stand in the text.
 
     >>> vector("one two two", 4)
-    [0.0, 0.0, 2.0, 1.0]
+    [0.0, 1.0, 2.0, 0.0]
     """
     counts = [0.0] * dimensions
     for word in re.findall(r"\w+", text.lower()):
