@@ -3,15 +3,11 @@
 >>> from memoria import connect, Seed  # and go on at `connect`
 """
 
-from memoria.config import (
-    ContextConfig,
-    ExploreConfig,
-    RetrieverConfig,
-    SeedConfig,
-    StoreConfig,
-)
-from memoria.connect import connect
+from memoria._support.stream import Stream
+from memoria.config import RetrieverConfig
+from memoria.connection import connect
 from memoria.context import ContextBuilder, pack
+from memoria.context.config import ContextConfig
 from memoria.embed import (
     CachedEmbedder,
     CallableEmbedder,
@@ -35,15 +31,18 @@ from memoria.errors import (
     ScopeError,
     UnavailableError,
 )
+from memoria.graph.schema import apply_schema
 from memoria.ingest import GraphWriter
 from memoria.learn import LearnConfig, Learner, is_more_specific
 from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
-from memoria.replay import PathChange, Replay, replay
+from memoria.ranking.config import RelevanceConfig
+from memoria.recall.replay import PathChange, Replay, replay
 from memoria.retriever import GraphRetriever
-from memoria.schema import apply_schema
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, Synapse, TransferEnergy
-from memoria.stream import Stream
+from memoria.store.config import StoreConfig
+from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, Synapse, TransferEnergy
+from memoria.strategies.config import ExploreConfig
 from memoria.types import (
     Activation,
     ConsolidateReport,
@@ -68,11 +67,10 @@ from memoria.types import (
     Trace,
     UndoReport,
 )
-from memoria.weights import RelevanceConfig
 
 __all__ = [
     "Activation",
-    "AnchorSpread",
+    "AnchorSpreading",
     "AuthError",
     "BudgetError",
     "CachedEmbedder",

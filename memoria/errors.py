@@ -35,7 +35,7 @@ class MemoriaError(Exception):
     retryable
         Whether the same call may succeed later without a change by the caller.
     query
-        Name of the query that failed (``explore.level``), where one did.
+        Name of the query that failed (``strategies.level``), where one did.
     """
 
     retryable: ClassVar[bool] = False

@@ -14,20 +14,22 @@ from typing import Self, TypeVar
 
 import neo4j
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
+from memoria._support.checks import check_scope, check_strings, check_whole
+from memoria._support.stream import Stream
+from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.hydrate import Memories
+from memoria.graph.memories import Memories
+from memoria.graph.server import VECTOR, ServerFacts, check_embedder, probe
 from memoria.recall import Engine, RecallCall, Recaller
-from memoria.schema import VECTOR, ServerFacts, check_embedder, probe
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
+from memoria.store.limiter import Limiter
 from memoria.strategies import strategy_of
-from memoria.stream import Stream
-from memoria.turns import Turns
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
-from memoria.validation import check_scope, check_strings, check_whole
 
 
 class GraphRetriever:
@@ -46,7 +48,7 @@ class GraphRetriever:
     database
         Name of the database.
     embedder
-        Turns queries into vectors; None searches by words only.
+        Limiter queries into vectors; None searches by words only.
     config
         Settings of every stage. ``store.max_sessions`` must not exceed the size of the driver's
         connection pool.
@@ -76,7 +78,9 @@ class GraphRetriever:
         self.count_tokens = count_tokens
         self.store = Store(driver, database=database, config=self.config.store)
         self._facts: ServerFacts | None = None
-        self._turns = Turns(self.config.store.max_recalls, of="recall", advice="raise max_recalls")
+        self._turns = Limiter(
+            self.config.store.max_recalls, of="recall", advice="raise max_recalls"
+        )
 
     async def __aenter__(self) -> Self:
         await self.server_facts()

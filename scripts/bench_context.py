@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memoria
+from memoria._support.progress import progress_bars
 from memoria.context import estimate_tokens
 from memoria.local import LocalNeo4j
-from memoria.progress import progress_bars
 from memoria.store import Target, open_driver
 
 BUDGETS = (500, 1_000, 2_000)

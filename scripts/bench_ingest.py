@@ -18,11 +18,11 @@ from uuid import uuid4
 
 import neo4j
 
+from memoria._support.checks import DEFAULT_KINDS
+from memoria.graph.schema import apply_schema
 from memoria.ingest import GraphWriter
-from memoria.schema import apply_schema
 from memoria.store import Store
 from memoria.types import Memory, Relation
-from memoria.validation import DEFAULT_KINDS
 
 WORDS = [f"word{number}" for number in range(5_000)]
 

@@ -20,13 +20,13 @@ import neo4j
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria.config import StoreConfig
+from memoria.formulas.edge_score import MIN_COSINE, category_match, composite_score, jaccard
+from memoria.graph.schema import apply_schema
 from memoria.ingest import GraphWriter
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, find_nearest
-from memoria.model.edge_score import MIN_COSINE, category_match, composite_score, jaccard
-from memoria.schema import apply_schema
 from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.types import Memory
 
 DIMENSIONS = 384

@@ -19,8 +19,8 @@ import neo4j
 import numpy as np
 
 import memoria
+from memoria._support.progress import progress_bars
 from memoria.local import LocalNeo4j
-from memoria.progress import progress_bars
 from memoria.store import Target, open_driver
 
 STAGES = ("embed", "seeds", "explore", "hydrate", "rank", "pack")

@@ -21,10 +21,10 @@ import neo4j
 import numpy as np
 
 import memoria
-from memoria.config import STRATEGY_NAMES
+from memoria._support.progress import progress_bars
 from memoria.local import LocalNeo4j
-from memoria.progress import progress_bars
 from memoria.store import Target, open_driver
+from memoria.strategies.config import STRATEGY_NAMES
 
 WARM_UP = 10
 SHOWN_CATEGORIES = ("single-hop", "multi-hop", "temporal")

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 import memoria
+from memoria._support.progress import progress_bars
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.progress import progress_bars
 from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 
 SCOPE = "sample"

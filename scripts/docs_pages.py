@@ -54,7 +54,7 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "strategies": (
         "Strategies",
-        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpread", "Synapse"),
+        ("TransferEnergy", "LeakyIntegrateAndFire", "AnchorSpreading", "Synapse"),
     ),
     "writing": (
         "Writing",

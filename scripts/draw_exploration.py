@@ -18,9 +18,9 @@ from pathlib import Path
 from textwrap import wrap
 
 import memoria
+from memoria._support.progress import progress_bars
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.progress import progress_bars
 from memoria.sample import QUESTIONS, sample_path
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "exploration.svg"

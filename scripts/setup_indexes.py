@@ -15,11 +15,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memoria.config import StoreConfig
-from memoria.connect import find_target, given_auth
+from memoria.connection import find_target, given_auth
 from memoria.errors import MemoriaError
-from memoria.schema import SchemaReport, apply_schema
+from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.store import Store, open_driver
+from memoria.store.config import StoreConfig
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -12,8 +12,8 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import ExploreConfig
 from memoria.retriever import GraphRetriever
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
 from tests.reference import Edge, Graph, Node, ReferenceExploration
 

@@ -10,10 +10,10 @@ from uuid import uuid4
 import neo4j
 import pytest
 
-from memoria.config import StoreConfig
+from memoria.graph.schema import apply_schema
 from memoria.retriever import GraphRetriever
-from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 
 DIMENSIONS = 384
 EMBEDDER = "test"

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memoria.config import ExploreConfig
+from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Hop, Status
 
 MISSING_WEIGHT = 0.01

@@ -15,15 +15,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
-from memoria.config import ExploreConfig
-from memoria.strategies import AnchorSpread
+from memoria.strategies import AnchorSpreading
+from memoria.strategies.config import ExploreConfig
 from tests.reference import Graph, Node, counted_weight
 
 Parts = dict[str, float]
 
 
 def scores(
-    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpread
+    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpreading
 ) -> dict[str, Parts]:
     """Id -> the parts of its score, of anchors that exist and of all that they activate."""
     start = {
@@ -56,7 +56,7 @@ def scores(
 
 
 def loaded(
-    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpread
+    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpreading
 ) -> list[tuple[str, str, float]]:
     """(from, to, weight) of the strongest edges at anchors, both ways for similar ones."""
     if not settings.use_spreading or settings.spreading_strength == 0:

@@ -14,8 +14,8 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from memoria.config import ExploreConfig
 from memoria.strategies import LeakyIntegrateAndFire
+from memoria.strategies.config import ExploreConfig
 from tests.reference import Edge, Graph, Node, counted_weight
 
 MAX_WEIGHT = ExploreConfig().max_weight

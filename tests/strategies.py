@@ -17,7 +17,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig
+from memoria.strategies.config import ExploreConfig
 from tests.reference import Edge, Graph, Node, explore, transfer_energy
 
 SCOPE = "a"

@@ -2,7 +2,7 @@
 // mode: read
 // params:
 // returns: name, percent, constraint, config, failure
-// What schema.indexes leaves out: progress, the constraint an index serves, and its settings.
+// What graph.indexes leaves out: progress, the constraint an index serves, and its settings.
 SHOW INDEXES
 YIELD name, populationPercent, owningConstraint, options, failureMessage
 RETURN name, populationPercent AS percent, owningConstraint AS constraint,

@@ -16,12 +16,12 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 from rich.console import Console
 
-from memoria.config import StoreConfig
-from memoria.connect import find_target, given_auth
+from memoria._support.progress import progress_bars
+from memoria.connection import find_target, given_auth
 from memoria.embed import ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import DimensionError, InvalidInputError, MemoriaError
-from memoria.progress import progress_bars
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 
 T = TypeVar("T")
 

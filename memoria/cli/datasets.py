@@ -15,6 +15,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from memoria._support.progress import ProgressCallback, progress_bars
 from memoria.cli.common import embedder_named, on_store, target
 from memoria.config import RetrieverConfig
 from memoria.embed import Embedder, OnnxEmbedder
@@ -26,9 +27,8 @@ from memoria.evaluation import (
     read_dataset,
     supplied_embedder,
 )
-from memoria.progress import ProgressCallback, progress_bars
+from memoria.ranking.config import RelevanceConfig
 from memoria.store import Store, Target
-from memoria.weights import RelevanceConfig
 
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.progress import ProgressCallback
 from memoria.cli.common import (
     Database,
     EmbedderName,
@@ -42,7 +43,6 @@ from memoria.evaluation import (
     make_report,
     run_lines,
 )
-from memoria.progress import ProgressCallback
 from memoria.store import Store
 
 Folder = Annotated[Path, typer.Argument(help="Folder with nodes, edges and questions.")]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     Database,
     Json,
@@ -23,7 +24,6 @@ from memoria.cli.common import (
 )
 from memoria.cli.render import count
 from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
-from memoria.progress import progress_bars
 from memoria.store import Store
 from memoria.types import LinkReport
 

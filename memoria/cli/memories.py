@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from memoria._support.checks import DEFAULT_KINDS, MAX_DIMENSIONS, check_id
+from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     FAILED,
     INTERRUPTED,
@@ -32,12 +34,10 @@ from memoria.cli.common import (
 from memoria.cli.link import linker_named
 from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
-from memoria.hydrate import hydrate
+from memoria.graph.memories import hydrate
+from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.ingest import GraphWriter, IngestReport, WriteReport, ingest_files
-from memoria.progress import progress_bars
-from memoria.schema import SchemaReport, apply_schema
 from memoria.store import Store
-from memoria.validation import DEFAULT_KINDS, MAX_DIMENSIONS, check_id
 
 NO_EMBEDDER_DIMENSIONS = 384
 READ_AT_ONCE = 1_000

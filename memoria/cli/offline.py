@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.checks import DEFAULT_KINDS
+from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     EmbedderName,
     Json,
@@ -21,15 +23,13 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.render import count
-from memoria.config import StoreConfig
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.errors import DimensionError
+from memoria.graph.schema import apply_schema
 from memoria.ingest import LIST_DELIMITER, GraphWriter, OfflineReport, Tables, write_tables
 from memoria.ingest.daemon import in_daemon_thread
-from memoria.progress import progress_bars
-from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
-from memoria.validation import DEFAULT_KINDS
+from memoria.store.config import StoreConfig
 
 NO_EMBEDDER_DIMENSIONS = 384
 SCHEMA_TIMEOUT_S = 3_600.0

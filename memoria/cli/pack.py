@@ -12,8 +12,9 @@ import typer
 
 from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
 from memoria.cli.render import count
-from memoria.config import ContextConfig, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder
+from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
 from memoria.plain import explorations_from, hits_from, plain_context, relevance_from

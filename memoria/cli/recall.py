@@ -36,12 +36,15 @@ from memoria.cli.common import (
 )
 from memoria.cli.pack import say_too_small
 from memoria.cli.render import recall_summary, show_paths, summary
-from memoria.config import ContextConfig, ExploreConfig, RetrieverConfig, SeedConfig
+from memoria.config import RetrieverConfig
+from memoria.context.config import ContextConfig
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.errors import MemoriaError
 from memoria.plain import plain_explorations, plain_recall
 from memoria.retriever import GraphRetriever
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Recall, Seed
 
 DEFAULTS = RetrieverConfig()

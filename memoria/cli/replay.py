@@ -23,8 +23,8 @@ from memoria.cli.learn import TraceFile
 from memoria.cli.pack import read_document
 from memoria.cli.render import count, path_line
 from memoria.plain import plain_explorations, trace_from
-from memoria.replay import PathChange, Replay
-from memoria.replay import replay as run_again
+from memoria.recall.replay import PathChange, Replay
+from memoria.recall.replay import replay as run_again
 
 
 def replay(

@@ -12,6 +12,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from memoria._support.progress import progress_bars, silent
 from memoria.cli.common import (
     Database,
     Json,
@@ -30,8 +31,7 @@ from memoria.cli.common import (
 from memoria.cli.output import STDOUT, check_name, opened
 from memoria.cli.render import count, print_table
 from memoria.export import Skipped, export_lines
-from memoria.progress import progress_bars, silent
-from memoria.stats import ScopeSize, ScopeStats, list_scopes, scope_stats
+from memoria.graph.stats import ScopeSize, ScopeStats, list_scopes, scope_stats
 from memoria.store import Store
 
 LINES_PER_STEP = 1_000

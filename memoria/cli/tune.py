@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.progress import ProgressCallback
 from memoria.cli.common import (
     Database,
     EmbedderName,
@@ -49,9 +50,8 @@ from memoria.evaluation import (
     check_folds,
     tune_weights,
 )
-from memoria.progress import ProgressCallback
+from memoria.ranking.config import RelevanceConfig
 from memoria.store import Store
-from memoria.weights import RelevanceConfig
 
 Folders = Annotated[
     list[Path],

@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from memoria.config import ContextConfig
+from memoria._support.checks import check_whole
 from memoria.context.arrange import find_moves, settle
+from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
@@ -27,7 +28,6 @@ from memoria.types import (
     Path,
     path_order,
 )
-from memoria.validation import check_whole
 
 # Share of the budget that is filled only when the memories packed so far stand in their trees: to
 # say what a memory is to the one above it takes some 5 % of its tokens.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memoria.queries import load
 from memoria.store import Store
+from memoria.store.queries import load
 
 # Each with each: 4,950 comparisons. A context of 2,000 tokens seldom holds half as many memories.
 MAX_COMPARED = 100

@@ -21,7 +21,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from memoria.config import ContextConfig
+from memoria.context.config import ContextConfig
 from memoria.context.tree import Place
 from memoria.types import Hop
 

@@ -13,15 +13,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 
-from memoria.config import ExploreConfig
+from memoria._support.checks import check_id, check_scope
 from memoria.doctor.memories import show_memory
 from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
 from memoria.explore import ExploreRequest, Listener, explore
-from memoria.hydrate import Memories
+from memoria.graph.memories import Memories
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
-from memoria.validation import check_id, check_scope
 
 MAX_HUBS = 10
 #: Time for the explorations of one scope; seconds.

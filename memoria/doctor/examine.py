@@ -9,6 +9,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from memoria._support.checks import check_scope
 from memoria.doctor.edges import check_edges, check_parallel
 from memoria.doctor.energy import check_energy
 from memoria.doctor.graph import check_degrees
@@ -20,10 +21,9 @@ from memoria.doctor.server import check_dialect, check_memory, check_version, re
 from memoria.doctor.subject import ExamineConfig, Subject
 from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.queries import load
-from memoria.schema import probe
+from memoria.graph.server import probe
 from memoria.store import Store
-from memoria.validation import check_scope
+from memoria.store.queries import load
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ async def examine(
 
 async def _subject(store: Store, scope: str | None, config: ExamineConfig) -> Subject:
     facts = await probe(store)
-    rows = await store.run(load("schema.meta"), {})
+    rows = await store.run(load("graph.meta"), {})
     recorded = rows[0]["dimensions"] if rows else None
     return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)
 

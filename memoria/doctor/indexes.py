@@ -13,7 +13,7 @@ from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
-from memoria.schema import TEXT, UNIQUE, VECTOR, check_embedder
+from memoria.graph.server import TEXT, UNIQUE, VECTOR, check_embedder
 
 Details = Mapping[str, Any]
 

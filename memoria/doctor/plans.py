@@ -14,10 +14,10 @@ import neo4j
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import DeadlineError, MemoriaError, QueryError
-from memoria.queries import Query, load, root
-from memoria.schema import UNIQUE
+from memoria.graph.server import UNIQUE
 from memoria.store import Store
 from memoria.store.faults import translate
+from memoria.store.queries import Query, load, root
 
 #: An operator of a plan, and its details.
 Step = tuple[str, str]
@@ -45,7 +45,7 @@ _NEVER_SCAN: Mapping[str, Severity] = {
 #: Queries that only a server can plan whose vector index filters by scope.
 _NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
 #: Queries that Neo4j 5.26 can't plan.
-_NEEDS_2026 = ("explore.levels",)
+_NEEDS_2026 = ("strategies.levels",)
 
 
 async def check_plans(subject: Subject) -> list[Finding]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import neo4j
 
+from memoria._support.checks import check_whole
 from memoria.embed import ONNX_MODELS
-from memoria.queries import load
-from memoria.schema import ServerFacts
+from memoria.graph.server import ServerFacts
 from memoria.store import Store
-from memoria.validation import check_whole
+from memoria.store.queries import load
 
 #: Memories, and edges, that one check looks at unless told otherwise.
 LIMIT = 50_000

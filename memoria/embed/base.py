@@ -12,8 +12,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.checks import MAX_DIMENSIONS, check_id, check_string
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
-from memoria.validation import MAX_DIMENSIONS, check_id, check_string
 
 
 @runtime_checkable

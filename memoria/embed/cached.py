@@ -10,8 +10,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from memoria._support.ranges import check_whole
 from memoria.embed.base import Embedder, check_vectors
-from memoria.ranges import check_whole
 
 MAX_QUERIES = 100_000
 MAX_CHARACTERS = 10_000

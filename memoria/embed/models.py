@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
+from memoria._support.jars import resolve_jars
+from memoria._support.progress import ProgressCallback
 from memoria.errors import LocalServerError
-from memoria.jars import resolve_jars
-from memoria.progress import ProgressCallback
 
 log = logging.getLogger(__name__)
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memoria._support.home import default_home
+from memoria._support.progress import ProgressCallback
 from memoria.embed.base import check_text, check_texts
 from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS, OnnxModel, read_files
 from memoria.embed.threads import map_pieces
 from memoria.errors import ConfigError
-from memoria.home import default_home
-from memoria.progress import ProgressCallback
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

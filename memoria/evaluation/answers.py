@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question
@@ -19,12 +20,11 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.progress import ProgressCallback, silent
-from memoria.rank import rank_by_energy
-from memoria.relevance import behind_seeds, gather, seed_rows, weighted_sum
+from memoria.ranking import behind_seeds, gather, seed_rows, weighted_sum
+from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
 from memoria.types import Recall
-from memoria.weights import RelevanceConfig
 
 FEATURES = tuple(field.name for field in fields(RelevanceConfig))
 

@@ -18,7 +18,7 @@ from memoria.embed import Embedder, check_vectors
 from memoria.errors import ConfigError
 from memoria.evaluation.corpus import Corpus, Graph, Items
 from memoria.evaluation.dataset import Question
-from memoria.model.fusion import reciprocal_rank_fusion
+from memoria.formulas.fusion import reciprocal_rank_fusion
 
 RRF_K = 60.0
 RRF_DEPTH = 100

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria.queries import load
 from memoria.store import Store
+from memoria.store.queries import load
 
 ITEM_PAGE = 1_000
 SOURCE_PAGE = 5_000

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.checks import check_scope
 from memoria.errors import InvalidInputError
 from memoria.evaluation.files import ARRAY, Entry, find_file, read_entries, read_vectors, splits
 from memoria.evaluation.nodes import Node, conversation_of, read_nodes
 from memoria.evaluation.scopes import memories_of, relations_of
 from memoria.types import Memory, Relation
-from memoria.validation import check_scope
 
 SCOPE_PREFIX = "memoria-evaluation"
 MAX_NAME_CHARS = 64

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.checks import check_string
 from memoria.errors import InvalidInputError
-from memoria.validation import check_string
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")

@@ -15,13 +15,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Dataset
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import check_embedder, probe
+from memoria.graph.stats import scope_stats
 from memoria.ingest import GraphWriter
-from memoria.progress import ProgressCallback, silent
-from memoria.schema import apply_schema, check_embedder, probe
-from memoria.stats import scope_stats
 from memoria.store import Store
 from memoria.types import Memory
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
-from memoria.config import STRATEGY_NAMES, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.embed import Embedder
 from memoria.errors import ConfigError
 from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
@@ -17,6 +17,7 @@ from memoria.evaluation.corpus import Corpus
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.engine import open_engine, ranking
 from memoria.store import Store
+from memoria.strategies.config import STRATEGY_NAMES
 
 Method = Callable[[Question], Awaitable[list[str]]]
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memoria._support.checks import MAX_TAG_CHARS, MAX_TAGS
 from memoria.errors import InvalidInputError
 from memoria.evaluation.files import Entry
 from memoria.ingest.checks import RESERVED_LABELS
 from memoria.types import Memory
-from memoria.validation import MAX_TAG_CHARS, MAX_TAGS
 
 MAX_LABEL_CHARS = 60  # of the 64 allowed: room for a number
 # Strings that say where or when a node is, not what.

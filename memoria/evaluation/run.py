@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.corpus import Corpus
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.methods import Bench, make_method
-from memoria.progress import ProgressCallback, silent
 from memoria.store import Store
 
 

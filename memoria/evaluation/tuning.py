@@ -19,7 +19,7 @@ from memoria.evaluation.dataset import Dataset
 from memoria.evaluation.fit import fit_weights
 from memoria.evaluation.metrics import Interval, bootstrap, score
 from memoria.evaluation.report import check_excluded, headline_questions
-from memoria.weights import RelevanceConfig
+from memoria.ranking.config import RelevanceConfig
 
 DIGITS = 3
 #: The figure that says whether a fit is better: recall@k, averaged over all k.

@@ -14,13 +14,13 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
 
-from memoria.config import ExploreConfig
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore.request import ExploreRequest, Listener
 from memoria.explore.run import Ended, Run, with_texts
-from memoria.hydrate import Memories
+from memoria.graph.memories import Memories
 from memoria.store import Store
 from memoria.strategies import Question, Strategy, strategy_of
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Path, path_order
 
 log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
 
-from memoria.config import ExploreConfig
-from memoria.hydrate import Memories
+from memoria.graph.memories import Memories
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Seed
 
 # When texts are read that no step of the strategy brings: as soon as a branch has ended, an

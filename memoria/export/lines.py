@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from memoria._support.checks import check_string
 from memoria.errors import InvalidInputError
 from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
 from memoria.types import Memory, Relation
-from memoria.validation import check_string
 
 # What edges without one count as (design, section 3), and are called when they are ingested.
 MISSING_WEIGHT = 0.01

@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from memoria._support.checks import check_scope
 from memoria.export.lines import (
     Skip,
     Skipped,
@@ -19,10 +20,9 @@ from memoria.export.lines import (
     stronger,
 )
 from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
-from memoria.queries import load
 from memoria.store import Store
+from memoria.store.queries import load
 from memoria.types import Memory, Relation
-from memoria.validation import check_scope
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from memoria._support.checks import check_kind
 from memoria.errors import InvalidInputError
 from memoria.types import Relation
-from memoria.validation import check_kind
 
 RESERVED_LABELS = frozenset({"Memory", "MemoriaMeta", "LearningEvent"})
 

@@ -15,13 +15,13 @@ from functools import partial
 from os import PathLike
 from typing import IO
 
+from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
 from memoria.ingest.checks import WriteReport, check_relation, has_ends
 from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.ingest.writer import GraphWriter
 from memoria.jsonl import Line, at_place, parse_line, read_lines
-from memoria.progress import ProgressCallback, silent
 from memoria.types import Memory, Relation
 
 MAX_PROBLEMS = 20

@@ -14,12 +14,12 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.ingest.checks import check_kinds, check_relation
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.ingest.tables import REPORT_EVERY, Tables
 from memoria.jsonl import Line, at_place, read_lines
-from memoria.progress import ProgressCallback, silent
 from memoria.types import Memory, Relation
 
 

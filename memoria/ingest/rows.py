@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from memoria._support.checks import check_string
 from memoria.errors import InvalidInputError
 from memoria.types import Memory, Relation
-from memoria.validation import check_string
 
 MAX_BATCH_BYTES = 8_000_000
 

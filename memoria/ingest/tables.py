@@ -18,9 +18,9 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.checks import check_scope, scope_key
+from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
-from memoria.progress import ProgressCallback, silent
-from memoria.validation import check_scope, scope_key
 
 ORIGIN = "ingest"
 LIST_DELIMITER = "\x1f"  # the unit separator

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from memoria._support.checks import DEFAULT_KINDS, check_id, check_scope, scope_key
+from memoria._support.ranges import check_whole
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
+from memoria.graph.server import UNIQUE, VECTOR, ServerFacts, check_embedder, probe, require_online
 from memoria.ingest.checks import (
     WriteReport,
     check_kinds,
@@ -21,12 +24,9 @@ from memoria.ingest.checks import (
     passes,
 )
 from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
-from memoria.queries import load
-from memoria.ranges import check_whole
-from memoria.schema import UNIQUE, VECTOR, ServerFacts, check_embedder, probe, require_online
 from memoria.store import Rows, Store
+from memoria.store.queries import load
 from memoria.types import Memory, MemoryLinker, Relation
-from memoria.validation import DEFAULT_KINDS, check_id, check_scope, scope_key
 
 ORIGIN = "ingest"
 EMBED_BATCH = 128

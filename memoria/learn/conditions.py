@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from memoria.hydrate import json_map
-from memoria.queries import load
+from memoria.graph.memories import json_map
 from memoria.store import Rows, Store
+from memoria.store.queries import load
 
 PAGE = 256
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoria.model import plasticity
-from memoria.ranges import check_positive, check_whole, check_within
+from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria.formulas import plasticity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

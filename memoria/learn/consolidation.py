@@ -14,13 +14,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from memoria.clock import clock_key
+from memoria.formulas.plasticity import DAY_S, decayed
+from memoria.graph.clock import clock_key
 from memoria.learn.conditions import pages
 from memoria.learn.config import LearnConfig
 from memoria.learn.events import ORIGIN, Event, apply
-from memoria.model.plasticity import DAY_S, decayed
-from memoria.queries import load
 from memoria.store import Rows, Store
+from memoria.store.queries import load
 from memoria.types import ConsolidateReport, EdgeChange
 
 HOUR_S = 3_600.0

@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from memoria.clock import clock_key
+from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
+from memoria.formulas.plasticity import DAY_S, oja_terms
+from memoria.graph.clock import clock_key
 from memoria.learn.config import LearnConfig
 from memoria.learn.trails import CoActive
-from memoria.model.plasticity import DAY_S, oja_terms
-from memoria.queries import load
 from memoria.store import Rows, Store
+from memoria.store.queries import load
 from memoria.types import LearnReport, SuppressionKind
-from memoria.validation import check_id
 
 ORIGIN = "learned"
 CO_ACTIVATED = "co_activated"

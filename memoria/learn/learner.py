@@ -2,7 +2,7 @@
 
 In: the `Trace` of a recall and what became of its memories, or ids. Out: reports.
 Writes weights, learned and suppressing edges, counters of memories, the scope's clock, the log.
-Queries: ``learn.*``, ``clock.advance``.
+Queries: ``learn.*``, ``graph.advance_clock``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from memoria.clock import advance_clock
+from memoria._support.checks import check_id, check_number, check_scope
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
+from memoria.graph.clock import advance_clock
+from memoria.graph.server import UNIQUE, probe, require_online
 from memoria.learn.conditions import read_conditions
 from memoria.learn.config import LearnConfig
 from memoria.learn.consolidation import Consolidation
@@ -28,7 +30,6 @@ from memoria.learn.events import (
 from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, checked_ids, co_active, edges_to
 from memoria.learn.undoing import undo_since
-from memoria.schema import UNIQUE, probe, require_online
 from memoria.store import Store
 from memoria.types import (
     ConsolidateReport,
@@ -37,7 +38,6 @@ from memoria.types import (
     Trace,
     UndoReport,
 )
-from memoria.validation import check_id, check_number, check_scope
 
 
 class Learner:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
-from memoria.strategies.categories import AFFINITY
+from memoria.strategies._categories import AFFINITY
 from memoria.types import Hop, Path, Trace
-from memoria.validation import check_id
 
 
 @dataclass(frozen=True, slots=True, order=True)

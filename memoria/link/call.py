@@ -1,7 +1,7 @@
 """One call of `Linker.link`: look for the neighbours of memories, choose, write; page by page.
 
 In: pages of ids. Out: a `LinkReport` for each. Reads a few queries a page, and writes one.
-Queries: ``link.state``, ``link.facts``, ``link.write``, those of `find_nearest`, ``clock.advance``.
+Queries: ``link.state``, ``link.facts``, ``link.write``, those of `find_nearest`, ``graph.advance_clock``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from memoria.clock import advance_clock, clock_key
+from memoria.graph.clock import advance_clock, clock_key
+from memoria.graph.server import ServerFacts
 from memoria.link.choose import Facts, Link, choose_links, facts_of
 from memoria.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
-from memoria.queries import load
-from memoria.schema import ServerFacts
 from memoria.store import Rows, Store
+from memoria.store.queries import load
 from memoria.types import LinkReport
 
 RELATION = "similar"

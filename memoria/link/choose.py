@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memoria.formulas.edge_score import category_match, composite_score, jaccard
+from memoria.formulas.recency import temporal_proximity
 from memoria.link.config import CompositeLinkConfig, LinkConfig, SimilarityLinkConfig
-from memoria.model.edge_score import category_match, composite_score, jaccard
-from memoria.model.recency import temporal_proximity
 
 #: Weight under which an edge is not worth its place (source: 002, section 16).
 PRUNE_BELOW = 0.10

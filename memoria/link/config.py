@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoria.model.edge_score import MIN_COSINE
-from memoria.model.recency import SIGMA_HOURS
-from memoria.ranges import check_positive, check_whole, check_within
+from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria.formulas.edge_score import MIN_COSINE
+from memoria.formulas.recency import SIGMA_HOURS
 
 MAX_CANDIDATES = 1_000
 

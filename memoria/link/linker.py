@@ -2,7 +2,7 @@
 
 In: ids, or a whole scope. Out: a `LinkReport`.
 Writes ``similar`` edges, when each memory was linked and learned, and the scope's clock.
-Queries: ``link.*``, ``clock.advance``; most through `LinkCall`.
+Queries: ``link.*``, ``graph.advance_clock``; most through `LinkCall`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
+from memoria._support.checks import check_id, check_number, check_scope
+from memoria._support.progress import ProgressCallback, silent
+from memoria._support.ranges import check_whole
 from memoria.errors import ConfigError, InvalidInputError
+from memoria.graph.server import UNIQUE, VECTOR, ServerFacts, probe, require_online
 from memoria.link.call import ORIGIN, LinkCall
 from memoria.link.choose import PRUNE_BELOW
 from memoria.link.config import CompositeLinkConfig, LinkConfig
-from memoria.progress import ProgressCallback, silent
-from memoria.queries import load
-from memoria.ranges import check_whole
-from memoria.schema import UNIQUE, VECTOR, ServerFacts, probe, require_online
 from memoria.store import Store
+from memoria.store.queries import load
 from memoria.types import LinkReport
-from memoria.validation import check_id, check_number, check_scope
 
 
 class Linker:

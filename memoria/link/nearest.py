@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memoria.errors import QueryError
-from memoria.queries import load
 from memoria.store import Store
+from memoria.store.queries import load
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import LocalServerError
 from memoria.local import process
 from memoria.local.admin import administer
 from memoria.local.settings import Layout
-from memoria.progress import ProgressCallback, silent
 
 DATABASE = "neo4j"
 HEAP_MB = 1_024

@@ -16,15 +16,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from memoria._support.home import default_home
+from memoria._support.jars import resolve_jars
+from memoria._support.progress import ProgressCallback
 from memoria.errors import ClosedError, LocalServerError
-from memoria.home import default_home
-from memoria.jars import resolve_jars
 from memoria.local import password, process, readiness
 from memoria.local.guard import Guard
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
 from memoria.local.settings import COORDINATE, NEO4J_VERSION, USER, Layout, Sizes
 from memoria.local.state import uri_of
-from memoria.progress import ProgressCallback
 
 PREFIX = "memoria-neo4j-"
 #: Folders of killed owners are removed once they are older than any start can take.
@@ -47,7 +47,7 @@ class EphemeralNeo4j:
     extra_settings
         Further lines of ``neo4j.conf``; they win over memoria's own.
     progress
-        As of ``memoria.jars.resolve_jars``; called from a worker thread.
+        As of ``memoria._support.jars.resolve_jars``; called from a worker thread.
 
     Attributes
     ----------

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from memoria._support.home import default_home
+from memoria._support.jars import resolve_jars
+from memoria._support.progress import ProgressCallback
 from memoria.errors import LocalServerError
-from memoria.home import default_home
-from memoria.jars import resolve_jars
 from memoria.local import bulk, password, process, readiness, settings
 from memoria.local.bulk import ImportFiles
 from memoria.local.ephemeral import EphemeralNeo4j
@@ -26,7 +27,6 @@ from memoria.local.state import (
     uri_of,
     write_state,
 )
-from memoria.progress import ProgressCallback
 
 
 class LocalNeo4j:
@@ -109,7 +109,7 @@ class LocalNeo4j:
         Parameters
         ----------
         progress
-            As of ``memoria.jars.resolve_jars``; called from a worker thread.
+            As of ``memoria._support.jars.resolve_jars``; called from a worker thread.
 
         Raises
         ------

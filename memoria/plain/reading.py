@@ -14,7 +14,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, TypeVar, get_args
 
-from memoria import errors, validation
+from memoria import errors
+from memoria._support import checks
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.types import (
     Activation,
@@ -118,20 +119,20 @@ class Part:
 
     def string(self, name: str) -> str:
         """Return a field that is a string."""
-        return validation.check_string(self.get(name), self.at(name), max_bytes=sys.maxsize)
+        return checks.check_string(self.get(name), self.at(name), max_bytes=sys.maxsize)
 
     def strings(self, name: str) -> tuple[str, ...]:
         """Return a field that is a list of strings."""
         place, items = self.at(name), self.items(name)
-        return tuple(validation.check_string(s, f"{place}[{n}]") for n, s in enumerate(items))
+        return tuple(checks.check_string(s, f"{place}[{n}]") for n, s in enumerate(items))
 
     def number(self, name: str, low: float = 0.0, high: float = math.inf) -> float:
         """Return a field that is a finite number."""
-        return validation.check_number(self.get(name), self.at(name), low=low, high=high)
+        return checks.check_number(self.get(name), self.at(name), low=low, high=high)
 
     def whole(self, name: str) -> int:
         """Return a field that is a whole number, 0 or more."""
-        return validation.check_whole(self.get(name), self.at(name), low=0, high=sys.maxsize)
+        return checks.check_whole(self.get(name), self.at(name), low=0, high=sys.maxsize)
 
     def optional(self, name: str, read: Callable[[str], T]) -> T | None:
         """Return a field that may be null, else as ``read`` returns it."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from memoria import validation
+from memoria._support import checks
 from memoria.plain.reading import Part, explorations_from, seed_from, time_from
 from memoria.types import Seeds, Trace
 
@@ -29,7 +29,7 @@ def trace_from(data: object) -> Trace:
     return Trace(
         query=top.string("query"),
         query_tags=top.strings("query_tags"),
-        scope=validation.check_scope(top.get("scope")),
+        scope=checks.check_scope(top.get("scope")),
         started_at=time_from(trace, "started_at"),
         timings_s={stage: timings.number(stage) for stage in timings.value},
         degraded=trace.strings("degraded"),
@@ -47,12 +47,12 @@ def trace_from(data: object) -> Trace:
 
 def _settings(part: Part) -> Mapping[str, Any]:
     """Return settings as they are: who runs the recall again checks them."""
-    return validation.check_json_map(part.value, part.place)
+    return checks.check_json_map(part.value, part.place)
 
 
 def _vector(part: Part, name: str) -> tuple[float, ...]:
     place = part.at(name)
     return tuple(
-        validation.check_number(value, f"{place}[{n}]", low=-math.inf, high=math.inf)
+        checks.check_number(value, f"{place}[{n}]", low=-math.inf, high=math.inf)
         for n, value in enumerate(part.items(name))
     )

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from memoria.config import StoreConfig
 from memoria.errors import ConfigError
+from memoria.store.config import StoreConfig
 from memoria.store.faults import translate
 
 Auth = tuple[str, str] | neo4j.Auth

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from memoria.config import StoreConfig
-from memoria.queries import Query
+from memoria.store.config import StoreConfig
 from memoria.store.faults import translate
+from memoria.store.limiter import Limiter
+from memoria.store.queries import Query
 from memoria.store.session import Session, Transactions
-from memoria.turns import Turns
 
 
 class Store:
@@ -41,7 +41,7 @@ class Store:
         self.database = database
         self.config = config or StoreConfig()
         self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
-        self._turns = Turns(
+        self._turns = Limiter(
             self.config.max_sessions,
             of="session",
             advice="raise max_sessions (and the driver's pool)",

@@ -14,10 +14,10 @@ import neo4j
 import tenacity
 from neo4j import exceptions as driver_errors
 
-from memoria.config import StoreConfig
 from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
-from memoria.queries import Query
+from memoria.store.config import StoreConfig
 from memoria.store.faults import translate
+from memoria.store.queries import Query
 
 log = logging.getLogger(__name__)
 

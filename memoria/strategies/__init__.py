@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping
 
-from memoria.config import ExploreConfig
 from memoria.errors import ConfigError
-from memoria.strategies.anchor import AnchorSpread
+from memoria.strategies._edges import Edge, edges_of, edges_step
+from memoria.strategies._joint import JointRun
+from memoria.strategies.anchor import AnchorSpreading
 from memoria.strategies.base import Outcome, Question, Spread, Step, Strategy
-from memoria.strategies.edges import Edge, edges_of, edges_step
+from memoria.strategies.config import ExploreConfig
 from memoria.strategies.lif import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
 from memoria.strategies.synapse import Synapse
-from memoria.strategies.together import TogetherSpread
 from memoria.strategies.transfer import TransferEnergy
 
 #: The strategies that settings may name.
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
-    for strategy in (TransferEnergy(), LeakyIntegrateAndFire(), AnchorSpread(), Synapse())
+    for strategy in (TransferEnergy(), LeakyIntegrateAndFire(), AnchorSpreading(), Synapse())
 }
 
 
@@ -37,8 +37,9 @@ def strategy_of(config: ExploreConfig) -> Strategy:
 
 __all__ = [
     "STRATEGIES",
-    "AnchorSpread",
+    "AnchorSpreading",
     "Edge",
+    "JointRun",
     "LeakyIntegrateAndFire",
     "NeuronField",
     "Outcome",
@@ -47,7 +48,6 @@ __all__ = [
     "Step",
     "Strategy",
     "Synapse",
-    "TogetherSpread",
     "TransferEnergy",
     "edges_of",
     "edges_step",

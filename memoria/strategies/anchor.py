@@ -1,7 +1,7 @@
 """Anchors spread their similarity over the strongest edges around them (source: 004).
 
 In: anchors with their cosines, then one load of the edges at them. Out: every memory that was
-activated, with a score of three parts. Touches nothing. Query: ``explore.anchors``.
+activated, with a score of three parts. Touches nothing. Query: ``strategies.anchors``.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memoria.config import SeedConfig
-from memoria.model import spreading
-from memoria.queries import load
-from memoria.ranges import check_names, check_whole, check_within
+from memoria._support.ranges import check_names, check_whole, check_within
+from memoria.formulas import spreading
+from memoria.seeds.config import SeedConfig
+from memoria.store.queries import load
+from memoria.strategies._edges import SIMILAR, Edge
+from memoria.strategies._joint import JointRun
 from memoria.strategies.base import Question, Step
-from memoria.strategies.edges import SIMILAR, Edge
-from memoria.strategies.together import TogetherSpread
 from memoria.types import Path
 
 MARK = "spread"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnchorSpread:
+class AnchorSpreading:
     """The nearest memories by cosine activate those that they point at, for a few rounds.
 
     Score: similarity * cosine + activation * spread / most spread + structure * in-degree / most.
@@ -96,10 +96,10 @@ class AnchorSpread:
         return AnchorRun(question, self)
 
 
-class AnchorRun(TogetherSpread):
+class AnchorRun(JointRun):
     """One spread: all its rounds work on one load of edges."""
 
-    def __init__(self, question: Question, settings: AnchorSpread) -> None:
+    def __init__(self, question: Question, settings: AnchorSpreading) -> None:
         charges = {
             seed.id: max(0.0, seed.score if seed.vector_score is None else seed.vector_score)
             for seed in question.seeds
@@ -121,7 +121,7 @@ class AnchorRun(TogetherSpread):
             "scope": question.scope,
             "vector": None if question.vector is None else list(question.vector),
         }
-        return Step(query=load("explore.anchors"), parameters=parameters)
+        return Step(query=load("strategies.anchors"), parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Spread for all rounds, and score."""

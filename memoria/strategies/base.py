@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
-from memoria.config import ExploreConfig, SeedConfig
-from memoria.queries import Query
+from memoria.seeds.config import SeedConfig
+from memoria.store.queries import Query
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Path, Seed
 
 
@@ -49,7 +50,7 @@ class Question:
 class Step:
     """One round trip: a query of mode ``read`` that returns one record, and its parameters.
 
-    Where the record has a column ``memories``, rows as those of ``explore.hydrate``, the texts of
+    Where the record has a column ``memories``, rows as those of ``graph.hydrate``, the texts of
     these are not read again.
     """
 

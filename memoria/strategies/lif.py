@@ -1,7 +1,7 @@
 """Leaky integrate and fire: charge gathers over all ways, and enough of it fires (source: 000).
 
 In: seeds, then the edges at the memories that a signal has reached, hop by hop. Out: the memories
-that fire. Reads only. Query: ``explore.edges``.
+that fire. Reads only. Query: ``strategies.edges``.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memoria.config import ExploreConfig, SeedConfig
-from memoria.model import lif
-from memoria.ranges import check_positive, check_whole, check_within
+from memoria._support.checks import check_scope
+from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria.formulas import lif
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
+from memoria.strategies._edges import SIMILAR, Edge, edges_of, edges_step
+from memoria.strategies._joint import JointRun
 from memoria.strategies.base import Question, Step
-from memoria.strategies.edges import SIMILAR, Edge, edges_of, edges_step
-from memoria.strategies.together import TogetherSpread
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Path, Seed
-from memoria.validation import check_scope
 
 MARK = "synaptic"
 # Edges are asked for a little below the least signal; Python decides to the last bit.
@@ -64,12 +65,12 @@ class LeakyIntegrateAndFire:
         check_whole("max_hops", self.max_hops, 1, 20)
         check_whole("max_edges", self.max_edges, 1, 100_000)
 
-    def start(self, question: Question) -> LifSpread:
+    def start(self, question: Question) -> LifRun:
         """Charge the seeds."""
-        return LifSpread(question, self)
+        return LifRun(question, self)
 
 
-class LifSpread(TogetherSpread):
+class LifRun(JointRun):
     """One propagation."""
 
     def __init__(self, question: Question, settings: LeakyIntegrateAndFire) -> None:
@@ -136,7 +137,7 @@ class NeuronField:
         self._store = store
         self._scope = check_scope(scope)
         self._settings = settings or LeakyIntegrateAndFire()
-        self._charged: LifSpread | None = None
+        self._charged: LifRun | None = None
 
     async def stimulate(self, seed_ids: Iterable[str]) -> None:
         """Charge seeds fully, and let the charge spread; what was before is forgotten.

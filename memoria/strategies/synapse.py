@@ -2,7 +2,7 @@
 
 In: seeds, then what leads away from the memories that energy has reached, step by step, then what
 is known of them. Out: every memory that is on, with a score of four parts. Touches nothing.
-Queries: ``explore.synapse``, ``explore.situation``.
+Queries: ``strategies.synapse``, ``strategies.situation``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memoria.config import SeedConfig
+from memoria._support.checks import check_json_map
+from memoria._support.ranges import check_positive, check_whole, check_within
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.model import situation, synapse
-from memoria.queries import load
-from memoria.ranges import check_positive, check_whole, check_within
+from memoria.formulas import situation, synapse
+from memoria.seeds.config import SeedConfig
+from memoria.store.queries import load
+from memoria.strategies._categories import signed_edges
+from memoria.strategies._edges import Edge
+from memoria.strategies._joint import JointRun
+from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
 from memoria.strategies.base import Question, Step
-from memoria.strategies.categories import signed_edges
-from memoria.strategies.edges import Edge
-from memoria.strategies.situation import NOTHING_KNOWN, Situation, situations_of
-from memoria.strategies.together import TogetherSpread
 from memoria.types import Path
-from memoria.validation import check_json_map
 
 MARK = "synapse"
 # Edges are asked for a little below the least signal; Python decides to the last bit.
@@ -119,7 +119,7 @@ class Synapse:
         return SynapseRun(question, self)
 
 
-class SynapseRun(TogetherSpread):
+class SynapseRun(JointRun):
     """One spread, then one look at what it has reached."""
 
     def __init__(self, question: Question, settings: Synapse) -> None:
@@ -142,7 +142,7 @@ class SynapseRun(TogetherSpread):
         if not self._spreading:
             ids = sorted(self._activated())
             parameters: dict[str, Any] = {"ids": ids, "now_ms": now_ms, "scope": scope}
-            return Step(query=load("explore.situation"), parameters=parameters)
+            return Step(query=load("strategies.situation"), parameters=parameters)
         settings = self._settings
         parameters = {
             "conflicts": synapse.CONFLICTS,
@@ -156,7 +156,7 @@ class SynapseRun(TogetherSpread):
             "rate": float(settings.temporal_decay_rate),
             "scope": scope,
         }
-        return Step(query=load("explore.synapse"), parameters=parameters)
+        return Step(query=load("strategies.synapse"), parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Carry energy one hop, or, when it rests, score what it has reached."""

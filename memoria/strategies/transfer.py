@@ -1,8 +1,8 @@
 """Transfer energy: the strongest branches of each memory, level by level (source: 001).
 
 In: seeds, then the rows of one query after the other. Out: the paths that ended.
-Touches nothing: the caller runs the query. Queries: ``explore.level``; with
-``round_trips="single"`` ``explore.levels`` before.
+Touches nothing: the caller runs the query. Queries: ``strategies.level``; with
+``round_trips="single"`` ``strategies.levels`` before.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memoria.config import SeedConfig
-from memoria.queries import load
+from memoria.seeds.config import SeedConfig
+from memoria.store.queries import load
+from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
 from memoria.strategies.base import Outcome, Question, Spread, Step
-from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
 from memoria.types import Path
 
 # What the query of all levels may leave to Python: children of one parent beyond its branches,
@@ -34,14 +34,14 @@ class TransferEnergy:
     together: ClassVar[bool] = False
     seeds: ClassVar[SeedConfig | None] = None
 
-    def start(self, question: Question) -> TransferSpread:
+    def start(self, question: Question) -> TransferRun:
         """Begin one exploration for each seed."""
         explorations = [TransferExploration(seed, question.config) for seed in question.seeds]
         single = question.config.round_trips == "single"
-        return (SingleTripSpread if single else TransferSpread)(question, explorations)
+        return (SingleTripRun if single else TransferRun)(question, explorations)
 
 
-class TransferSpread:
+class TransferRun:
     """Explorations that share their level queries."""
 
     def __init__(self, question: Question, explorations: Sequence[TransferExploration]) -> None:
@@ -56,7 +56,7 @@ class TransferSpread:
         parameters = level_parameters(
             active, scope=question.scope, query_tags=question.query_tags, config=question.config
         )
-        return Step(query=load("explore.level"), parameters=parameters)
+        return Step(query=load("strategies.level"), parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Take one level; return the paths that ended with it."""
@@ -91,10 +91,10 @@ class TransferSpread:
         return [one for one in self._explorations.values() if one.frontier]
 
     def _alone(self, explorations: Sequence[TransferExploration]) -> dict[str, Spread]:
-        return {one.seed.id: TransferSpread(self._question, [one]) for one in explorations}
+        return {one.seed.id: TransferRun(self._question, [one]) for one in explorations}
 
 
-class SingleTripSpread(TransferSpread):
+class SingleTripRun(TransferRun):
     """Explorations that ask for all their levels at once, and check what they are told.
 
     The query foresees what each exploration chooses. An exploration chooses for itself, and takes a
@@ -114,7 +114,7 @@ class SingleTripSpread(TransferSpread):
         if self._has_asked or step is None:
             return step
         config = self._question.config
-        query = load("explore.levels")
+        query = load("strategies.levels")
         parameters = {
             **step.parameters,
             "cap": self._cap,

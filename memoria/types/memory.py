@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from memoria import validation
+from memoria._support import checks
 from memoria.errors import InvalidInputError
 
 
@@ -77,23 +77,21 @@ class Memory(MemoryNode):
 
     def __post_init__(self) -> None:
         """Check every field once and put it into the form that is stored."""
-        validation.check_id(self.id)
-        validation.check_kind(self.kind)
-        validation.check_string(self.text, "text")
+        checks.check_id(self.id)
+        checks.check_kind(self.kind)
+        checks.check_string(self.text, "text")
         for name in ("tags", "topics", "entities"):
-            _set(self, name, validation.check_strings(getattr(self, name), name))
+            _set(self, name, checks.check_strings(getattr(self, name), name))
         if self.category is not None:
-            validation.check_string(self.category, "category", max_bytes=validation.MAX_ID_BYTES)
+            checks.check_string(self.category, "category", max_bytes=checks.MAX_ID_BYTES)
         if self.priority is not None:
-            _set(
-                self, "priority", validation.check_number(self.priority, "priority", low=0, high=1)
-            )
+            _set(self, "priority", checks.check_number(self.priority, "priority", low=0, high=1))
         for name in ("when", "metadata"):
-            _set(self, name, validation.check_json_map(getattr(self, name), name))
+            _set(self, name, checks.check_json_map(getattr(self, name), name))
         if self.created_at is not None:
             _set(self, "created_at", _aware(self.created_at))
         if self.embedding is not None:
-            _set(self, "embedding", validation.check_vector(self.embedding))
+            _set(self, "embedding", checks.check_vector(self.embedding))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +120,11 @@ class Relation:
 
     def __post_init__(self) -> None:
         """Check every field once."""
-        validation.check_id(self.source, "source")
-        validation.check_id(self.target, "target")
-        validation.check_id(self.relation, "relation")
-        _set(self, "weight", validation.check_number(self.weight, "weight", low=0, high=1))
-        _set(self, "tags", validation.check_strings(self.tags, "tags"))
+        checks.check_id(self.source, "source")
+        checks.check_id(self.target, "target")
+        checks.check_id(self.relation, "relation")
+        _set(self, "weight", checks.check_number(self.weight, "weight", low=0, high=1))
+        _set(self, "tags", checks.check_strings(self.tags, "tags"))
 
 
 def _set(instance: object, name: str, value: object) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memoria import validation
+from memoria._support import checks
 from memoria.errors import MemoriaError
 from memoria.types.activation import Activation, Direction
 from memoria.types.memory import MemoryNode
@@ -44,8 +44,8 @@ class Seed:
 
     def __post_init__(self) -> None:
         """Check what an exploration relies on."""
-        validation.check_id(self.id)
-        object.__setattr__(self, "score", validation.check_score(self.score))
+        checks.check_id(self.id)
+        object.__setattr__(self, "score", checks.check_score(self.score))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,7 +132,7 @@ class Trace:
     seeds, explorations
         What the search found, and what came of it.
     config
-        Settings of the stages, as plain data; see `memoria.settings.settings_of`.
+        Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
     vector
         Embedding of the query, or None.
     """

@@ -19,8 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from memoria._support.progress import progress_bars
 from memoria.local import NEO4J_VERSION
-from memoria.progress import progress_bars
 from scripts.benchmark.files import graph_folder
 from scripts.benchmark.graphs import power_law
 from scripts.benchmark.lever_report import save as save_levers

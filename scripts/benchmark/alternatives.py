@@ -14,8 +14,8 @@ from typing import Any
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from memoria.config import ExploreConfig
-from memoria.strategies.levels import Child, LevelRow, TransferExploration
+from memoria.strategies._levels import Child, LevelRow, TransferExploration
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Path, Seed
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import (

@@ -9,9 +9,9 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from memoria.config import StoreConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import open_driver
+from memoria.store.config import StoreConfig
 from scripts.benchmark.cases import Question
 from scripts.benchmark.contender import DisagreementError
 from scripts.benchmark.figures import Measured, measured, percentile

@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from memoria.config import ExploreConfig, RetrieverConfig, StoreConfig
-from memoria.progress import ProgressCallback
+from memoria._support.progress import ProgressCallback
+from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import open_driver
+from memoria.store.config import StoreConfig
+from memoria.strategies.config import ExploreConfig
 from scripts.benchmark.cases import Question
 from scripts.benchmark.contender import DisagreementError
 from scripts.benchmark.explorers import round_trip

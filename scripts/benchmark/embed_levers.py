@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from memoria._support.home import default_home
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, CachedEmbedder, OnnxEmbedder
 from memoria.embed.models import read_files
-from memoria.home import default_home
 from memoria.retriever import GraphRetriever
 from scripts.benchmark.cases import Question
 from scripts.benchmark.lever_queries import Lever

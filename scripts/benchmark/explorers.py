@@ -12,11 +12,11 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import ExploreConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
-from memoria.queries import load
 from memoria.retriever import GraphRetriever
-from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
+from memoria.store.queries import load
+from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import Contender, Outcome, Run, TooSlowError, same_paths
@@ -177,7 +177,7 @@ class _Bare:
 
 def _bare(served: Served, config: ExploreConfig) -> Run:
     """Send the same queries with nothing around them, and note how long each one takes."""
-    level, texts = load("explore.level").text, load("explore.hydrate").text
+    level, texts = load("strategies.level").text, load("graph.hydrate").text
 
     async def run(case: Case) -> _Bare:
         took_s: list[float] = []

@@ -10,9 +10,9 @@ from typing import Any
 import neo4j
 import numpy as np
 
-from memoria.config import ExploreConfig
-from memoria.queries import load
-from memoria.strategies.levels import TransferExploration, level_parameters
+from memoria.store.queries import load
+from memoria.strategies._levels import TransferExploration, level_parameters
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 from scripts.benchmark.alternatives import alternatives
 from scripts.benchmark.cases import SEEDS, Case
@@ -47,7 +47,7 @@ def hub_levers(ask: Asked, scattered: Asked, hub: str, degree: int) -> list[Leve
 
     Its edges were imported there in the order in which they were made.
     """
-    level = load("explore.level").text
+    level = load("strategies.level").text
     all_tags = changed(level, "  WHERE coalesce(r.weight, 0.01) >= least\n", "")
     ours, config = first_level(ask, SCOPE, hub), ExploreConfig()
     facts = {**first_parameters(SCOPE, hub), "least": config.min_activation * degree**0.5}
@@ -86,8 +86,8 @@ def hub_levers(ask: Asked, scattered: Asked, hub: str, degree: int) -> list[Leve
 async def hub_profile(session: neo4j.AsyncSession, hub: str, degree: int) -> dict[str, Any]:
     """Profile the first level from a hub: ``query``, and ``operators`` as of `Profiler`."""
     profiler = Profiler(session)
-    await profiler(load("explore.level").text, first_parameters(SCOPE, hub))
-    query = f"`explore.level`, the first from a hub of {degree:,} edges"
+    await profiler(load("strategies.level").text, first_parameters(SCOPE, hub))
+    query = f"`strategies.level`, the first from a hub of {degree:,} edges"
     return {"query": query, "operators": profiler.operators()}
 
 
@@ -143,7 +143,7 @@ async def layout_levers(
         text_of("star_list"), scope=WEIGHT_LAST, hub=HUB, size=STRONGEST, database_=DATABASE
     )
     ours = first_level(ask, WEIGHT_LAST, HUB)
-    listed = changed(load("explore.level").text, _ALL_EDGES, _LISTED)
+    listed = changed(load("strategies.level").text, _ALL_EDGES, _LISTED)
     return [
         Lever(kept=kept, against=against, cases=[None] * CASES, ours=ours, other=by)
         for kept, against, by in (
@@ -187,7 +187,7 @@ def first_parameters(scope: str, hub: str) -> Parameters:
 
 def first_level(ask: Asked, scope: str, hub: str, text: str | None = None) -> Run:
     """Return what asks for the first level from a hub, by memoria's query or another."""
-    level, parameters = text or load("explore.level").text, first_parameters(scope, hub)
+    level, parameters = text or load("strategies.level").text, first_parameters(scope, hub)
 
     async def run(_: None) -> Any:
         return (await ask(level, parameters))[0]

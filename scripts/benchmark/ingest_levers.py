@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from memoria.config import StoreConfig
+from memoria._support.progress import ProgressCallback
 from memoria.ingest import GraphWriter
-from memoria.progress import ProgressCallback
 from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.types import Memory, Relation
 from scripts.benchmark.figures import percentile
 from scripts.benchmark.graphs import power_law

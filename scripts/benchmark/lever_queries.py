@@ -12,10 +12,10 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import ExploreConfig
-from memoria.queries import load
 from memoria.seeds import lucene_query
-from memoria.strategies.levels import TransferExploration, level_parameters, level_rows
+from memoria.store.queries import load
+from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 from scripts.benchmark.cases import Question
 from scripts.benchmark.load import SCOPE
@@ -110,7 +110,7 @@ async def _searching(served: Served, ask: Asked, questions: Sequence[Question]) 
 
 async def _levels(served: Served, ask: Asked, questions: Sequence[Question]) -> list[Lever]:
     """Variants of the level query, on whole explorations."""
-    level = load("explore.level").text
+    level = load("strategies.level").text
     retriever = make_retriever(served, questions)
     cases = []
     for question in questions:
@@ -210,7 +210,7 @@ async def _all_levels(
         parameters = level_parameters(active, scope=SCOPE, query_tags=tags, config=config)
         parameters["visited"] = [dict(visited) for visited in parameters["visited"]]
         found.append(parameters)
-        rows = level_rows((await ask(load("explore.level").text, parameters))[0], len(active))
+        rows = level_rows((await ask(load("strategies.level").text, parameters))[0], len(active))
         for spread, row in zip(active, rows, strict=True):
             spread.absorb(row)
     return found

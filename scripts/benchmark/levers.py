@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memoria.progress import ProgressCallback
+from memoria._support.progress import ProgressCallback
 from scripts.benchmark.cases import make_questions
 from scripts.benchmark.client_levers import measure_clients, measure_turns, measure_warm_up
 from scripts.benchmark.contender import DisagreementError

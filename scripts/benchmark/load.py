@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from memoria._support.progress import ProgressCallback
 from memoria.ingest import GraphWriter
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.ingest.tables import LIST_DELIMITER, Tables
 from memoria.local import ImportFiles
-from memoria.progress import ProgressCallback
 from memoria.store import Store
 from memoria.types import Memory, Relation
 from scripts.benchmark.graphs import CHUNK, Graph

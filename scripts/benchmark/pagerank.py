@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import igraph
 import numpy as np
 
-from memoria.progress import ProgressCallback
+from memoria._support.progress import ProgressCallback
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import Contender, Outcome
 from scripts.benchmark.meter import memory_mb

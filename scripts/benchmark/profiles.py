@@ -17,8 +17,8 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import ExploreConfig
-from memoria.queries import load
+from memoria.store.queries import load
+from memoria.strategies.config import ExploreConfig
 from scripts.benchmark.cases import Case
 from scripts.benchmark.contender import Contender
 from scripts.benchmark.explorers import spread_by
@@ -158,7 +158,7 @@ async def server_profile(
     served: Served, cases: Sequence[Case], config: ExploreConfig
 ) -> list[dict[str, Any]]:
     """Profile every level of some explorations; see `Profiler.operators`."""
-    level = load("explore.level").text
+    level = load("strategies.level").text
     async with served.session() as session:
         profiler = Profiler(session)
 

@@ -1,7 +1,7 @@
 """The benchmark's own query texts, from ``cypher/`` beside this file.
 
 In: a name. Out: the text. Reads files. They are other people's queries, so their parameters are
-theirs, too, and `memoria.queries` does not load them.
+theirs, too, and `memoria.store.queries` does not load them.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoria.progress import ProgressCallback
+from memoria._support.progress import ProgressCallback
 from scripts.benchmark.contender import Contender, Outcome, TooSlowError, check
 from scripts.benchmark.meter import Cost, Meter, forget_peak, memory_mb, peak_mb, wiretap
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memoria.config import ExploreConfig
-from memoria.queries import load
-from memoria.relevance.candidates import MAX_DEGREE
+from memoria.ranking.candidates import MAX_DEGREE
+from memoria.store.queries import load
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Seeds
 from scripts.benchmark.cases import Case, Question
 from scripts.benchmark.explorers import spread_by
@@ -81,7 +81,7 @@ async def recall_profiles(served: Served, questions: Sequence[Question]) -> list
     """Profile every query of some recalls: ``query``, and ``operators`` as of `Profiler`."""
     cases = await _cases(served, questions)
     found = []
-    for name in ("seeds.vector_search", "seeds.text", "explore.level", "relevance.candidates"):
+    for name in ("seeds.vector_search", "seeds.text", "strategies.level", "ranking.candidates"):
         async with served.session() as session:
             profiler, text = Profiler(session), load(name).text
 
@@ -91,9 +91,9 @@ async def recall_profiles(served: Served, questions: Sequence[Question]) -> list
                 return (await profiler(text, parameters))["level"]
 
             for case in cases:
-                if name == "explore.level":
+                if name == "strategies.level":
                     await spread_by(ask_level, case.case, ExploreConfig())
-                elif name == "relevance.candidates":
+                elif name == "ranking.candidates":
                     await profiler(text, case.facts)
                 else:
                     await profiler(text, seed_parameters(case.question))
@@ -105,7 +105,7 @@ async def recall_profiles(served: Served, questions: Sequence[Question]) -> list
 
 def _forms(cases: Sequence[_Read], ask: Asked) -> list[Lever]:
     """Ask for the same in another form, or by another number of queries."""
-    hydrate, candidates = load("explore.hydrate").text, load("relevance.candidates").text
+    hydrate, candidates = load("graph.hydrate").text, load("ranking.candidates").text
     by_id, maps = text_of("candidates_by_id"), text_of("hydrate_maps")
     columns = text_of("hydrate_columns")
     facts = [case.facts for case in cases]
@@ -163,8 +163,8 @@ def _forms(cases: Sequence[_Read], ask: Asked) -> list[Lever]:
 
 def _within_levels(cases: Sequence[_Read], ask: Asked) -> Lever:
     """Explore and read the texts of the paths: with the levels, or afterwards."""
-    level = load("explore.level").text
-    hydrate = load("explore.hydrate").text
+    level = load("strategies.level").text
+    hydrate = load("graph.hydrate").text
     config = ExploreConfig()
 
     def explore(text: str) -> Any:
@@ -196,7 +196,7 @@ def _within_levels(cases: Sequence[_Read], ask: Asked) -> Lever:
 
 def _beside_levels(served: Served, cases: Sequence[_Read], ask: Asked) -> Lever:
     """Explore and read what ranking wants: all of it afterwards, or of the hits meanwhile."""
-    level, candidates = load("explore.level").text, load("relevance.candidates").text
+    level, candidates = load("strategies.level").text, load("ranking.candidates").text
     without_hits = changed(
         candidates,
         "CASE WHEN ranks THEN m.embedding END",
@@ -245,7 +245,7 @@ def _whole(
     """Recall, and send no more than the queries of a recall, whose answers stay as they come."""
     retriever = make_retriever(served, questions)
     search, words = load("seeds.vector_search").text, load("seeds.text").text
-    level, candidates = load("explore.level").text, load("relevance.candidates").text
+    level, candidates = load("strategies.level").text, load("ranking.candidates").text
     config = ExploreConfig()
 
     async def whole(case: _Read) -> Any:

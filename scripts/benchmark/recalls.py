@@ -12,10 +12,11 @@ from contextlib import asynccontextmanager
 import neo4j
 from neo4j_graphrag.retrievers import HybridCypherRetriever
 
-from memoria.config import RetrieverConfig, StoreConfig
+from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
+from memoria.graph.server import TEXT, VECTOR
 from memoria.retriever import GraphRetriever
-from memoria.schema import TEXT, VECTOR
+from memoria.store.config import StoreConfig
 from scripts.benchmark.cases import Question
 from scripts.benchmark.contender import Contender, Outcome
 from scripts.benchmark.graphs import DIMENSIONS

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memoria.config import ExploreConfig
-from memoria.progress import ProgressCallback
+from memoria._support.progress import ProgressCallback
+from memoria.strategies.config import ExploreConfig
 from scripts.benchmark import special
 from scripts.benchmark.alternatives import alternatives
 from scripts.benchmark.cases import make_cases, make_questions

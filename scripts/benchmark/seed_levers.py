@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from memoria._support.progress import ProgressCallback
+from memoria.graph.server import VECTOR
 from memoria.ingest import GraphWriter
-from memoria.progress import ProgressCallback
-from memoria.queries import load
-from memoria.schema import VECTOR
 from memoria.store import Store
+from memoria.store.queries import load
 from memoria.types import Memory
 from scripts.benchmark.cases import Question
 from scripts.benchmark.figures import percentile

@@ -15,14 +15,14 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import StoreConfig
-from memoria.home import default_home
-from memoria.jars import resolve_jars
+from memoria._support.home import default_home
+from memoria._support.jars import resolve_jars
+from memoria._support.progress import ProgressCallback
+from memoria.graph.schema import apply_schema
 from memoria.local import LocalNeo4j
 from memoria.local.settings import COORDINATE
-from memoria.progress import ProgressCallback
-from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from scripts.benchmark.graphs import DIMENSIONS, Graph
 from scripts.benchmark.load import write, write_tables
 from scripts.benchmark.queries import text_of

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
+from memoria._support.progress import ProgressCallback
+from memoria.config import RetrieverConfig
 from memoria.errors import MemoriaError
-from memoria.progress import ProgressCallback
 from memoria.retriever import GraphRetriever
+from memoria.seeds.config import SeedConfig
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 from scripts.benchmark.alternatives import alternatives
 from scripts.benchmark.cases import Case, Question
@@ -85,7 +87,7 @@ async def trips(served: Served, cases: Sequence[Case]) -> list[dict[str, Any]]:
         found.append(
             {
                 "levels": max(exploration.stats.levels for exploration in stream.result),
-                "level_queries": wire.sent.count("RUN explore.level"),
+                "level_queries": wire.sent.count("RUN strategies.level"),
                 "records": wire.records,
                 "queries": wire.queries,
                 "messages": len(wire.sent),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from memoria.config import ExploreConfig
+from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Status
 from tests.reference import Edge, Graph, Node
 

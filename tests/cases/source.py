@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memoria.config import ExploreConfig
+from memoria.strategies.config import ExploreConfig
 from tests.cases.build import Case, chain, edge, graph, leaves, path
 
 # Source 001, section 3: "1 shared of 6".

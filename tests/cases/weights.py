@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memoria.config import ExploreConfig
+from memoria.strategies.config import ExploreConfig
 from tests.cases.build import Case, edge, graph, path
 
 BAD_WEIGHTS = [math.nan, math.inf, -math.inf, -0.5, "0.9", True, False, [0.9]]

@@ -9,9 +9,9 @@ from uuid import uuid4
 import neo4j
 import pytest
 
+from memoria._support.checks import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.types import Seed
-from memoria.validation import scope_key
 
 WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
 WEB_NODES = 2_000

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder, OnnxEmbedder
 from memoria.ingest import GraphWriter
-from memoria.queries import load
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.strategies import AnchorSpread
+from memoria.store.queries import load
+from memoria.strategies import AnchorSpreading
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.agreement import remove, write
 from tests.cases.build import HERE, edge, graph
@@ -39,7 +40,7 @@ async def spread(
     driver: neo4j.AsyncDriver,
     scope: str,
     anchors: Mapping[str, float],
-    strategy: AnchorSpread | None = None,
+    strategy: AnchorSpreading | None = None,
 ) -> dict[str, Exploration]:
     """Explore from anchors with these cosines."""
     retriever = GraphRetriever(driver, scope=scope)
@@ -47,7 +48,7 @@ async def spread(
         Seed(id=node, score=max(cosine, 1e-9), vector_score=cosine)
         for node, cosine in anchors.items()
     ]
-    config = ExploreConfig(strategy=strategy or AnchorSpread())
+    config = ExploreConfig(strategy=strategy or AnchorSpreading())
     found = [each async for each in retriever.explore_seeds(seeds, config=config)]
     assert [each for each in found if each.error] == []
     return {each.seed.id: each for each in found}
@@ -89,7 +90,7 @@ async def test_spread_decays_with_strength(driver: neo4j.AsyncDriver, prefix: st
     await write(driver, {prefix: graph(edge("a", "b"), edge("b", "c"), edge("a", "d"))})
     arrived = {}
     for strength in (0.85, 0.4):
-        strategy = AnchorSpread(spreading_strength=strength, iterations=1)
+        strategy = AnchorSpreading(spreading_strength=strength, iterations=1)
         found = entries(await spread(driver, prefix + HERE, {"a": 0.5, "b": 0.1}, strategy))
         arrived[strength] = {
             node: sum(entry.energy_out for entry in found[node].contributions) for node in "bcd"
@@ -100,11 +101,11 @@ async def test_spread_decays_with_strength(driver: neo4j.AsyncDriver, prefix: st
 
 @pytest.mark.parametrize(
     "strategy",
-    [AnchorSpread(spreading_strength=0.0), AnchorSpread(use_spreading=False)],
+    [AnchorSpreading(spreading_strength=0.0), AnchorSpreading(use_spreading=False)],
     ids=["strength 0", "no spreading"],
 )
 async def test_spread_zero_strength_returns_anchors_only(
-    driver: neo4j.AsyncDriver, prefix: str, strategy: AnchorSpread
+    driver: neo4j.AsyncDriver, prefix: str, strategy: AnchorSpreading
 ) -> None:
     await write(driver, {prefix: graph(edge("a", "x"), edge("x", "b"), edge("y", "b"))})
     anchors = {"a": 0.6, "b": 0.7, "c": 0.5}  # c does not exist
@@ -120,7 +121,7 @@ async def test_spread_handles_cycles_safely(driver: neo4j.AsyncDriver, prefix: s
     ring = graph(edge("a", "b"), edge("b", "a"), edge("b", "c", relation="similar"))
     await write(driver, {prefix: ring})
     for iterations in (1, 3, 20):
-        strategy = AnchorSpread(iterations=iterations)
+        strategy = AnchorSpreading(iterations=iterations)
         found = await spread(driver, prefix + HERE, {"a": 1.0, "b": 1.0}, strategy)
         assert max(each.stats.levels for each in found.values()) == iterations
         assert all(0 <= entry.energy <= 1 for entry in entries(found).values())
@@ -133,7 +134,7 @@ async def test_final_score_weights_sum_correctly(driver: neo4j.AsyncDriver, pref
     """In-degrees: a 0, b 2 (the most), c 1. Spread after one round: b 0.9 * 0.85 + 0.6, c 0.3."""
     web = graph(edge("a", "b", 1.0), edge("c", "b", 0.5), edge("b", "c", 0.5))
     await write(driver, {prefix: web})
-    strategy = AnchorSpread(iterations=1)
+    strategy = AnchorSpreading(iterations=1)
     found = entries(await spread(driver, prefix + HERE, {"a": 0.9, "b": 0.6}, strategy))
     b = 0.9 * 0.85 + 0.6
     c = 0.6 * 0.5 * 0.85
@@ -144,7 +145,7 @@ async def test_final_score_weights_sum_correctly(driver: neo4j.AsyncDriver, pref
     }
     for entry in found.values():
         assert entry.energy == math.fsum(entry.shares.values())
-    plain = AnchorSpread()
+    plain = AnchorSpreading()
     weights = (plain.weight_similarity, plain.weight_activation, plain.weight_structural)
     assert sum(weights) == pytest.approx(1.0)
 
@@ -157,7 +158,7 @@ async def test_500_strongest_edges_at_the_anchors_are_loaded(
     await write(driver, {prefix: graph(*edges, *far)})
     found = entries(await spread(driver, prefix + HERE, {"a": 0.9}))
     assert set(found) == {"a", *(f"n{number:03}" for number in range(100, 600))}
-    few = entries(await spread(driver, prefix + HERE, {"a": 0.9}, AnchorSpread(max_edges=2)))
+    few = entries(await spread(driver, prefix + HERE, {"a": 0.9}, AnchorSpreading(max_edges=2)))
     assert set(few) == {"a", "n599", "n598"}
 
 
@@ -165,7 +166,7 @@ async def test_edge_between_two_anchors_is_loaded_once(
     driver: neo4j.AsyncDriver, prefix: str
 ) -> None:
     await write(driver, {prefix: graph(edge("a", "b"))})
-    strategy = AnchorSpread(iterations=1)
+    strategy = AnchorSpreading(iterations=1)
     found = entries(await spread(driver, prefix + HERE, {"a": 0.5, "b": 0.4}, strategy))
     assert len(found["b"].contributions) == 1
 
@@ -184,7 +185,9 @@ AXIS = CallableEmbedder(
 
 def settled(**strategy: Any) -> RetrieverConfig:
     """Settings that rank by the strategy's own score."""
-    return RetrieverConfig(explore=ExploreConfig(strategy=AnchorSpread(**strategy)), relevance=None)
+    return RetrieverConfig(
+        explore=ExploreConfig(strategy=AnchorSpreading(**strategy)), relevance=None
+    )
 
 
 async def test_without_spreading_a_recall_is_plain_vector_search(
@@ -360,7 +363,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 cosines = st.sampled_from([1.0, 0.9, 0.5, 0.25, 0.0, -0.2])
 anchors = st.dictionaries(st.sampled_from([*IDS[:5], "missing"]), cosines, min_size=1, max_size=4)
 strategies = st.builds(
-    AnchorSpread,
+    AnchorSpreading,
     use_spreading=st.sampled_from([True, True, True, False]),
     spreading_strength=st.sampled_from([0.85, 0.85, 0.5, 1.0, 0.0]),
     iterations=st.integers(1, 4),
@@ -388,7 +391,7 @@ async def test_scores_equal_the_oracle_on_any_graph(
     many: str,
     graph: Graph,
     anchors: dict[str, float],
-    strategy: AnchorSpread,
+    strategy: AnchorSpreading,
 ) -> None:
     name = f"{many}{next(_example)}-"
     await write(driver, {name: graph})

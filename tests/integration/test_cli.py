@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from memoria.graph.server import probe
 from memoria.sample import sample_path
-from memoria.schema import probe
 from memoria.store import Store, Target
 from tests.integration.test_cli_commands import LINES, ON_DATABASE, with_arguments
 

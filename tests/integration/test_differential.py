@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoria.queries import load
+from memoria.store.queries import load
 from tests.agreement import assert_agreement, explore_with_engine, gather_limited, remove, write
 from tests.reference import explore
 from tests.strategies import SCOPE, Question, questions, random_question
@@ -51,7 +51,7 @@ async def loaded(driver: neo4j.AsyncDriver, prefix: str) -> Loaded:
     graphs = (question.graph for question in generated)
     await write(driver, dict(zip(prefixes, graphs, strict=True)))
     # Planned before the clock runs: a cold and busy server may need seconds for it.
-    await driver.execute_query(load("explore.levels").text, p={"frontier": [], "levels": 1})
+    await driver.execute_query(load("strategies.levels").text, p={"frontier": [], "levels": 1})
     return Loaded(prefixes=prefixes, questions=generated)
 
 

@@ -14,16 +14,17 @@ from typing import Any
 import neo4j
 import pytest
 
+from memoria._support.checks import scope_key
 from memoria.doctor import Examination, ExamineConfig, Finding, examine
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import probe
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
-from memoria.queries import Query
-from memoria.schema import apply_schema, probe
 from memoria.store import Store, Target, open_driver
+from memoria.store.queries import Query
 from memoria.types import Memory, Relation
-from memoria.validation import scope_key
 
 DIMENSIONS = 384
 HUB_DEGREE = 30

@@ -17,9 +17,10 @@ import pytest
 import typer
 
 from memoria import cli
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import probe
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
-from memoria.schema import apply_schema, probe
 from memoria.store import Store, Target, open_driver
 from memoria.types import Memory
 from tests.integration.test_doctor import plant, run_statement, wipe, write_healthy

@@ -10,8 +10,8 @@ from uuid import uuid4
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig
 from memoria.retriever import GraphRetriever
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 from tests.agreement import assert_agreement, explore_with_engine, remove, write
 from tests.cases import CASES, HERE, N2006, Case, full_tree

@@ -12,8 +12,8 @@ from typing import Any, cast
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig, StoreConfig
-from memoria.connect import connect
+from memoria.config import RetrieverConfig
+from memoria.connection import connect
 from memoria.errors import (
     AuthError,
     BudgetError,
@@ -28,9 +28,10 @@ from memoria.errors import (
     QueryError,
     UnavailableError,
 )
-from memoria.queries import Query, load, parse
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver, translate
+from memoria.store.config import StoreConfig
+from memoria.store.queries import Query, load, parse
 from memoria.types import Seed
 
 SECRET = "the cat is called Wednesday"

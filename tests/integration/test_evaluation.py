@@ -30,8 +30,8 @@ from memoria.evaluation import (
     supplied_embedder,
 )
 from memoria.evaluation.corpus import Corpus
+from memoria.graph.stats import scope_stats
 from memoria.retriever import GraphRetriever
-from memoria.stats import scope_stats
 from memoria.store import Store, Target
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.test_cli_commands import Call, call, secret

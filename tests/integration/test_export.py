@@ -23,21 +23,21 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from memoria._support.checks import DEFAULT_KINDS, MAX_TEXT_BYTES
 from memoria.cli.output import opened
-from memoria.config import StoreConfig
 from memoria.doctor.plans import SCANS, explain
 from memoria.errors import ScopeError, UnavailableError
 from memoria.export import Skipped, export_lines
 from memoria.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
+from memoria.graph.schema import apply_schema
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.jsonl import parse_line
 from memoria.local import LocalNeo4j
-from memoria.queries import load, root
 from memoria.sample import sample_path
-from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
+from memoria.store.queries import load, root
 from memoria.types import Memory, Relation
-from memoria.validation import DEFAULT_KINDS, MAX_TEXT_BYTES
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.strategies import IDS, TAGS
 

@@ -15,17 +15,18 @@ from typing import Any
 import neo4j
 import pytest
 
+from memoria._support.checks import DEFAULT_KINDS
+from memoria._support.home import default_home
+from memoria._support.jars import resolve_jars
 from memoria.errors import DimensionError, InvalidInputError, LocalServerError
-from memoria.home import default_home
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import check_schema
 from memoria.ingest import LIST_DELIMITER, GraphWriter, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row
-from memoria.jars import resolve_jars
 from memoria.local import ImportFiles, LocalNeo4j
 from memoria.local.settings import COORDINATE
-from memoria.schema import apply_schema, check_schema
 from memoria.store import Store
 from memoria.types import Memory, Relation
-from memoria.validation import DEFAULT_KINDS
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 SCOPE = 'of "Ada", 1'

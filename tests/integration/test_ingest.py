@@ -11,12 +11,12 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import StoreConfig
+from memoria._support.checks import scope_key
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.ingest import GraphWriter, WriteReport
 from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.types import Memory, Relation
-from memoria.validation import scope_key
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INJECTIONS = (

@@ -12,16 +12,16 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig
 from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
+from memoria.formulas.plasticity import oja, strengthened
 from memoria.ingest import GraphWriter
 from memoria.learn import CO_ACTIVATED, MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
-from memoria.model.plasticity import oja, strengthened
-from memoria.queries import Query, load, root
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Transactions
+from memoria.store.queries import Query, load, root
 from memoria.strategies import Synapse
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Memory, Relation, Seed
 from tests.traces import path, trace
 
@@ -293,7 +293,7 @@ class TestOnce:
         await learner.suppress("a", "c")
         await learner.consolidate(NOW + DAY)
         assert lossy.lost == {
-            "clock.advance",
+            "graph.advance_clock",
             "learn.reinforce",
             "learn.co_activate",
             "learn.suppress",

@@ -14,12 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
+from memoria._support.checks import scope_key
+from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.strategies import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Seed
-from memoria.validation import scope_key
 from tests.agreement import remove, write
 from tests.cases.build import HERE, edge, graph
 from tests.cases.lif import BEACH_YOGA, BELOW, CHARGES, FIRED, MEETING, SEEDS, TWO_SEEDS

@@ -13,7 +13,6 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.clock import advance_clock, clock_key
 from memoria.doctor import examine
 from memoria.errors import (
     ConfigError,
@@ -24,15 +23,16 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.export import export_lines
+from memoria.formulas.recency import active_hours_after
+from memoria.graph.clock import advance_clock, clock_key
+from memoria.graph.server import probe
 from memoria.ingest import GraphWriter, WriteReport
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.link.call import ORIGIN, RELATION
 from memoria.link.nearest import NearestRequest, find_nearest
-from memoria.model.recency import active_hours_after
-from memoria.queries import Query, load
 from memoria.retriever import GraphRetriever
-from memoria.schema import probe
 from memoria.store import Store
+from memoria.store.queries import Query, load
 from memoria.types import LinkReport, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS
 from tests.reference_links import Item, LinkedScope, cosine
@@ -263,7 +263,9 @@ async def test_one_batch_reads_all_tags_at_once(driver: neo4j.AsyncDriver, scope
     store.ran.clear()
     report = await Linker(store, scope=scope).link()
     assert report.memories == 100
-    assert store.ran["link.facts"] == store.ran["link.write"] == store.ran["clock.advance"] == 1
+    assert (
+        store.ran["link.facts"] == store.ran["link.write"] == store.ran["graph.advance_clock"] == 1
+    )
     assert store.ran["link.nearest_search"] + store.ran["link.nearest_procedure"] == 7
 
 

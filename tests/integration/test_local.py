@@ -17,9 +17,9 @@ import neo4j
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from memoria._support.home import default_home
+from memoria._support.jars import resolve_jars
 from memoria.errors import LocalServerError
-from memoria.home import default_home
-from memoria.jars import resolve_jars
 from memoria.local import NEO4J_VERSION, EphemeralNeo4j, LocalNeo4j
 from memoria.local import process as local_process
 from memoria.local.settings import COORDINATE

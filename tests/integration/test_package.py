@@ -44,7 +44,7 @@ def test_wheel_holds_the_package_and_the_sample_and_nothing_else(wheel: Path) ->
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} <= {"memoria", wheel_info(names)}
     assert "memoria/sample/memories.jsonl" in names
-    assert "memoria/profiles/default.json" in names
+    assert "memoria/ranking/profiles/default.json" in names
     assert "memoria/py.typed" in names
     assert not [name for name in names if name.endswith((".npy", ".gz", ".jar"))]
 

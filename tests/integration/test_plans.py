@@ -9,19 +9,19 @@ import pytest
 
 from memoria.doctor import plans
 from memoria.doctor.plans import Step
-from memoria.queries import load, root
 from memoria.store import Store
+from memoria.store.queries import load, root
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "context.duplicates": {"ids": ["a", "b"], "min_cosine": 0.95, "scope": "s"},
-    "explore.anchors": {
+    "strategies.anchors": {
         "ids": ["a"],
         "limit": 500,
         "max_weight": 1.0,
         "scope": "s",
         "vector": [0.1] * 384,
     },
-    "explore.edges": {
+    "strategies.edges": {
         "both_ways": ["similar"],
         "floor": 0.0,
         "frontier": [["a", 1.0]],
@@ -30,7 +30,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "max_weight": 1.0,
         "scope": "s",
     },
-    "explore.level": {
+    "strategies.level": {
         "cap": 3,
         "frontier": [[0, "a", 1.0]],
         "max_weight": 1.0,
@@ -40,7 +40,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "tag_sim_floor": 0.15,
         "visited": [{"a": True}],
     },
-    "explore.levels": {
+    "strategies.levels": {
         "cap": 11,
         "frontier": [[0, "a", 1.0]],
         "levels": 5,
@@ -52,9 +52,9 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "scope": "s",
         "tag_sim_floor": 0.15,
     },
-    "explore.hydrate": {"ids": ["a"], "scope": "s"},
-    "explore.situation": {"ids": ["a"], "now_ms": 0, "scope": "s"},
-    "explore.synapse": {
+    "graph.hydrate": {"ids": ["a"], "scope": "s"},
+    "strategies.situation": {"ids": ["a"], "now_ms": 0, "scope": "s"},
+    "strategies.synapse": {
         "conflicts": "conflicts",
         "directional": ["overrides"],
         "floor": 2e-5,
@@ -66,7 +66,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "rate": 0.01,
         "scope": "s",
     },
-    "relevance.candidates": {
+    "ranking.candidates": {
         "ids": ["a", "b"],
         "kinds": ["Event"],
         "known": ["a"],
@@ -109,8 +109,8 @@ async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, n
 @pytest.mark.parametrize(
     "name",
     [
-        *("explore.level", "explore.edges", "explore.anchors", "explore.hydrate"),
-        *("explore.situation", "relevance.candidates"),
+        *("strategies.level", "strategies.edges", "strategies.anchors", "graph.hydrate"),
+        *("strategies.situation", "ranking.candidates"),
     ],
 )
 async def test_memories_are_found_through_the_uniqueness_constraint(
@@ -127,19 +127,19 @@ async def test_memories_are_found_through_the_uniqueness_constraint(
 async def test_synapse_finds_memories_by_id_and_tags_in_one_pass_over_the_scope(
     driver: neo4j.AsyncDriver,
 ) -> None:
-    seeks = [step for step in await explain(driver, "explore.synapse") if "Seek" in step[0]]
+    seeks = [step for step in await explain(driver, "strategies.synapse") if "Seek" in step[0]]
     assert len(seeks) == 2
     assert all("(scope, id)" in details for _, details in seeks)
 
 
 async def test_level_reads_the_degree_from_the_store(driver: neo4j.AsyncDriver) -> None:
-    plan = await explain(driver, "explore.level")
+    plan = await explain(driver, "strategies.level")
     assert any("getDegree((current)-[:RELATES]-())" in details for _, details in plan)
     assert [name for name, _ in plan].count("Expand(All)") == 1
 
 
 async def test_level_drops_hopeless_parents_before_it_expands(driver: neo4j.AsyncDriver) -> None:
-    names = [name for name, _ in await explain(driver, "explore.level")]
+    names = [name for name, _ in await explain(driver, "strategies.level")]
     below = names[names.index("Expand(All)") + 1 :]
     assert below[:2] == ["Projection", "Filter"]
     assert names.index("Top") < names.index("Expand(All)"), "each parent is capped in the database"

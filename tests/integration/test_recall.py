@@ -13,13 +13,8 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import (
-    ContextConfig,
-    ExploreConfig,
-    RetrieverConfig,
-    SeedConfig,
-    StoreConfig,
-)
+from memoria.config import RetrieverConfig
+from memoria.context.config import ContextConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import (
     DimensionError,
@@ -28,11 +23,14 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.ingest import GraphWriter
-from memoria.queries import Query
+from memoria.ranking.config import RelevanceConfig
 from memoria.retriever import GraphRetriever
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
+from memoria.store.config import StoreConfig
+from memoria.store.queries import Query
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Memory, Relation, Seed
-from memoria.weights import RelevanceConfig
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)
@@ -299,8 +297,8 @@ async def test_hits_that_cannot_be_read_leave_the_rest(
         async def run(
             self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
         ) -> list[neo4j.Record]:
-            both = query.name == "relevance.candidates"
-            if both or (query.name == "explore.hydrate" and "a" not in parameters["ids"]):
+            both = query.name == "ranking.candidates"
+            if both or (query.name == "graph.hydrate" and "a" not in parameters["ids"]):
                 raise UnavailableError("gone")
             return await super().run(query, parameters, until=until)
 
@@ -435,7 +433,7 @@ async def test_what_the_database_does_not_tell_weighs_nothing(
             self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
         ) -> list[neo4j.Record]:
             asked.append(query.name)
-            if query.name == "relevance.candidates":
+            if query.name == "ranking.candidates":
                 raise UnavailableError("gone")
             return await super().run(query, parameters, until=until)
 
@@ -444,7 +442,7 @@ async def test_what_the_database_does_not_tell_weighs_nothing(
     recall = await retriever.recall("link")
     assert len(recall.ranked) == 4
     assert "ranked without cosines and edges (gone)" in recall.trace.degraded
-    assert asked.count("relevance.candidates") == 1
+    assert asked.count("ranking.candidates") == 1
 
 
 async def test_finding_nothing_is_a_value(retriever: GraphRetriever) -> None:
@@ -472,7 +470,7 @@ class Busy(Store):
             self.most = max(self.most, self.at_work)
             await asyncio.sleep(0.05)
         found = await super().run(query, parameters, until=until)
-        if query.name == "relevance.candidates":
+        if query.name == "ranking.candidates":
             self.at_work -= 1
         return found
 

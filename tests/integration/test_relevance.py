@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import neo4j
 import pytest
 
-from memoria.hydrate import hydrate
+from memoria.graph.memories import hydrate
 from memoria.ingest import GraphWriter
-from memoria.relevance import Facts, FactsRequest, ask_facts
-from memoria.relevance.candidates import MAX_DEGREE
+from memoria.ranking import Facts, FactsRequest, ask_facts
+from memoria.ranking.candidates import MAX_DEGREE
 from memoria.store import Store
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS

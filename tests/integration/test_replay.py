@@ -11,16 +11,17 @@ from uuid import uuid4
 
 import pytest
 
-from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError
 from memoria.ingest import GraphWriter
 from memoria.learn import Learner
 from memoria.plain import plain_recall, trace_from
-from memoria.replay import replay
+from memoria.recall.replay import replay
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.strategies import LeakyIntegrateAndFire
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Memory, Recall, Relation, Trace
 from tests.agreement import remove
 from tests.conftest import DIMENSIONS, EMBEDDER

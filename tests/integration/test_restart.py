@@ -10,14 +10,15 @@ from dataclasses import replace
 
 import pytest
 
-from memoria.config import RetrieverConfig, StoreConfig
+from memoria._support.checks import scope_key
+from memoria.config import RetrieverConfig
 from memoria.errors import UnavailableError
+from memoria.graph.schema import apply_schema
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.retriever import GraphRetriever
-from memoria.schema import apply_schema
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from memoria.types import Path, Seed
-from memoria.validation import scope_key
 
 SCOPE = "restart"
 MEMORIES = 60

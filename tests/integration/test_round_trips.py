@@ -14,13 +14,14 @@ from typing import Any, Literal, get_args
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.explore import ExploreRequest, HydrateAt, Listener
 from memoria.explore import explore as run_explorations
-from memoria.hydrate import Memories
-from memoria.queries import Query
+from memoria.graph.memories import Memories
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
+from memoria.store.queries import Query
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
 from tests.agreement import assert_agreement, explore_with_engine, write
 from tests.cases import HERE, edge, full_tree, graph
@@ -89,8 +90,8 @@ async def test_one_query_and_one_record_per_level_and_session(
     found = [exploration async for exploration in warm.explore_seeds(web)]
     levels = sum(exploration.stats.levels for exploration in found)
     deep = sum(_ends_at_max_depth(exploration) for exploration in found)
-    assert wire.count("RUN explore.level") == levels
-    assert wire.count("RUN explore.hydrate") == deep
+    assert wire.count("RUN strategies.level") == levels
+    assert wire.count("RUN graph.hydrate") == deep
     assert wire.records == levels + deep
     assert len(wire.sent) == levels + deep, "nothing else is sent: no BEGIN, COMMIT or RESET"
 
@@ -112,7 +113,7 @@ async def test_texts_come_with_the_levels(
     (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
     assert len(found.paths) == 4
     assert all(len(path.memories) == 3 for path in found.paths)
-    assert set(wire.sent) == {"RUN explore.level" + ("s" if round_trips == "single" else "")}
+    assert set(wire.sent) == {"RUN strategies.level" + ("s" if round_trips == "single" else "")}
     assert wire.records == len(wire.sent) == (1 if round_trips == "single" else 3)
 
 
@@ -153,7 +154,7 @@ async def test_explorations_that_share_a_session_share_their_levels(
     wire.clear()
     found = [exploration async for exploration in warm.explore_seeds(web, config=ALL)]
     deepest = max(exploration.stats.levels for exploration in found)
-    assert wire.count("RUN explore.level") == deepest
+    assert wire.count("RUN strategies.level") == deepest
     assert wire.records == len(wire.sent)
 
 
@@ -166,7 +167,7 @@ async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     levels = max(exploration.stats.levels for exploration in recall.explorations)
     assert recall.hits
     assert wire.sent[0] == "RUN seeds.text"
-    assert wire.sent[1:] == ["RUN explore.level"] * levels + ["RUN relevance.candidates"]
+    assert wire.sent[1:] == ["RUN strategies.level"] * levels + ["RUN ranking.candidates"]
     assert wire.records == len(wire.sent)
 
 
@@ -179,7 +180,7 @@ async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
     await warm.recall(question, config=config)
     wire.clear()
     recall = await warm.recall(question, config=config)
-    assert wire.sent == ["RUN seeds.text", "RUN explore.levels", "RUN relevance.candidates"]
+    assert wire.sent == ["RUN seeds.text", "RUN strategies.levels", "RUN ranking.candidates"]
     assert wire.records == len(wire.sent)
     assert [found.paths for found in recall.explorations] == [
         found.paths for found in by_level.explorations
@@ -212,8 +213,8 @@ async def test_what_the_single_trip_can_not_tell_is_asked_level_by_level(
     single = replace(config, min_activation=0, round_trips="single")
     found = await explore_with_engine(driver, scope + HERE, [("s", 1.0)], (), single)
     assert_agreement(found["s"], explore(tree, HERE, "s", 1.0, (), single))
-    assert wire.count("RUN explore.levels") == 1
-    assert wire.count("RUN explore.level") == 1
+    assert wire.count("RUN strategies.levels") == 1
+    assert wire.count("RUN strategies.level") == 1
 
 
 async def test_where_all_levels_at_once_fail_they_are_asked_for_one_by_one(
@@ -230,7 +231,7 @@ async def test_where_all_levels_at_once_fail_they_are_asked_for_one_by_one(
                 async def refuse(query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
                     broken = replace(query, text=query.text.replace("RETURN", "RETURN !"))
                     return await run(
-                        broken if query.name == "explore.levels" else query, parameters
+                        broken if query.name == "strategies.levels" else query, parameters
                     )
 
                 session.run = refuse  # type: ignore[method-assign]
@@ -245,7 +246,7 @@ async def test_where_all_levels_at_once_fail_they_are_asked_for_one_by_one(
         found = [each async for each in retriever.explore_seeds(web, config=config)]
         assert {each.status for each in found} == {"complete"}
         assert {each.seed.id: each.paths for each in found} == expected
-    assert wire.count("RUN explore.levels") == len(web) + 1
+    assert wire.count("RUN strategies.levels") == len(web) + 1
 
 
 async def test_recall_in_several_sessions_asks_once_more_for_the_hits_and_the_ranking(
@@ -256,9 +257,9 @@ async def test_recall_in_several_sessions_asks_once_more_for_the_hits_and_the_ra
     recall = await warm.recall(question, config=config)
     wire.clear()
     again = await warm.recall(question, config=config)
-    assert wire.count("RUN explore.hydrate") == len(recall.seeds.seeds) > 1
-    assert wire.sent[-1] == "RUN relevance.candidates"
-    assert wire.count("RUN relevance.candidates") == 1
+    assert wire.count("RUN graph.hydrate") == len(recall.seeds.seeds) > 1
+    assert wire.sent[-1] == "RUN ranking.candidates"
+    assert wire.count("RUN ranking.candidates") == 1
     assert again.ranked == recall.ranked == (await warm.recall(question)).ranked
 
 
@@ -276,7 +277,7 @@ async def test_a_recall_that_streams_reads_once_what_no_level_brought(
 
                 async def see(query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
                     records = await run(query, parameters)
-                    if query.name == "explore.level":
+                    if query.name == "strategies.level":
                         brought.append([row[0] for row in records[0]["memories"]])
                     return records
 
@@ -287,9 +288,9 @@ async def test_a_recall_that_streams_reads_once_what_no_level_brought(
             self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
         ) -> list[neo4j.Record]:
             records = await super().run(query, parameters, until=until)
-            if query.name == "explore.hydrate":
+            if query.name == "graph.hydrate":
                 read.extend(row[0] for row in records[0][0])
-            elif query.name == "relevance.candidates":
+            elif query.name == "ranking.candidates":
                 read.extend(row[0] for row in records[0][0] if row[-1] is not None)
             return records
 
@@ -321,7 +322,7 @@ async def test_a_path_arrives_with_the_level_that_ends_it(
             arrived[max_depth, path.ids[-1]] = wire.records
     # Its hops + 1; where no level expands the last memory, another for the text of that.
     assert arrived == {(5, "a"): 2, (5, "d"): 4, (3, "a"): 2, (3, "d"): 4}
-    assert wire.sent.count("RUN explore.hydrate") == 1
+    assert wire.sent.count("RUN graph.hydrate") == 1
 
 
 async def test_strategies_without_texts_read_them_once_the_steps_are_done(
@@ -330,7 +331,7 @@ async def test_strategies_without_texts_read_them_once_the_steps_are_done(
     wire.clear()
     config = ExploreConfig(strategy="lif")
     assert [path async for path in warm.stream_paths(web, config=config)]
-    assert wire.sent == ["RUN explore.edges"] * 3 + ["RUN explore.hydrate"]
+    assert wire.sent == ["RUN strategies.edges"] * 3 + ["RUN graph.hydrate"]
 
 
 async def test_managed_transactions_send_begin_and_commit(
@@ -348,14 +349,14 @@ async def test_strategies_send_one_query_per_step_for_all_seeds(
     warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
 ) -> None:
     queries = {
-        "lif": ["explore.edges"] * 3,
-        "anchor": ["explore.anchors"],
-        "synapse": [*["explore.synapse"] * 3, "explore.situation"],
+        "lif": ["strategies.edges"] * 3,
+        "anchor": ["strategies.anchors"],
+        "synapse": [*["strategies.synapse"] * 3, "strategies.situation"],
     }
     for strategy, steps in queries.items():
         wire.clear()
         config = ExploreConfig(strategy=strategy)
         found = [exploration async for exploration in warm.explore_seeds(web, config=config)]
         assert {exploration.status for exploration in found} == {"complete"}
-        assert wire.sent == [f"RUN {query}" for query in (*steps, "explore.hydrate")]
+        assert wire.sent == [f"RUN {query}" for query in (*steps, "graph.hydrate")]
         assert wire.records == len(steps) + 1

@@ -11,17 +11,12 @@ from pathlib import Path
 import neo4j
 import pytest
 
+from memoria._support.checks import MAX_DIMENSIONS
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, QueryError
-from memoria.queries import root
-from memoria.schema import (
-    ServerFacts,
-    apply_schema,
-    check_schema,
-    check_vectors_fit,
-    probe,
-)
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import ServerFacts, check_schema, check_vectors_fit, probe
 from memoria.store import Store, Target
-from memoria.validation import MAX_DIMENSIONS
+from memoria.store.queries import root
 
 NAMES = ("memory_scope_id", "memoria_meta_key", "memory_text", "memory_embedding")
 KIND_INDEXES = {

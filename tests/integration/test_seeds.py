@@ -15,16 +15,17 @@ import neo4j
 import numpy as np
 import pytest
 
-from memoria.config import RetrieverConfig, SeedConfig
+from memoria._support.checks import scope_key
+from memoria.config import RetrieverConfig
 from memoria.doctor.plans import SCANS
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError, MemoriaError
-from memoria.queries import load
 from memoria.retriever import GraphRetriever
 from memoria.seeds import SeedRequest, search_seeds
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
+from memoria.store.queries import load
 from memoria.types import Seed, Seeds
-from memoria.validation import scope_key
 from tests.integration.conftest import WEB_SCOPE
 from tests.integration.test_plans import explain
 

@@ -12,19 +12,26 @@ import pytest
 
 from memoria.doctor.plans import SCANS, explain
 from memoria.errors import ScopeError
+from memoria.graph.stats import (
+    TOP_TAGS,
+    RelationStats,
+    ScopeSize,
+    ScopeStats,
+    list_scopes,
+    scope_stats,
+)
 from memoria.ingest import GraphWriter
-from memoria.queries import load, root
-from memoria.stats import TOP_TAGS, RelationStats, ScopeSize, ScopeStats, list_scopes, scope_stats
 from memoria.store import Store, Target
+from memoria.store.queries import load, root
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS
 from tests.integration.test_export import memoria
 
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "stats.memories": {"scope": "s"},
-    "stats.relations": {"scope": "s"},
-    "stats.scopes": {},
-    "stats.tags": {"limit": 5, "scope": "s"},
+    "graph.stats_memories": {"scope": "s"},
+    "graph.stats_relations": {"scope": "s"},
+    "graph.stats_scopes": {},
+    "graph.stats_tags": {"limit": 5, "scope": "s"},
 }
 NOTHING = ScopeStats(
     scope="",
@@ -163,7 +170,7 @@ async def test_query_goes_through_the_index(store: Store, name: str) -> None:
     seeks = [details for step, details in plan if step.startswith("NodeUniqueIndexSeek")]
     assert len(seeks) == 1
     # All of one scope; the list of scopes is a seek in name only, over all of the index.
-    assert ("scope > " if name == "stats.scopes" else "scope = $p.scope") in seeks[0]
+    assert ("scope > " if name == "graph.stats_scopes" else "scope = $p.scope") in seeks[0]
 
 
 def test_command_prints_columns_that_line_up(target: Target, filled: str) -> None:

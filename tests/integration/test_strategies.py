@@ -9,13 +9,14 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, QueryError
-from memoria.queries import parse
 from memoria.retriever import GraphRetriever
+from memoria.store.queries import parse
 from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, Question, Step, Strategy, Synapse
-from memoria.strategies.anchor import AnchorSpread
-from memoria.strategies.lif import LifSpread
+from memoria.strategies.anchor import AnchorSpreading
+from memoria.strategies.config import ExploreConfig
+from memoria.strategies.lif import LifRun
 from memoria.types import Exploration, Seed
 from tests.agreement import remove, write
 from tests.cases.build import HERE, edge, graph
@@ -25,7 +26,7 @@ BROKEN = parse(HEAD + "RETURN 1 / 0 AS x", "test.step")
 SLOW = parse(HEAD + "UNWIND range(1, 1000000000) AS i RETURN sum(sqrt(i)) AS x", "test.step")
 CHAIN = graph(edge("s", "a"), edge("a", "b"), edge("b", "c"), edge("t", "d"))
 SEEDS = [Seed(id="s", score=1.0), Seed(id="t", score=0.9)]
-TOGETHER: list[Strategy] = [LeakyIntegrateAndFire(), AnchorSpread(), Synapse()]
+TOGETHER: list[Strategy] = [LeakyIntegrateAndFire(), AnchorSpreading(), Synapse()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +35,11 @@ class Interrupted(LeakyIntegrateAndFire):
 
     second: Any
 
-    def start(self, question: Question) -> LifSpread:
+    def start(self, question: Question) -> LifRun:
         return _InterruptedSpread(question, self, self.second)
 
 
-class _InterruptedSpread(LifSpread):
+class _InterruptedSpread(LifRun):
     def __init__(self, question: Question, settings: LeakyIntegrateAndFire, second: Any) -> None:
         super().__init__(question, settings)
         self._second = second

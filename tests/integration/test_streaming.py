@@ -14,14 +14,15 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
-from memoria.config import ExploreConfig, StoreConfig
+from memoria._support.stream import Stream
 from memoria.errors import ClosedError, UnavailableError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.hydrate import Memories
-from memoria.queries import Query
+from memoria.graph.memories import Memories
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
-from memoria.stream import Stream
+from memoria.store.config import StoreConfig
+from memoria.store.queries import Query
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Seed
 from tests.agreement import write
 from tests.integration.conftest import WEB_SCOPE
@@ -76,7 +77,7 @@ class _HeldSession(Session):
         self._level = 0
 
     async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
-        if query.name == "explore.level":
+        if query.name == "strategies.level":
             self._level += 1
             # Held no longer than the deadline: the session itself then says that it is over.
             with suppress(TimeoutError):
@@ -106,7 +107,7 @@ def failing_at(poison: str) -> Callable[[int, Mapping[str, Any]], Awaitable[None
 
     async def before_level(_: int, parameters: Mapping[str, Any]) -> None:
         if any(row[1] == poison for row in parameters["frontier"]):
-            raise UnavailableError("the server went away", query="explore.level")
+            raise UnavailableError("the server went away", query="strategies.level")
 
     return before_level
 
@@ -491,7 +492,7 @@ async def test_a_memory_deleted_before_its_text_is_read_ends_the_path_before_it(
         async def run(
             self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
         ) -> list[neo4j.Record]:
-            if query.name == "explore.hydrate":
+            if query.name == "graph.hydrate":
                 async with driver.session(database="neo4j") as session:
                     gone = await session.run(
                         "MATCH (m:Memory {scope: $scope, id: 'm2'}) DETACH DELETE m", scope=scope

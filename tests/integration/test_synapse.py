@@ -14,13 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig, RetrieverConfig, SeedConfig
+from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
+from memoria.formulas.synapse import squashed
 from memoria.ingest import GraphWriter
-from memoria.model.synapse import squashed
 from memoria.retriever import GraphRetriever
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.strategies import Synapse
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.agreement import remove
 from tests.conftest import DIMENSIONS, EMBEDDER

@@ -13,9 +13,9 @@ import pytest
 
 from memoria.evaluation import EvaluationConfig, ask_features, load_dataset, prepare, read_dataset
 from memoria.evaluation.answers import FEATURES
+from memoria.ranking.config import RelevanceConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
-from memoria.weights import RelevanceConfig
 from tests.integration.test_cli_commands import Call, call, secret
 from tests.integration.test_evaluation import EMBED
 

@@ -115,7 +115,7 @@ def test_only_surfaces_read_the_environment(path: Path) -> None:
 
 
 def test_the_type_of_a_callback_needs_no_terminal_library() -> None:
-    code = "import sys, memoria.progress; sys.exit('rich' in sys.modules)"
+    code = "import sys, memoria._support.progress; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoria.progress import silent
+from memoria._support.progress import silent
 from memoria.types import Seed
 from scripts.benchmark import names
 from scripts.benchmark.cases import Case

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import (
-    ContextConfig,
-    ExploreConfig,
-    RetrieverConfig,
-    SeedConfig,
-    StoreConfig,
-)
+from memoria.config import RetrieverConfig
+from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError
+from memoria.seeds.config import SeedConfig
+from memoria.store.config import StoreConfig
+from memoria.strategies.config import ExploreConfig
 
 CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, ContextConfig, RetrieverConfig)
 NAMED_CHOICES = ("fusion", "strategy", "transactions", "round_trips", "order", "format")

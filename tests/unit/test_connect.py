@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoria.connect import find_target, given_auth
+from memoria.connection import find_target, given_auth
 from memoria.embed import OnnxEmbedder
 from memoria.errors import ConfigError, LocalServerError
 from memoria.local import LocalNeo4j

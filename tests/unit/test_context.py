@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoria.config import ContextConfig
 from memoria.context import ContextBuilder, estimate_tokens, pack
+from memoria.context.config import ContextConfig
 from memoria.context.render import join, render_place
 from memoria.context.tree import Place, chain_of, grow
 from memoria.errors import InvalidInputError

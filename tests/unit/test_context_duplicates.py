@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import ContextConfig
 from memoria.context import ContextBuilder
+from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
 from memoria.types import ContextPack, MemoryNode, Path
 

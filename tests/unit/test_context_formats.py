@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memoria.config import ContextConfig
 from memoria.context import ContextBuilder, estimate_tokens
+from memoria.context.config import ContextConfig
 from memoria.types import ContextPack, Hop, MemoryNode, Path
 
 PLENTY = 1_000_000

@@ -22,7 +22,9 @@ WITH_EXAMPLES = {
     for path in PACKAGE.rglob("*.py")
     if ">>> " in path.read_text(encoding="utf-8")
 }
-FORMULAS = {name_of(path) for path in (PACKAGE / "model").glob("*.py")} - {"memoria.model.__init__"}
+FORMULAS = {name_of(path) for path in (PACKAGE / "model").glob("*.py")} - {
+    "memoria.formulas.__init__"
+}
 
 
 @pytest.mark.parametrize("name", sorted(WITH_EXAMPLES))

@@ -11,14 +11,14 @@ import pytest
 from rich.console import Console
 
 from memoria.cli.doctor import BAR_CHARS, show
-from memoria.config import ExploreConfig
 from memoria.doctor import Bucket, Examination, ExamineConfig, Finding, Hub, Severity
 from memoria.doctor.energy import energy_lost, find_hubs
 from memoria.doctor.graph import histogram
 from memoria.doctor.subject import Subject, literal
-from memoria.queries import root
-from memoria.schema import ServerFacts
+from memoria.graph.server import ServerFacts
 from memoria.store import Store
+from memoria.store.queries import root
+from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
 FACTS = ServerFacts(

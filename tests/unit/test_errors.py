@@ -52,9 +52,9 @@ def test_only_unavailable_and_overloaded_may_be_tried_again(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_error_carries_the_name_of_its_query(name: str) -> None:
-    error = CLASSES[name]("what to do", query="explore.level")
+    error = CLASSES[name]("what to do", query="strategies.level")
     assert str(error) == "what to do"
-    assert error.query == "explore.level"
+    assert error.query == "strategies.level"
     assert CLASSES[name]("what to do").query is None
 
 
@@ -65,11 +65,11 @@ def test_error_has_a_docstring(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_error_survives_a_process_boundary(name: str) -> None:
-    error = CLASSES[name]("what to do", query="explore.level")
+    error = CLASSES[name]("what to do", query="strategies.level")
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(twin) is type(error)
         assert str(twin) == "what to do"
-        assert twin.query == "explore.level"
+        assert twin.query == "strategies.level"
 
 
 def test_input_error_names_its_field() -> None:

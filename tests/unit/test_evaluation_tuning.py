@@ -26,7 +26,7 @@ from memoria.evaluation import (
     tuning,
 )
 from memoria.evaluation.answers import FEATURES
-from memoria.weights import RelevanceConfig
+from memoria.ranking.config import RelevanceConfig
 from tests.unit.test_evaluation import dataset
 
 IDS = ("a", "b", "c")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import SeedConfig
-from memoria.model.fusion import linear_fusion, reciprocal_rank_fusion, scaled
+from memoria.formulas.fusion import linear_fusion, reciprocal_rank_fusion, scaled
+from memoria.seeds.config import SeedConfig
 
 ids = st.sampled_from("abcdefgh")
 cosines = st.floats(-1, 1)

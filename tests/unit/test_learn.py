@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.learn import LearnConfig, is_more_specific
-from memoria.learn.consolidation import LearnedEdge, decide
-from memoria.learn.events import event_id_of, event_key
-from memoria.learn.specific import overrides
-from memoria.learn.trails import EdgeKey, active, checked_ids, co_active, edges_to
-from memoria.model import plasticity
-from memoria.model.plasticity import (
+from memoria.formulas import plasticity
+from memoria.formulas.plasticity import (
     counts_as_affinity,
     decayed,
     oja,
     oja_terms,
     strengthened,
 )
+from memoria.learn import LearnConfig, is_more_specific
+from memoria.learn.consolidation import LearnedEdge, decide
+from memoria.learn.events import event_id_of, event_key
+from memoria.learn.specific import overrides
+from memoria.learn.trails import EdgeKey, active, checked_ids, co_active, edges_to
 from memoria.types import Path
 from tests.traces import hop, path, trace
 

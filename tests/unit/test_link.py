@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import ConfigError
-from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
-from memoria.link.choose import Facts, Link, choose_links, facts_of
-from memoria.model.edge_score import (
+from memoria.formulas.edge_score import (
     CATEGORY_SHARE,
     COSINE_SHARE,
     CROSS_CATEGORY,
@@ -24,7 +22,9 @@ from memoria.model.edge_score import (
     composite_score,
     jaccard,
 )
-from memoria.model.recency import SIGMA_HOURS, active_hours_after, temporal_proximity
+from memoria.formulas.recency import SIGMA_HOURS, active_hours_after, temporal_proximity
+from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
+from memoria.link.choose import Facts, Link, choose_links, facts_of
 
 TOLERANCE = 1e-9
 UNIT = st.floats(0, 1)

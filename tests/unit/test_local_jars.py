@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from memoria._support.jars import resolve_jars
 from memoria.errors import LocalServerError
-from memoria.jars import resolve_jars
 
 COORDINATE = "org.example:thing:1.0"
 POM = b"""<project><modelVersion>4.0.0</modelVersion>

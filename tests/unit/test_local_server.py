@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from memoria._support.home import default_home
 from memoria.errors import ClosedError, ConfigError, LocalServerError
-from memoria.home import default_home
 from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
 from memoria.local import process as local_process
 from memoria.local.ephemeral import remove_leftovers

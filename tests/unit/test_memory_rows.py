@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memoria.queries import load
+from memoria.store.queries import load
 
 
 def columns(name: str, variable: str) -> str:
@@ -20,7 +20,7 @@ def columns(name: str, variable: str) -> str:
 
 @pytest.mark.parametrize(
     ("name", "variable"),
-    [("relevance.candidates", "m"), ("explore.level", "current"), ("explore.levels", "m")],
+    [("ranking.candidates", "m"), ("strategies.level", "current"), ("strategies.levels", "m")],
 )
 def test_memories_have_the_columns_of_hydrate(name: str, variable: str) -> None:
-    assert columns(name, variable) == columns("explore.hydrate", "m")
+    assert columns(name, variable) == columns("graph.hydrate", "m")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memoria import queries
 from memoria.errors import ConfigError
-from memoria.queries import load, parse
+from memoria.store import queries
+from memoria.store.queries import load, parse
 
 PACKAGE = Path(queries.__file__).parent
 FILES = sorted(queries.root().rglob("*.cypher"))
@@ -55,7 +55,7 @@ def texts_in_python() -> Iterator[tuple[str, str]]:
 
 
 def test_there_are_query_files() -> None:
-    assert {"explore.level", "explore.hydrate", "seeds.text", "schema"} <= set(NAMES)
+    assert {"strategies.level", "graph.hydrate", "seeds.text", "schema"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,7 +96,7 @@ def test_query_of_mode_read_holds_no_clause_that_writes(name: str) -> None:
 
 
 def test_query_is_read_once() -> None:
-    assert load("explore.level") is load("explore.level")
+    assert load("strategies.level") is load("strategies.level")
 
 
 def test_header_and_text_are_told_apart() -> None:
@@ -137,7 +137,9 @@ def test_header_that_disagrees_with_its_text_is_refused(old: str, new: str, mess
         parse(GOOD.replace(old, new), "test.one")
 
 
-@pytest.mark.parametrize("name", ["explore.nothing", "nothing", "", "explore", "explore.level.x"])
+@pytest.mark.parametrize(
+    "name", ["explore.nothing", "nothing", "", "explore", "strategies.level.x"]
+)
 def test_query_that_is_not_there_is_a_config_error(name: str) -> None:
     with pytest.raises(ConfigError, match="not installed completely"):
         load(name)
@@ -154,7 +156,7 @@ def test_python_holds_no_query_text() -> None:
 
 
 def test_python_puts_no_query_text_together() -> None:
-    """Nothing but `memoria.schema` changes the text of a query, and that by a fixed replacement."""
+    """Nothing but `memoria.graph.schema` changes the text of a query, and that by a fixed replacement."""
     changing = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Hop
 from tests.cases import (
     CASES,

@@ -14,21 +14,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoria import weights
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
-from memoria.relevance import (
+from memoria.ranking import (
     NOTHING_KNOWN,
     Candidate,
     Facts,
     behind_seeds,
+    config,
     gather,
     rank_by_relevance,
 )
-from memoria.relevance.features import features
-from memoria.relevance.words import Pool, query_terms, stem
+from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.features import features
+from memoria.ranking.words import Pool, query_terms, stem
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
-from memoria.weights import RelevanceConfig
 
 FEATURES = {field.name for field in fields(RelevanceConfig)}
 
@@ -447,7 +447,7 @@ def test_the_default_is_a_profile_read_once() -> None:
 def test_a_profile_is_what_tune_would_write(tmp_path: File, name: str) -> None:
     profile = RelevanceConfig.profile(name)
     profile.save(tmp_path / "w.json")
-    kept = File(weights.__file__).parent / "profiles" / f"{name}.json"
+    kept = File(config.__file__).parent / "profiles" / f"{name}.json"
     assert (tmp_path / "w.json").read_bytes() == kept.read_bytes()
 
 

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from memoria.config import ExploreConfig, RetrieverConfig
+from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.plain import plain_recall, trace_from
-from memoria.settings import explore_config_from, settings_of
-from memoria.strategies import AnchorSpread, LeakyIntegrateAndFire, TransferEnergy
+from memoria.plain.settings import explore_config_from, settings_of
+from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
+from memoria.strategies.config import ExploreConfig
 from memoria.types import ContextPack, Recall, Trace
 from tests.traces import trace
 
@@ -26,7 +27,7 @@ from tests.traces import trace
         ExploreConfig(max_depth=2, min_activation=0.1, seeds_per_session=1),
         ExploreConfig(strategy="lif"),
         ExploreConfig(strategy=LeakyIntegrateAndFire(leak_rate=0.5)),
-        ExploreConfig(strategy=AnchorSpread(fact_kinds=("Event",))),
+        ExploreConfig(strategy=AnchorSpreading(fact_kinds=("Event",))),
     ],
 )
 def test_settings_survive_json(explore: ExploreConfig) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from memoria.config import ExploreConfig
-from memoria.queries import load
+from memoria.store.queries import load
 from memoria.strategies import Question, Spread, Step, TransferEnergy
-from memoria.strategies.levels import Branch, TransferExploration, level_parameters
+from memoria.strategies._levels import Branch, TransferExploration, level_parameters
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Path, Seed
 
 PLACES_OF_VISITED = {
@@ -51,7 +51,7 @@ def facts(paths: list[Path]) -> list[tuple[str, str]]:
 
 def test_one_answer_ends_an_exploration_that_agrees_with_it() -> None:
     run = begin("a")
-    assert asked(run.ask()) == ("explore.levels", [[0, "a", 1.0, True]])
+    assert asked(run.ask()) == ("strategies.levels", [[0, "a", 1.0, True]])
     ended = run.absorb(
         {
             "levels": [
@@ -98,7 +98,7 @@ def test_levels_beyond_a_frontier_of_other_energy_are_asked_for_again() -> None:
         }
     )
     assert ended == []
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5, True]])
+    assert asked(run.ask()) == ("strategies.level", [[0, "b", 0.5, True]])
     assert facts(run.absorb({"level": [row(0, "b")]})) == [("ab", "below_threshold")]
     assert run.ask() is None
 
@@ -106,7 +106,7 @@ def test_levels_beyond_a_frontier_of_other_energy_are_asked_for_again() -> None:
 def test_levels_that_are_missing_are_asked_for_one_by_one() -> None:
     run = begin("a", max_depth=2)
     run.absorb({"levels": [[[[0, "a", 1.0]], [row(0, "a", child("b", 0.5))]]]})
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5, True]])
+    assert asked(run.ask()) == ("strategies.level", [[0, "b", 0.5, True]])
     ended = run.absorb({"level": [row(0, "b", child("c", 0.2))]})
     assert facts(ended) == [("abc", "max_depth")]
 
@@ -127,7 +127,7 @@ def test_exploration_that_goes_another_way_leaves_the_other_its_answer() -> None
     )
     assert facts(ended) == [("klm", "below_threshold")]
     assert run.outcome("k").over
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.5, True]])
+    assert asked(run.ask()) == ("strategies.level", [[0, "b", 0.5, True]])
 
 
 def test_parent_that_may_have_lost_more_children_than_it_shows_is_asked_again() -> None:
@@ -154,7 +154,7 @@ def test_parent_that_may_have_lost_more_children_than_it_shows_is_asked_again() 
             ]
         }
     )
-    assert asked(run.ask()) == ("explore.level", [[0, "b", 0.9, True], [0, "c", 0.8, True]])
+    assert asked(run.ask()) == ("strategies.level", [[0, "b", 0.9, True], [0, "c", 0.8, True]])
 
 
 def test_full_parent_needs_no_more_children_than_it_shows() -> None:
@@ -173,14 +173,14 @@ def test_full_parent_needs_no_more_children_than_it_shows() -> None:
 def test_explorations_that_go_on_alone_go_level_by_level() -> None:
     run = begin("a", "k")
     assert {id_: asked(part.ask())[0] for id_, part in run.parts().items()} == {
-        "a": "explore.level",
-        "k": "explore.level",
+        "a": "strategies.level",
+        "k": "strategies.level",
     }
 
 
 def test_exploration_alone_goes_level_by_level_only_where_all_at_once_failed() -> None:
     run = begin("a")
-    assert asked(run.parts()["a"].ask())[0] == "explore.level"
+    assert asked(run.parts()["a"].ask())[0] == "strategies.level"
     run.absorb({"levels": []})
     assert run.parts() == {}
 
@@ -188,7 +188,7 @@ def test_exploration_alone_goes_level_by_level_only_where_all_at_once_failed() -
 def test_both_queries_compute_a_level_in_the_same_words() -> None:
     core = re.compile(r"MATCH \(current:Memory.*AS children\n\s*\}", re.DOTALL)
     found = []
-    for name in ("explore.level", "explore.levels"):
+    for name in ("strategies.level", "strategies.levels"):
         match = core.search(load(name).text)
         assert match
         text = match[0]

@@ -13,7 +13,6 @@ import pytest
 from neo4j import exceptions as driver_errors
 
 from memoria import errors
-from memoria.config import StoreConfig
 from memoria.errors import (
     AuthError,
     BudgetError,
@@ -28,8 +27,9 @@ from memoria.errors import (
     QueryError,
     UnavailableError,
 )
-from memoria.queries import Query, parse
 from memoria.store import Store, translate
+from memoria.store.config import StoreConfig
+from memoria.store.queries import Query, parse
 
 SECRET = "the cat is called Wednesday"
 

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from memoria import config
-from memoria.config import ExploreConfig
 from memoria.errors import ConfigError
-from memoria.model import lif
+from memoria.formulas import lif
 from memoria.strategies import (
     STRATEGIES,
-    AnchorSpread,
+    AnchorSpreading,
     LeakyIntegrateAndFire,
     Question,
     Strategy,
@@ -24,6 +23,7 @@ from memoria.strategies import (
     TransferEnergy,
     strategy_of,
 )
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Path, Seed
 
 RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
@@ -32,16 +32,16 @@ RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (LeakyIntegrateAndFire, "min_signal", [1e-12, 0.02], [0, -1]),
     (LeakyIntegrateAndFire, "max_hops", [1, 20], [0, 21, 3.0]),
     (LeakyIntegrateAndFire, "max_edges", [1, 100_000], [0, 100_001]),
-    (AnchorSpread, "use_spreading", [True, False], []),
-    (AnchorSpread, "spreading_strength", [0, 0.85, 1], [-0.1, 1.1]),
-    (AnchorSpread, "iterations", [1, 20], [0, 21]),
-    (AnchorSpread, "weight_similarity", [0, 1], [-1]),
-    (AnchorSpread, "weight_activation", [0, 1], [-1]),
-    (AnchorSpread, "weight_structural", [0, 1], [-1]),
-    (AnchorSpread, "anchor_top_k_episodes", [1, 100], [0, 101]),
-    (AnchorSpread, "anchor_top_k_facts", [0, 100], [-1, 101]),
-    (AnchorSpread, "fact_kinds", [(), ("Event",)], ["Event", ["Event"]]),
-    (AnchorSpread, "max_edges", [1, 10_000], [0, 10_001]),
+    (AnchorSpreading, "use_spreading", [True, False], []),
+    (AnchorSpreading, "spreading_strength", [0, 0.85, 1], [-0.1, 1.1]),
+    (AnchorSpreading, "iterations", [1, 20], [0, 21]),
+    (AnchorSpreading, "weight_similarity", [0, 1], [-1]),
+    (AnchorSpreading, "weight_activation", [0, 1], [-1]),
+    (AnchorSpreading, "weight_structural", [0, 1], [-1]),
+    (AnchorSpreading, "anchor_top_k_episodes", [1, 100], [0, 101]),
+    (AnchorSpreading, "anchor_top_k_facts", [0, 100], [-1, 101]),
+    (AnchorSpreading, "fact_kinds", [(), ("Event",)], ["Event", ["Event"]]),
+    (AnchorSpreading, "max_edges", [1, 10_000], [0, 10_001]),
     (Synapse, "max_steps", [1, 3, 20], [0, 21, 3.0]),
     (Synapse, "decay_factor", [1e-9, 0.5, 1], [0, 1.01]),
     (Synapse, "spread_factor", [1e-9, 0.8, 1], [0, 1.01, "1"]),
@@ -69,14 +69,14 @@ def test_defaults_are_those_of_the_sources() -> None:
     assert (lif.INITIAL_CHARGE, lif.MAX_WEIGHT) == (1.0, 2.0)
     assert fire.seeds is not None
     assert (fire.seeds.max_seeds, fire.seeds.fusion) == (8, "rrf")
-    spread = AnchorSpread()
+    spread = AnchorSpreading()
     assert (spread.spreading_strength, spread.iterations, spread.max_edges) == (0.85, 3, 500)
     weights = (spread.weight_similarity, spread.weight_activation, spread.weight_structural)
     assert weights == (0.5, 0.3, 0.2)
     assert (spread.seeds.max_seeds, spread.seeds.max_facts) == (10, 10)
 
 
-@pytest.mark.parametrize("kind", [LeakyIntegrateAndFire, AnchorSpread, Synapse])
+@pytest.mark.parametrize("kind", [LeakyIntegrateAndFire, AnchorSpreading, Synapse])
 def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
     named = {field for owner, field, *_ in RANGES if owner is kind}
     assert named == {field.name for field in dataclasses.fields(kind)}
@@ -174,7 +174,7 @@ def test_run_that_is_cut_gives_what_it_has_once() -> None:
     assert [entry.id for entry in run.outcome("s").activations] == ["s", "a"]
 
 
-@pytest.mark.parametrize("strategy", [LeakyIntegrateAndFire(), AnchorSpread(), Synapse()])
+@pytest.mark.parametrize("strategy", [LeakyIntegrateAndFire(), AnchorSpreading(), Synapse()])
 def test_run_that_is_cut_before_its_first_answer_leaves_the_seeds(strategy: Strategy) -> None:
     run = strategy.start(question("s", "t"))
     assert ways(run.cut()) == [(("s",), "truncated"), (("t",), "truncated")]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from memoria._support.stream import Stream
 from memoria.errors import ClosedError, QueryError
-from memoria.stream import Stream
 
 Emit = Callable[[int], None]
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import ExploreConfig
-from memoria.model import base_level, situation, synapse
+from memoria.formulas import base_level, situation, synapse
 from memoria.strategies import Question, Synapse
-from memoria.strategies.situation import NOTHING_KNOWN, Situation, situations_of
+from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
+from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 
 shares = st.floats(0, 1)

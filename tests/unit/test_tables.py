@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memoria._support.checks import DEFAULT_KINDS
 from memoria.ingest import Tables, write_tables
 from memoria.ingest.rows import relation_row
 from memoria.types import Relation
-from memoria.validation import DEFAULT_KINDS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ["a\nb", "hub", "c"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memoria.errors import QueryError
+from memoria.seeds.unembedded import SCORE, with_unembedded
 from memoria.types import Seed, Seeds
-from memoria.unembedded import SCORE, with_unembedded
 
 FOUND = Seeds(
     seeds=(Seed(id="a", score=1.0),),

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.errors import InvalidInputError, ScopeError
-from memoria.validation import (
+from memoria._support.checks import (
     MAX_NESTING,
     MAX_PARTS,
     check_id,
@@ -28,6 +27,7 @@ from memoria.validation import (
     check_whole,
     scope_key,
 )
+from memoria.errors import InvalidInputError, ScopeError
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]
 

@@ -1,4 +1,4 @@
-// relevance.candidates with neighbours compared by id, and without the memories.
+// ranking.candidates with neighbours compared by id, and without the memories.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH id, m, COUNT { (m)-[:RELATES]-() } AS degree,

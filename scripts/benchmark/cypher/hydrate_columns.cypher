@@ -1,4 +1,4 @@
-// explore.hydrate with a list for each property in place of one for each memory.
+// graph.hydrate with a list for each property in place of one for each memory.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 RETURN [

@@ -1,4 +1,4 @@
-// explore.hydrate with a map for each memory, and times in the driver's own form.
+// graph.hydrate with a map for each memory, and times in the driver's own form.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 RETURN collect({

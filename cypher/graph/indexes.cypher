@@ -1,0 +1,9 @@
+// name: graph.indexes
+// mode: read
+// params:
+// returns: name, state, type, labels, properties, dimensions
+// Every named index of the database; a constraint shows as the index that serves it.
+SHOW INDEXES YIELD name, state, type, labelsOrTypes, properties, options
+RETURN name, state, type, coalesce(labelsOrTypes, []) AS labels,
+       coalesce(properties, []) AS properties,
+       options.indexConfig['vector.dimensions'] AS dimensions

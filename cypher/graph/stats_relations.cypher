@@ -1,0 +1,13 @@
+// name: graph.stats_relations
+// mode: read
+// params: scope
+// returns: relations
+// The edges that leave memories of a scope, by relation: [relation, number, mean weight]. The mean
+// is over the weights within 0 and 1; null where there is none.
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id IS NOT NULL
+MATCH (m)-[r:RELATES]->()
+WITH coalesce(toStringOrNull(r.relation), '') AS relation, count(*) AS number,
+     avg(CASE WHEN 0 <= r.weight <= 1 THEN r.weight END) AS mean_weight
+ORDER BY number DESC, relation
+RETURN collect([relation, number, mean_weight]) AS relations

@@ -1,0 +1,11 @@
+// name: graph.stats_scopes
+// mode: read
+// params:
+// returns: scopes
+// Every scope: [scope, memories, edges that leave them]. Reads the index of all memories: there
+// is no list of scopes anywhere.
+MATCH (m:Memory)
+WHERE m.scope > '' AND m.id IS NOT NULL
+WITH m.scope AS scope, count(*) AS memories, sum(COUNT { (m)-[:RELATES]->() }) AS edges
+ORDER BY scope
+RETURN collect([scope, memories, edges]) AS scopes

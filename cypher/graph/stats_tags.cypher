@@ -1,0 +1,11 @@
+// name: graph.stats_tags
+// mode: read
+// params: limit, scope
+// returns: tags
+// The tags on most memories of a scope: [tag, number of memories].
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id IS NOT NULL
+UNWIND m.tags AS tag
+WITH toString(tag) AS tag, count(*) AS number
+ORDER BY number DESC, tag LIMIT toInteger($p.limit)
+RETURN collect([tag, number]) AS tags

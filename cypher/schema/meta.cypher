@@ -1,7 +1,0 @@
-// name: schema.meta
-// mode: read
-// params:
-// returns: schema_version, embedder, dimensions
-// What the set-up recorded; no row in a database that was never set up.
-MATCH (m:MemoriaMeta {key: 'memoria'})
-RETURN m.schema_version AS schema_version, m.embedder AS embedder, m.dimensions AS dimensions

@@ -1,0 +1,44 @@
+// name: strategies.anchors
+// mode: read
+// params: ids, limit, max_weight, scope, vector
+// returns: found, edges, cosines
+// The strongest edges that begin or end at anchors (source: 004), each once.
+// found    ids of the anchors that exist.
+// edges    [source, target, relation, weight, tags, degree of source, degree of target], by weight,
+//          at most limit of them; never a loop, nor into another scope.
+// cosines  [id, cosine with the query] of what stands at their ends; null without a vector, or
+//          without an embedding of its size.
+UNWIND $p.ids AS id
+MATCH (memory:Memory {scope: $p.scope, id: id})
+WITH collect(memory) AS anchors
+CALL (anchors) {
+  UNWIND CASE WHEN $p.limit > 0 THEN anchors ELSE [] END AS anchor
+  MATCH (anchor)-[r:RELATES]-()
+  WITH DISTINCT r,
+       CASE
+         WHEN r.weight IS NULL THEN 0.01
+         WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
+         WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
+       END AS weight
+  WHERE weight IS NOT NULL
+  WITH r, weight, startNode(r) AS source, endNode(r) AS target
+  WHERE source <> target AND source.scope = $p.scope AND target.scope = $p.scope
+    AND source:Memory AND target:Memory
+    AND source.id IS :: STRING NOT NULL AND target.id IS :: STRING NOT NULL
+  WITH source, target, weight, coalesce(toStringOrNull(r.relation), '') AS relation,
+       CASE WHEN r.tags IS :: LIST<ANY> NOT NULL THEN r.tags ELSE [] END AS tags
+  ORDER BY weight DESC, source.id, target.id, relation, tags
+  LIMIT toInteger($p.limit)
+  RETURN collect([
+           source.id, target.id, relation, weight, tags,
+           COUNT { (source)-[:RELATES]-() }, COUNT { (target)-[:RELATES]-() }
+         ]) AS edges,
+         collect(DISTINCT source) + collect(DISTINCT target) AS ends
+}
+RETURN [anchor IN anchors | anchor.id] AS found, edges,
+       [m IN ends | [m.id,
+         CASE
+           WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+                AND size(m.embedding) = size($p.vector)
+           THEN 2 * vector.similarity.cosine(m.embedding, $p.vector) - 1
+         END]] AS cosines

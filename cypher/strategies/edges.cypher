@@ -1,0 +1,50 @@
+// name: strategies.edges
+// mode: read
+// params: both_ways, floor, frontier, limit, max_lif_weight, max_weight, scope
+// returns: found, edges
+// The strongest edges at memories of a scope, for a strategy that decides in Python.
+//
+// frontier   [id, energy], one row each. floor: an edge of less energy * weight is left out.
+// both_ways  relations that are followed against their stored direction too; null: all.
+// limit      edges, at most: of all frontier memories together, by energy * weight.
+// max_lif_weight: lif_weight counts up to this, in place of weight, which counts up to max_weight;
+//            null: weight alone.
+// found      ids of the frontier memories that exist.
+// edges      [source, target, relation, direction, weight, tags, degree of the source]; never a
+//            loop, nor into another scope.
+UNWIND $p.frontier AS f
+MATCH (memory:Memory {scope: $p.scope, id: f[0]})
+WITH collect([memory, f[1]]) AS rows
+CALL (rows) {
+  UNWIND rows AS row
+  WITH row[0] AS current, row[1] AS energy,
+       CASE WHEN $p.max_lif_weight > $p.max_weight THEN $p.max_lif_weight ELSE $p.max_weight END
+         AS most
+  // A missing weight may be the best.
+  WHERE energy * CASE WHEN most > 0.01 THEN most ELSE 0.01 END >= $p.floor
+  MATCH (current)-[r:RELATES]-(neighbour)
+  WHERE neighbour <> current
+    AND ($p.both_ways IS NULL OR startNode(r) = current OR r.relation IN $p.both_ways)
+  WITH current, energy, r, neighbour,
+       CASE WHEN $p.max_lif_weight IS NULL OR r.lif_weight IS NULL
+         THEN [r.weight, $p.max_weight] ELSE [r.lif_weight, $p.max_lif_weight] END AS counted
+  WITH current, energy, r, neighbour,
+       CASE
+         WHEN counted[0] IS NULL THEN 0.01
+         WHEN counted[0] > counted[1] AND counted[0] <= 1.7976931348623157e308 THEN counted[1]
+         WHEN counted[0] >= 0 AND counted[0] <= counted[1] THEN toFloat(counted[0])
+       END AS weight
+  WHERE energy * weight >= $p.floor AND neighbour.scope = $p.scope
+    AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+  WITH current, neighbour, energy * weight AS strength, weight,
+       coalesce(toStringOrNull(r.relation), '') AS relation,
+       CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END AS direction,
+       CASE WHEN r.tags IS :: LIST<ANY> NOT NULL THEN r.tags ELSE [] END AS tags
+  ORDER BY strength DESC, current.id, neighbour.id, relation, direction, tags
+  LIMIT toInteger($p.limit)
+  RETURN collect([
+    current.id, neighbour.id, relation, direction, weight, tags,
+    COUNT { (current)-[:RELATES]-() }
+  ]) AS edges
+}
+RETURN [row IN rows | row[0].id] AS found, edges

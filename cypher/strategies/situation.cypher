@@ -1,0 +1,15 @@
+// name: strategies.situation
+// mode: read
+// params: ids, now_ms, scope
+// returns: situations
+// What a score of relevance asks of memories besides their activation. situations: [id, labels,
+// category, priority, when, hours since it was made or null, use_count, use_times, confirmed,
+// overridden]; the last four are what learning left, as stored.
+UNWIND $p.ids AS id
+MATCH (m:Memory {scope: $p.scope, id: id})
+RETURN collect([
+  id, labels(m), m.category, m.priority, m.`when`,
+  CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL
+    THEN ($p.now_ms - m.created_at.epochMillis) / 3600000.0 END,
+  m.use_count, m.use_times, m.confirmed, m.overridden
+]) AS situations

@@ -1,0 +1,114 @@
+// name: strategies.synapse
+// mode: read
+// params: conflicts, directional, floor, frontier, limit, max_weight, min_overlap, now_ms, rate, scope
+// returns: found, edges, suppressions, affinities
+// What leads away from memories in each of the four categories, with the number of such edges there
+// are at the source, which alone divides its energy (source: 003, "Why four denominators?").
+//
+// frontier    [id, energy to pass on], one row each. floor: less energy over one edge is left out.
+// limit       rows, at most, of each category: of all frontier memories together, the strongest.
+// rate        an edge's weight counts times e^(-rate * hours since it was last used, or made).
+// min_overlap least Jaccard of two memories' tags for an affinity; null: none is looked for.
+// found        ids of the frontier memories that exist.
+// edges        [source, target, relation, direction, weight, hours, tags, edges at the source]
+// suppressions [source, target, kind, direction, weight, edges of the category at the source]
+// affinities   [source, target, Jaccard, shared tags, affinities of the source]
+// Never a loop, nor into another scope.
+UNWIND $p.frontier AS f
+MATCH (memory:Memory {scope: $p.scope, id: f[0]})
+WITH collect([memory, f[1]]) AS rows
+CALL (rows) {
+  UNWIND rows AS row
+  WITH row[0] AS current, row[1] AS energy,
+       CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
+  WHERE energy * best >= $p.floor
+  WITH current, energy, best, COUNT { (current)-[:RELATES]-() } AS edge_count
+  // A hub whose best conceivable edge carries too little is never expanded.
+  WHERE energy * best >= $p.floor * edge_count
+  MATCH (current)-[r:RELATES]-(neighbour)
+  WHERE neighbour <> current
+  WITH current, energy, edge_count, r, neighbour,
+       CASE
+         WHEN r.weight IS NULL THEN 0.01
+         WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
+         WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
+       END AS weight,
+       CASE
+         WHEN r.last_used_at IS :: ZONED DATETIME NOT NULL THEN r.last_used_at.epochMillis
+         WHEN r.created_at IS :: ZONED DATETIME NOT NULL THEN r.created_at.epochMillis
+       END AS since
+  WITH current, energy, edge_count, r, neighbour, weight,
+       CASE WHEN since < $p.now_ms THEN ($p.now_ms - since) / 3600000.0 ELSE 0.0 END AS hours
+  WITH current, edge_count, r, neighbour, weight, hours,
+       energy * weight * exp(-$p.rate * hours) / edge_count AS strength
+  WHERE strength >= $p.floor AND neighbour.scope = $p.scope
+    AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+  WITH current, edge_count, neighbour, weight, hours, strength,
+       coalesce(toStringOrNull(r.relation), '') AS relation,
+       CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END AS direction,
+       CASE WHEN r.tags IS :: LIST<ANY> NOT NULL THEN r.tags ELSE [] END AS tags
+  ORDER BY strength DESC, current.id, neighbour.id, relation, direction, tags
+  LIMIT toInteger($p.limit)
+  RETURN collect([
+    current.id, neighbour.id, relation, direction, weight, hours, tags, edge_count
+  ]) AS edges
+}
+CALL (rows) {
+  UNWIND rows AS row
+  WITH row[0] AS current, row[1] AS energy
+  WHERE energy * $p.max_weight >= $p.floor
+  WITH current, energy,
+       COUNT { (current)-[s:SUPPRESSES]-() WHERE s.kind = $p.conflicts } AS conflict_count,
+       COUNT { (current)-[s:SUPPRESSES]->() WHERE s.kind IN $p.directional } AS directional_count
+  MATCH (current)-[s:SUPPRESSES]-(neighbour)
+  WHERE neighbour <> current
+    AND (s.kind = $p.conflicts OR (s.kind IN $p.directional AND startNode(s) = current))
+  WITH current, energy, s, neighbour,
+       CASE WHEN s.kind = $p.conflicts THEN conflict_count ELSE directional_count END AS edge_count,
+       CASE
+         WHEN s.weight IS NULL THEN $p.max_weight
+         WHEN s.weight > $p.max_weight AND s.weight <= 1.7976931348623157e308 THEN $p.max_weight
+         WHEN s.weight >= 0 AND s.weight <= $p.max_weight THEN toFloat(s.weight)
+       END AS weight
+  WITH current, s, neighbour, edge_count, weight, energy * weight / edge_count AS strength
+  WHERE strength >= $p.floor AND neighbour.scope = $p.scope
+    AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+  WITH current, neighbour, edge_count, weight, strength, s.kind AS kind,
+       CASE WHEN startNode(s) = current THEN 'out' ELSE 'in' END AS direction
+  ORDER BY strength DESC, current.id, neighbour.id, kind, direction
+  LIMIT toInteger($p.limit)
+  RETURN collect([
+    current.id, neighbour.id, kind, direction, weight, edge_count
+  ]) AS suppressions
+}
+CALL (rows) {
+  WITH [row IN rows
+        WHERE row[1] >= $p.floor AND row[0].tags IS :: LIST<STRING NOT NULL> NOT NULL
+          AND size(row[0].tags) > 0] AS tagged
+  WHERE $p.min_overlap IS NOT NULL AND size(tagged) > 0
+  WITH tagged, reduce(every = [], row IN tagged | every + row[0].tags) AS every
+  // There is no index on tags: one pass over the scope, however many memories ask.
+  MATCH (other:Memory)
+  WHERE other.scope = $p.scope AND other.id IS :: STRING NOT NULL
+  WITH tagged, every, other, other.tags AS tags
+  // Tags that no memory which asks has can't be shared: with too many of them it is out at once.
+  // The factor covers rounding.
+  WHERE tags IS :: LIST<STRING NOT NULL> NOT NULL AND size(tags) > 0
+    AND size([tag IN tags WHERE tag IN every]) >= 0.999 * $p.min_overlap * size(tags)
+  UNWIND tagged AS row
+  WITH row[0] AS current, row[1] AS energy, other, tags,
+       [tag IN row[0].tags WHERE tag IN tags] AS shared
+  WHERE other <> current
+  WITH current, energy, other, shared,
+       toFloat(size(shared)) / (size(current.tags) + size(tags) - size(shared)) AS overlap
+  WHERE overlap >= $p.min_overlap
+  WITH current, energy, collect([other.id, overlap, shared]) AS partners
+  UNWIND partners AS partner
+  WITH current, partner, size(partners) AS edge_count,
+       energy * partner[1] / size(partners) AS strength
+  WHERE strength >= $p.floor
+  ORDER BY strength DESC, current.id, partner[0]
+  LIMIT toInteger($p.limit)
+  RETURN collect([current.id, partner[0], partner[1], partner[2], edge_count]) AS affinities
+}
+RETURN [row IN rows | row[0].id] AS found, edges, suppressions, affinities

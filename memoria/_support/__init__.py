@@ -1,0 +1,1 @@
+"""Helpers that every room may use, and that know nothing of memories."""

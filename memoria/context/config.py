@@ -1,0 +1,44 @@
+"""Settings of the context: one frozen object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memoria._support.ranges import check_one_of, check_positive, check_within
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextConfig:
+    """Settings of the context: how it reads, and what counts as said already.
+
+    Attributes
+    ----------
+    order
+        ``relevance``: a tree per seed, the best first; branches by energy.
+        ``time``: the same trees, but the memories of each stand oldest first, and each names the
+        one that led to it.
+    format
+        ``text``, ``markdown`` or ``json``; the budget holds for the format chosen.
+    duplicate_overlap
+        Share of words in common (Jaccard), above 0 up to 1, from which a memory that adds no word
+        but fillers to a better one is left out as its duplicate; None: never.
+    duplicate_cosine
+        Cosine of two embeddings, above 0 up to 1, from which the less good memory is left out;
+        `GraphRetriever` then asks the database for such pairs among the best 100 memories. None:
+        never.
+    """
+
+    order: Literal["relevance", "time"] = "relevance"
+    format: Literal["text", "markdown", "json"] = "text"
+    duplicate_overlap: float | None = 0.8
+    duplicate_cosine: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        check_one_of("order", self.order, ("relevance", "time"))
+        check_one_of("format", self.format, ("text", "markdown", "json"))
+        for name in ("duplicate_overlap", "duplicate_cosine"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+                check_within(name, getattr(self, name), 0.0, 1.0)

@@ -1,0 +1,1 @@
+"""The stored graph: what the server is, its schema, reading memories, the clock, figures."""

@@ -1,0 +1,151 @@
+"""Collect what a recall found, and ask the database what ranking needs to know of it.
+
+In: explorations and hits. Out: `Candidate`s, `Facts`. Reads only. Query: ``ranking.candidates``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memoria.graph.memories import memory_node
+from memoria.store import Store
+from memoria.store.queries import load
+from memoria.types import Exploration, MemoryNode, Path
+
+# Support by a neighbour falls with the root of its degree: beyond this, to under a twentieth.
+MAX_DEGREE = 400
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidate:
+    """A memory that was found, and how.
+
+    Attributes
+    ----------
+    memory
+        The memory.
+    path
+        The path that brought it: the one with most energy, or that of a hit.
+    hybrid
+        Score as a hit of the hybrid search, 0 to 1; 0 for none.
+    energy
+        Seed id -> highest energy that came from there over hops.
+    """
+
+    memory: MemoryNode
+    path: Path
+    hybrid: float = 0.0
+    energy: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the database knows of candidates.
+
+    Attributes
+    ----------
+    cosines
+        Id -> cosine with the query; without those that have no embedding of the query's size.
+    degrees
+        Id -> number of edges.
+    neighbours
+        Id -> ids of candidates at the other end of an edge, each with the weight of the strongest.
+    """
+
+    cosines: Mapping[str, float]
+    degrees: Mapping[str, int]
+    neighbours: Mapping[str, Sequence[tuple[str, float]]]
+
+
+NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
+
+
+def gather(
+    explorations: Iterable[Exploration], hits: Iterable[Path], kinds: Container[str] | None
+) -> list[Candidate]:
+    """Collect each memory once, with the energies that reached it; those of other kinds are not.
+
+    Memories whose texts could not be read are left out. By id.
+    """
+    found: dict[str, Candidate] = {}
+    of_seeds = ((path, each.seed.score) for each in explorations for path in each.paths)
+    for path, score in (*of_seeds, *((hit, hit.energy) for hit in hits)):
+        energies = (None, *(hop.energy_out for hop in path.hops))
+        for memory, energy in zip(path.memories, energies, strict=False):
+            if kinds is not None and memory.kind not in kinds:
+                continue
+            known = found.get(memory.id)
+            if known is None:
+                known = found[memory.id] = Candidate(memory=memory, path=path)
+            if energy is None:
+                known.hybrid = max(known.hybrid, score)
+            elif energy > known.energy.get(path.seed_id, 0.0):
+                if energy > max(known.energy.values(), default=0.0):
+                    known.path = path
+                known.energy[path.seed_id] = energy
+    return [found[id_] for id_ in sorted(found)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsRequest:
+    """What ranking wants to know, and of what.
+
+    Attributes
+    ----------
+    scope
+        Scope of the memories.
+    kinds
+        Kinds that are ranked, all where empty; nothing is asked of others but the memories.
+    vector
+        Embedding of the query, or None.
+    max_weight
+        Larger weights of edges count as this.
+    until
+        Time of the loop's clock at which it must be over; seconds.
+    """
+
+    scope: str
+    kinds: Sequence[str] = ()
+    vector: Sequence[float] | None = None
+    max_weight: float = 1.0
+    until: float | None = None
+
+
+async def ask_facts(
+    store: Store, request: FactsRequest, ids: Collection[str], *, known: Collection[str]
+) -> tuple[Facts, dict[str, MemoryNode]]:
+    """Read cosines, degrees and the edges among candidates, and those that are not known.
+
+    Returns
+    -------
+    tuple
+        The facts of all; and the memories that are not among ``known``, by id.
+
+    Notes
+    -----
+    One round trip.
+    """
+    parameters = {
+        "ids": list(ids),
+        "kinds": list(request.kinds),
+        "known": list(known),
+        "max_degree": MAX_DEGREE,
+        "max_weight": request.max_weight,
+        "scope": request.scope,
+        "vector": None if request.vector is None else list(request.vector),
+    }
+    query = load("ranking.candidates")
+    rows = (await store.run(query, parameters, until=request.until))[0]["candidates"]
+    facts = Facts(
+        cosines={
+            id_: cosine for id_, cosine, *_ in rows if cosine is not None and math.isfinite(cosine)
+        },
+        degrees={id_: degree for id_, _, degree, *_ in rows},
+        neighbours={
+            id_: [(other, weight) for other, weight in neighbours]
+            for id_, _, _, neighbours, _ in rows
+        },
+    )
+    return facts, {row[0]: memory_node(row[-1]) for row in rows if row[-1] is not None}

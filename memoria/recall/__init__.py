@@ -1,0 +1,7 @@
+"""One recall from end to end, and its replay."""
+
+from memoria.recall.call import RecallCall
+from memoria.recall.replay import PathChange, Replay, replay
+from memoria.recall.run import Engine, Recaller
+
+__all__ = ["Engine", "PathChange", "RecallCall", "Recaller", "Replay", "replay"]

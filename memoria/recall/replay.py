@@ -1,0 +1,138 @@
+"""Run the exploration of a recall again, and compare its paths with those of then.
+
+In: a `Trace`, and settings to change. Out: a `Replay`. Reads only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from memoria._support.ranges import check_seconds
+from memoria.explore import ExploreRequest, Listener, explore
+from memoria.graph.memories import Memories
+from memoria.plain.settings import explore_config_from
+from memoria.store import Store
+from memoria.types import EndReason, Exploration, Hop, Path, Trace
+
+#: Time for a replay where the trace does not say; seconds.
+DEADLINE_S = 10.0
+
+PathFacts = tuple[float, EndReason, tuple[Hop, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathChange:
+    """A path that is not the same in both runs.
+
+    Attributes
+    ----------
+    ids
+        Along the path, seed first.
+    before, after
+        The path then and now; None where it was not found. Of two with the same ids an energy, a
+        hop's ledger or the reason for the end differs.
+    """
+
+    ids: tuple[str, ...]
+    before: Path | None
+    after: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What came out when a recall's exploration ran again.
+
+    Attributes
+    ----------
+    explorations
+        One per seed of the trace, in their order.
+    changes
+        Paths that differ, by seed, then by the higher energy of then and now.
+    """
+
+    explorations: tuple[Exploration, ...]
+    changes: tuple[PathChange, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether all paths are the same, to the last bit of every energy."""
+        return not self.changes
+
+
+async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None = None) -> Replay:
+    """Explore again from the seeds of a recall, with its settings, and compare the paths.
+
+    Same settings and graph give the same paths, to the last bit; the present is that of the recall.
+    Neither the search for seeds nor
+    the embedder is needed: the trace holds seeds and vector.
+
+    Parameters
+    ----------
+    store
+        Where the memories are; the scope is that of the trace.
+    changes
+        Settings of `ExploreConfig` to change, such as ``{"strategy": "lif"}`` or
+        ``{"max_depth": 3}``; a strategy's own as ``{"strategy.leak_rate": 0.9}``.
+
+    Raises
+    ------
+    ConfigError
+        A setting is not valid, or the trace's strategy is none of memoria's: name one.
+    MemoriaError
+        Every exploration failed; the error of the first.
+    """
+    config = explore_config_from(trace.config, changes)
+    deadline_s = trace.config.get("deadline_s", DEADLINE_S)
+    check_seconds("deadline_s", deadline_s)
+    clock = asyncio.get_running_loop().time
+    seeds = trace.seeds.seeds
+    done: dict[str, Exploration] = {}
+    if seeds:
+        until = clock() + deadline_s
+        request = ExploreRequest(
+            seeds=seeds,
+            scope=trace.scope,
+            query_tags=trace.query_tags,
+            config=config,
+            started=clock(),
+            until=until,
+            hydrate_at="group_end",
+            memories=partial(Memories, store, scope=trace.scope, until=until),
+            vector=trace.vector,
+            now=trace.started_at,
+        )
+        listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
+        await explore(store, request, listener)
+    explorations = tuple(done[seed.id] for seed in seeds)
+    errors = [found.error for found in explorations if found.error is not None]
+    if errors and len(errors) == len(explorations):
+        raise errors[0]
+    return Replay(explorations=explorations, changes=_changes(trace.explorations, explorations))
+
+
+def _changes(before: Iterable[Exploration], after: Iterable[Exploration]) -> tuple[PathChange, ...]:
+    then, now = _paths(before), _paths(after)
+    found = []
+    for ids in dict.fromkeys((*then, *now)):
+        old, new = then.get(ids), now.get(ids)
+        if old is None or new is None or _facts(old) != _facts(new):
+            found.append(PathChange(ids=ids, before=old, after=new))
+    places = {ids[0]: n for n, ids in reversed(list(enumerate((*then, *now))))}
+    return tuple(sorted(found, key=lambda one: (places[one.ids[0]], -_highest(one), one.ids)))
+
+
+def _paths(explorations: Iterable[Exploration]) -> dict[tuple[str, ...], Path]:
+    return {path.ids: path for found in explorations for path in found.paths}
+
+
+def _facts(path: Path) -> PathFacts:
+    """Return what counts: texts may have been edited since, or not been read."""
+    return path.energy, path.end_reason, path.hops
+
+
+def _highest(change: PathChange) -> float:
+    return max(path.energy for path in (change.before, change.after) if path is not None)

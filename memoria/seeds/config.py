@@ -1,0 +1,62 @@
+"""Settings of the search for seeds: one frozen object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memoria._support.ranges import (
+    check_names,
+    check_one_of,
+    check_positive,
+    check_whole,
+    check_within,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedConfig:
+    """Settings of the hybrid search.
+
+    Attributes
+    ----------
+    max_seeds
+        Explorations to start, at most; 1 to 100.
+    candidates
+        Hits taken from each of the two lists before they are fused; ``max_seeds`` to 1,000.
+    fusion
+        ``rrf`` (reciprocal ranks), ``linear`` (a weighted sum of scaled scores), or ``cosine``:
+        vectors alone, seeds scored by their cosine above 0; words only where there is no vector.
+    rrf_k
+        Constant of ``rrf``; > 0. Larger: the first ranks count less.
+    alpha
+        Share of the cosine in ``linear``, 0 to 1; the rest is BM25.
+    max_facts
+        With ``cosine``: seeds of ``fact_kinds``, at most, beside ``max_seeds`` of other kinds; 0
+        to 100. 0: all kinds share ``max_seeds``.
+    fact_kinds
+        Kinds with places of their own.
+    unembedded
+        Memories without an embedding that become seeds beside the others, the newest first; 0 to
+        1,000. Finding them takes a pass over the scope.
+    """
+
+    max_seeds: int = 5
+    candidates: int = 50
+    fusion: Literal["rrf", "linear", "cosine"] = "rrf"
+    rrf_k: float = 60.0
+    alpha: float = 0.5
+    max_facts: int = 0
+    fact_kinds: tuple[str, ...] = ("UserPreference", "DataSource")
+    unembedded: int = 0
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        check_whole("max_seeds", self.max_seeds, 1, 100)
+        check_whole("candidates", self.candidates, self.max_seeds, 1_000)
+        check_one_of("fusion", self.fusion, ("rrf", "linear", "cosine"))
+        check_positive("rrf_k", self.rrf_k)
+        check_within("alpha", self.alpha, 0.0, 1.0)
+        check_whole("max_facts", self.max_facts, 0, 100)
+        check_names("fact_kinds", self.fact_kinds)
+        check_whole("unembedded", self.unembedded, 0, 1_000)

@@ -1,0 +1,262 @@
+"""Find the memories to start from: vector and full-text search at once, fused by id.
+
+In: a query and, where there is an embedder, its vector. Out: `Seeds`. Reads only.
+Queries: ``seeds.text``, ``seeds.vector_search``, ``seeds.vector_procedure``,
+``seeds.vector_exact``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from memoria._support.checks import is_id, scope_key
+from memoria.errors import MemoriaError, QueryError
+from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
+from memoria.seeds.config import SeedConfig
+from memoria.store import Store
+from memoria.store.queries import load
+from memoria.types import Seed, Seeds
+
+log = logging.getLogger(__name__)
+
+MAX_WORDS = 256
+MAX_WORD_CHARS = 1_000
+_WORD = re.compile(r"\w+")
+
+# How many times the wanted hits an index is asked for, one after the other, where scope or kinds
+# can only be filtered afterwards. Vectors are then compared one by one; words can't be.
+_VECTOR_LIMITS = (4, 40)
+_TEXT_LIMITS = (4, 40, 400, 4_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedRequest:
+    """What one hybrid search looks for.
+
+    Attributes
+    ----------
+    text
+        The user's words, of any form; blank searches by vector alone.
+    vector
+        Embedding of the query, or None to search by words alone.
+    scope
+        Scope to search in.
+    kinds
+        Kinds to return; empty for all.
+    dialect
+        How this server searches vectors: ``search`` or ``procedure``.
+    config
+        Settings.
+    until
+        Time of the loop's clock at which it must be over; seconds.
+    """
+
+    text: str
+    vector: list[float] | None
+    scope: str
+    kinds: tuple[str, ...]
+    dialect: Literal["search", "procedure"]
+    config: SeedConfig
+    until: float | None
+
+
+async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
+    """Search both ways, each in a session of its own, and fuse.
+
+    A way that fails or finds nothing leaves the other; `Seeds.degraded` says so.
+
+    Raises
+    ------
+    MemoriaError
+        Every way there is failed; the vector's error.
+
+    Notes
+    -----
+    One round trip; more where kinds, or scopes on Neo4j 5, are rare and hide behind others.
+    """
+    if request.config.fusion == "cosine" and request.vector is not None:
+        return await _search_by_cosine(store, request)
+    degraded: list[str] = []
+    (vector, vector_error), (text, text_error) = await asyncio.gather(
+        _attempt(_vector_hits, store, request, degraded),
+        _attempt(_text_hits, store, request, degraded),
+    )
+    if request.vector is None:
+        vector_error = text_error
+    if vector_error is not None and (text_error is not None or request.vector is None):
+        raise vector_error
+    for name, error, hits in (
+        ("vector search", vector_error, vector or request.vector is None),
+        ("full-text search", text_error, text),
+    ):
+        if error is not None:
+            log.warning("%s failed: %s", name, type(error).__name__)
+            degraded.append(f"{name} failed ({error}); the other search alone was used")
+        elif not hits:
+            degraded.append(f"{name} found nothing")
+    return _fuse(vector, text, request.config, tuple(degraded))
+
+
+async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
+    """Search by vector alone; kinds of facts have places of their own (source: 004)."""
+    config = request.config
+    notes: list[str] = []
+    requests = [request]
+    kinds = [kind for kind in config.fact_kinds if not request.kinds or kind in request.kinds]
+    if config.max_facts and kinds:
+        requests.append(replace(request, kinds=tuple(kinds)))
+    found = await asyncio.gather(*(_attempt(_vector_hits, store, one, notes) for one in requests))
+    for _, error in found:
+        if error is not None:
+            raise error
+    every, facts = found[0][0], found[-1][0] if len(found) > 1 else []
+    known = {node for node, _ in facts}
+    others = [hit for hit in every if hit[0] not in known]
+    cosines = dict([*facts[: config.max_facts], *others[: config.max_seeds]])
+    chosen = _cosine_seeds(cosines)
+    rest = dict(hit for hit in every if hit[0] not in cosines)
+    return Seeds(seeds=chosen, runners_up=_cosine_seeds(rest, len(chosen)), degraded=tuple(notes))
+
+
+def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
+    """Return those above 0, best first; ``before`` of them stand in an earlier list."""
+    hits = _best([(node, min(cosine, 1.0)) for node, cosine in cosines.items() if cosine > 0])
+    return tuple(
+        Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)
+        for rank, (node, cosine) in enumerate(hits, start=before + 1)
+    )
+
+
+async def _attempt(
+    search: Callable[[Store, SeedRequest, list[str]], Awaitable[Hits]],
+    store: Store,
+    request: SeedRequest,
+    notes: list[str],
+) -> tuple[Hits, MemoriaError | None]:
+    try:
+        return await search(store, request, notes), None
+    except MemoriaError as exc:
+        return [], exc
+
+
+async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> Hits:
+    """Nearest memories, (id, cosine); exact where the index can't fill the list."""
+    if request.vector is None:
+        return []
+    filtered_after = bool(request.kinds) or request.dialect == "procedure"
+    limits = _VECTOR_LIMITS if filtered_after else (1,)
+    parameters: dict[str, Any] = {"vector": request.vector}
+    hits, complete = await _grow(
+        store, f"seeds.vector_{request.dialect}", request, parameters, limits
+    )
+    if filtered_after and not complete:
+        try:
+            hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,))
+        except QueryError as exc:
+            # One embedding that is no vector, in a foreign graph, ends the comparison of all.
+            if not hits:
+                raise
+            log.warning("exact vector search failed: %s", exc)
+            notes.append(f"exact vector search failed ({exc}); the index alone was used")
+    return hits
+
+
+async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
+    """Best memories by words, (id, BM25)."""
+    lucene = lucene_query(request.text, request.scope)
+    if lucene is None:
+        return []
+    limits = _TEXT_LIMITS if request.kinds else (1,)
+    hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits)
+    return hits
+
+
+async def _grow(
+    store: Store,
+    name: str,
+    request: SeedRequest,
+    parameters: dict[str, Any],
+    limits: Sequence[int],
+) -> tuple[Hits, bool]:
+    """Ask an index for more and more, until enough of what it returns fits.
+
+    Returns
+    -------
+    tuple
+        Hits best first, ties by id (no index promises an order of equals), at most
+        ``candidates``; and whether these are all there are, or enough.
+    """
+    wanted = request.config.candidates
+    hits: list[tuple[str, float]] = []
+    for factor in limits:
+        asked = {"kinds": list(request.kinds), "limit": wanted * factor, "scope": request.scope}
+        record = (await store.run(load(name), {**parameters, **asked}, until=request.until))[0]
+        # A foreign graph may hold memories without an id, or with a number for one.
+        hits = [(node, float(score)) for node, score in record["hits"] if is_id(node)]
+        if len(hits) >= wanted or record["seen"] < wanted * factor:
+            return _best(hits)[:wanted], True
+    return _best(hits)[:wanted], False
+
+
+def _best(hits: Hits) -> Hits:
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+
+def lucene_query(text: str, scope: str) -> str | None:
+    r"""Say a user's words to Lucene so that none of them is taken as syntax.
+
+    Each word, whatever its case, becomes a quoted phrase once; words joined by punctuation do so
+    together and each alone. At most 256 phrases, 1,000 characters each. The scope must match, and
+    adds nothing to the score. None without a word.
+
+    >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
+    '+text:("cat" "AND" "\\"dog\\"")'
+    >>> lucene_query("tea/coffee", "s").partition(" ")[2]
+    '+text:("tea/coffee" "tea" "coffee")'
+    """
+    words: dict[str, str] = {}
+    for word in text.split():
+        parts = _WORD.findall(word)
+        for part in (word, *(parts if len(parts) > 1 else ())):
+            words.setdefault(part.casefold(), part[:MAX_WORD_CHARS])
+    if not words:
+        return None
+    kept = list(words.values())[:MAX_WORDS]
+    escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in kept)
+    phrases = " ".join(f'"{word}"' for word in escaped)
+    return f"+scope_key:{scope_key(scope)}^0 +text:({phrases})"
+
+
+def _fuse(vector: Hits, text: Hits, config: SeedConfig, degraded: tuple[str, ...]) -> Seeds:
+    if config.fusion == "rrf":
+        fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)
+    else:
+        fused = linear_fusion(vector, text, alpha=config.alpha)
+    # The server counts in single precision: the cosine of equal vectors may exceed 1 a little.
+    by_vector = {
+        node: (rank, min(max(cosine, -1.0), 1.0))
+        for rank, (node, cosine) in enumerate(vector, start=1)
+    }
+    by_text = {node: (rank, score) for rank, (node, score) in enumerate(text, start=1)}
+    nothing = (None, None)
+    found = [
+        Seed(
+            id=node,
+            score=score,
+            vector_rank=by_vector.get(node, nothing)[0],
+            vector_score=by_vector.get(node, nothing)[1],
+            text_rank=by_text.get(node, nothing)[0],
+            text_score=by_text.get(node, nothing)[1],
+        )
+        for node, score in scaled(fused)
+    ]
+    return Seeds(
+        seeds=tuple(found[: config.max_seeds]),
+        runners_up=tuple(found[config.max_seeds :]),
+        degraded=degraded,
+    )

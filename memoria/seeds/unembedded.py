@@ -1,0 +1,66 @@
+"""Memories that no vector search can find become candidates too (source: 003, retrieval-time).
+
+In: the result of the hybrid search. Out: the same, with further seeds. Reads only.
+Query: ``seeds.unembedded``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memoria._support.checks import is_id
+from memoria.errors import MemoriaError
+from memoria.store import Store
+from memoria.store.queries import load
+from memoria.types import Seed, Seeds
+
+#: Score of a seed that nothing was compared with: the least that counts as activated.
+SCORE = 0.01
+
+
+async def with_unembedded(
+    store: Store, found: Seeds, *, scope: str, kinds: Sequence[str], limit: int, until: float | None
+) -> Seeds:
+    """Add memories without an embedding as seeds; of two that are equal, the newer.
+
+    One that the words have found keeps its score, as a seed or from among the runners-up; the
+    others have the least. Where they can't be read, the search stands as it is, and says so.
+
+    Parameters
+    ----------
+    limit
+        Memories to add, at most; 0: none, and nothing is asked.
+
+    Notes
+    -----
+    One round trip, and one pass over the scope.
+    """
+    if not limit:
+        return found
+    parameters = {"kinds": list(kinds), "limit": limit + 1, "scope": scope}
+    try:
+        record = (await store.run(load("seeds.unembedded"), parameters, until=until))[0]
+    except MemoriaError as exc:
+        note = f"memories without an embedding could not be read ({exc})"
+        return replace(found, degraded=(*found.degraded, note))
+    ids: list[str] = record["ids"]
+    notes = list(found.degraded)
+    if len(ids) > limit:
+        notes.append(
+            f"more than {limit} memories have no embedding: the newest {limit} were taken; "
+            "GraphWriter.backfill_embeddings embeds them"
+        )
+    known = {seed.id for seed in found.seeds}
+    by_words = {seed.id: seed for seed in found.runners_up}
+    added = [
+        by_words.get(node) or Seed(id=node, score=SCORE)
+        for node in ids[:limit]
+        if is_id(node) and node not in known
+    ]
+    taken = {seed.id for seed in added}
+    return Seeds(
+        seeds=(*found.seeds, *sorted(added, key=lambda seed: (-seed.score, seed.id))),
+        runners_up=tuple(hit for hit in found.runners_up if hit.id not in taken),
+        degraded=tuple(notes),
+    )

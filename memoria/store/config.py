@@ -1,0 +1,45 @@
+"""Settings of the way to the database: one frozen object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memoria._support.ranges import check_seconds, check_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreConfig:
+    """Settings of the way to the database.
+
+    Attributes
+    ----------
+    connect_timeout_s
+        Time to open a connection; seconds, > 0.
+    query_timeout_s
+        Server-side limit of one query; seconds, > 0.
+    max_retries
+        Retries of a query that failed for a passing reason; 0 to 10.
+    retry_base_s
+        First wait between tries, doubled each time, with jitter; seconds, > 0.
+    max_sessions
+        Sessions in use at once; at most the size of the driver's pool.
+    max_recalls
+        Recalls of one retriever at work at once, 1 to 10,000; further ones wait, in the order in
+        which their questions are embedded. More than the server and this process have processors
+        for makes all of them late.
+    """
+
+    connect_timeout_s: float = 5.0
+    query_timeout_s: float = 10.0
+    max_retries: int = 3
+    retry_base_s: float = 0.05
+    max_sessions: int = 50
+    max_recalls: int = 8
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        for name in ("connect_timeout_s", "query_timeout_s", "retry_base_s"):
+            check_seconds(name, getattr(self, name))
+        check_whole("max_retries", self.max_retries, 0, 10)
+        check_whole("max_sessions", self.max_sessions, 1, 10_000)
+        check_whole("max_recalls", self.max_recalls, 1, 10_000)

@@ -1,0 +1,95 @@
+"""Load query texts from ``cypher/``, and check each one once.
+
+In: a name such as ``strategies.level``. Out: its text, mode and declared parameters.
+The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, LiteralString, cast
+
+from memoria.errors import ConfigError
+
+_HEADER = re.compile(r"// (name|mode|params|returns): ?(.*)")
+_PARAM = re.compile(r"\$p\.([a-z_]+)")
+_BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a label that varies, not a parameter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A query as its file states it.
+
+    Attributes
+    ----------
+    name
+        Folder and file name, such as ``strategies.level``.
+    mode
+        ``read``, ``write``, or ``schema`` for statements about indexes.
+    params
+        Keys of the one parameter map ``$p``.
+    returns
+        Names of the columns.
+    text
+        The Cypher, without its header.
+    """
+
+    name: str
+    mode: Literal["read", "write", "schema"]
+    params: frozenset[str]
+    returns: tuple[str, ...]
+    text: LiteralString
+
+
+def root() -> Path:
+    """Folder that holds the query files."""
+    here = Path(__file__).parent
+    installed = here / "_cypher"
+    return installed if installed.is_dir() else here.parent / "cypher"
+
+
+@cache
+def load(name: str) -> Query:
+    """Read and check the query called ``name``.
+
+    Raises
+    ------
+    ConfigError
+        There is no such file, or its header and its text disagree.
+    """
+    path = root().joinpath(*name.split(".")).with_suffix(".cypher")
+    if not path.is_file():
+        raise ConfigError(f"no query {name}: memoria is not installed completely")
+    return parse(path.read_text(encoding="utf-8"), name)
+
+
+def parse(text: str, name: str) -> Query:
+    """Check the text of the query file called ``name``; see `load`."""
+    head: dict[str, str] = {}
+    lines = text.splitlines()
+    body = [line for line in lines if not line.lstrip().startswith("//")]
+    for line in lines:
+        if match := _HEADER.fullmatch(line):
+            head[match[1]] = match[2].strip()
+    if set(head) != {"name", "mode", "params", "returns"} or head["name"] != name:
+        raise ConfigError(f"{name}: its header must state its own name, mode, params and returns")
+    if head["mode"] not in ("read", "write", "schema"):
+        raise ConfigError(f"{name}: unknown mode {head['mode']}")
+    cypher = "\n".join(body).strip()
+    declared, used = frozenset(_names(head["params"])), frozenset(_PARAM.findall(cypher))
+    if declared != used or _BARE_PARAM.search(cypher):
+        raise ConfigError(f"{name}: declares {sorted(declared)} but uses {sorted(used)}, all of $p")
+    return Query(
+        name=name,
+        mode=cast(Literal["read", "write", "schema"], head["mode"]),
+        params=declared,
+        returns=_names(head["returns"]),
+        text=cast(LiteralString, cypher),  # type: ignore[redundant-cast]  # some checkers need it
+    )
+
+
+def _names(line: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in line.split(",") if part.strip())

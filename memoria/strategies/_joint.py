@@ -1,0 +1,251 @@
+"""A run in which the energy of all seeds meets: what strategies of that kind share.
+
+In: what arrives over edges, step by step. Out: activations, and for each activated memory the
+strongest chain of edges that leads to it. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memoria.strategies._edges import Edge
+from memoria.strategies.base import Outcome, Question, Spread, Step
+from memoria.types import Activation, Contribution, EndReason, Hop, Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Route:
+    """A way from a seed, and how much of its energy came by this way alone."""
+
+    seed_id: str
+    edges: tuple[Edge, ...]
+    energy: float
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (self.seed_id, *(edge.target for edge in self.edges))
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return (-self.energy, len(self.edges), self.ids)
+
+
+class JointRun(ABC):
+    """State of a run from all seeds. A strategy adds `ask` and `absorb`, and calls the rest.
+
+    Parameters
+    ----------
+    question
+        What the run starts from.
+    charges
+        Id of each seed -> the energy it starts with, >= 0.
+    mark
+        `Activation.source` of what the run reaches.
+
+    Attributes
+    ----------
+    charges
+        Id of each seed -> the energy it starts with.
+    activation
+        Id -> energy gathered so far; of seeds that were found, and of what received any.
+    steps
+        Steps taken.
+    over
+        Whether the run has ended.
+    """
+
+    def __init__(self, question: Question, charges: Mapping[str, float], *, mark: str) -> None:
+        self.question = question
+        self.charges = dict(charges)
+        self.activation = dict(charges)
+        self.steps = 0
+        self.over = False
+        self._mark = mark
+        self._found: frozenset[str] | None = None
+        self._received: dict[str, list[Contribution]] = {}
+        self._routes = {
+            seed: _Route(seed_id=seed, edges=(), energy=charge) for seed, charge in charges.items()
+        }
+        self._passed: set[str] = set()
+        self._activations: dict[str, list[Activation]] = {}
+
+    @abstractmethod
+    def ask(self) -> Step | None:
+        """Say what to ask next; None when the run is over."""
+
+    @abstractmethod
+    def absorb(self, record: Mapping[str, Any]) -> list[Path]:
+        """Take the answer to the last step; return the paths, with the last."""
+
+    def cut(self) -> list[Path]:
+        """End with what was gathered so far."""
+        return [] if self.over else self.end(self.results(), "truncated")
+
+    def parts(self) -> dict[str, Spread]:
+        """Never divide: the seeds share their energy."""
+        return {}
+
+    def outcome(self, seed_id: str) -> Outcome:
+        """Say how far the run has come; every seed goes as far as the others."""
+        activations = tuple(self._activations.get(seed_id, ()))
+        return Outcome(
+            found=None if self._found is None else seed_id in self._found,
+            over=self.over,
+            steps=self.steps,
+            nodes=len(activations),
+            activations=activations,
+        )
+
+    def gathered(self) -> list[Activation]:
+        """Return what every memory has gathered so far, highest first, then by id."""
+        return self._entries(JointRun.results(self))
+
+    def results(self) -> Mapping[str, Mapping[str, float]]:
+        """Return what is activated now: id -> the shares that its energy is the sum of.
+
+        Without an override: what the seed started with, and what was received.
+        """
+        return {
+            node: {"start": self.charges.get(node, 0.0), "received": self._sum_received(node)}
+            for node in self.activation
+        }
+
+    def begin(self, found: Iterable[str]) -> None:
+        """Take note of which seeds exist; the others have no part in the run."""
+        if self._found is None:
+            self._found = frozenset(found)
+            for missing in self.charges.keys() - self._found:
+                del self.activation[missing], self._routes[missing]
+
+    def receive(self, arrived: Iterable[tuple[Edge, float, float]]) -> dict[str, float]:
+        """Take all that arrives in one step: (edge, energy of its source, what arrives).
+
+        Returns
+        -------
+        dict
+            Id -> what arrived there in this step, in all.
+        """
+        self.steps += 1
+        wave: dict[str, float] = {}
+        routes: dict[str, _Route] = {}
+        for edge, energy_in, energy_out in sorted(arrived, key=lambda item: item[0].order):
+            for gathered in (wave, self.activation):
+                gathered[edge.target] = gathered.get(edge.target, 0.0) + energy_out
+            self._passed.add(edge.source)
+            self._received.setdefault(edge.target, []).append(
+                Contribution(
+                    step=self.steps,
+                    source=edge.source,
+                    relation=edge.relation,
+                    direction=edge.direction,
+                    weight=edge.weight,
+                    energy_in=energy_in,
+                    energy_out=energy_out,
+                )
+            )
+            known = routes.get(edge.target) or self._routes.get(edge.target)
+            route = self._extended(edge, energy_in, energy_out)
+            if route is not None and (known is None or route.order < known.order):
+                routes[edge.target] = route
+        self._routes |= routes
+        return wave
+
+    def end(
+        self,
+        results: Mapping[str, Mapping[str, float]],
+        reason: EndReason | None = None,
+        *,
+        unspread: Iterable[str] = (),
+    ) -> list[Path]:
+        """End the run; return a path for each seed and result, less those inside another.
+
+        Parameters
+        ----------
+        results
+            As from `results`; of a seed that is not among them, its start counts.
+        reason
+            Why all paths end; None: each by itself.
+        unspread
+            Memories whose energy got no step to go on in; their paths end with ``max_depth``.
+        """
+        self.over = True
+        seeds = self.charges.keys() if self._found is None else self._found
+        starts = {seed: {"start": self.charges[seed]} for seed in sorted(seeds)}
+        shares = {**starts, **results}
+        entries = self._entries(shares)
+        energies = {entry.id: entry.energy for entry in entries}
+        for entry in entries:
+            self._activations.setdefault(self._routes[entry.id].seed_id, []).append(entry)
+        routes = [self._routes[node] for node in sorted(shares)]
+        inside = {route.ids[:length] for route in routes for length in range(1, len(route.ids))}
+        last = frozenset(unspread)
+        return [
+            self._path(route, energies, reason or self._reason(route, last))
+            for route in routes
+            if route.ids not in inside
+        ]
+
+    def _entries(self, shares: Mapping[str, Mapping[str, float]]) -> list[Activation]:
+        entries = [
+            Activation(
+                id=node,
+                energy=math.fsum(shares[node].values()),
+                source="seed" if node in self.charges else self._mark,
+                shares=shares[node],
+                contributions=tuple(self._received.get(node, ())),
+            )
+            for node in shares
+        ]
+        return sorted(entries, key=lambda entry: (-entry.energy, entry.id))
+
+    def _extended(self, edge: Edge, energy_in: float, energy_out: float) -> _Route | None:
+        """Return the way over this edge; None for a seed, a circle, or what carries nothing."""
+        before = self._routes[edge.source]
+        if edge.target in self.charges or edge.target in before.ids:
+            return None
+        if energy_in <= 0 or energy_out <= 0:
+            return None
+        energy = before.energy * (energy_out / energy_in)
+        return _Route(seed_id=before.seed_id, edges=(*before.edges, edge), energy=energy)
+
+    def _reason(self, route: _Route, unspread: frozenset[str]) -> EndReason:
+        node = route.ids[-1]
+        if node in unspread:
+            return "max_depth"
+        return "dead_end" if node in self._passed else "below_threshold"
+
+    def _path(self, route: _Route, energies: Mapping[str, float], reason: EndReason) -> Path:
+        """Lead along a route; a memory on it that is no result has what it gathered."""
+
+        def energy_of(node: str) -> float:
+            return energies.get(node, self.activation[node])
+
+        hops = tuple(
+            Hop(
+                source=edge.source,
+                target=edge.target,
+                relation=edge.relation,
+                direction=edge.direction,
+                weight=edge.weight,
+                tags=edge.tags,
+                tag_similarity=1.0,
+                degree=edge.degree,
+                energy_in=energy_of(edge.source),
+                energy_out=energy_of(edge.target),
+            )
+            for edge in route.edges
+        )
+        return Path(
+            seed_id=route.seed_id,
+            hops=hops,
+            memories=(),
+            end_reason=reason,
+            energy=energy_of(route.ids[-1]),
+        )
+
+    def _sum_received(self, node: str) -> float:
+        return math.fsum(entry.energy_out for entry in self._received.get(node, ()))

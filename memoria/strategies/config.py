@@ -1,0 +1,83 @@
+"""Settings of the exploration: one frozen object."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from memoria._support.ranges import check_one_of, check_positive, check_whole, check_within
+
+# The strategies that have a name; `memoria.strategies` holds them.
+STRATEGY_NAMES = ("transfer", "lif", "anchor", "synapse")
+
+
+class AnyStrategy(Protocol):
+    """What these settings know of a `memoria.strategies.Strategy`, checked where it is used."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+
+    @property
+    def start(self) -> Any:
+        """Begin a run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreConfig:
+    """Settings of the exploration (source: 001, section 2).
+
+    Depth, activation, tags, branches and round trips are those of transfer energy; another strategy
+    holds its own settings.
+
+    Attributes
+    ----------
+    strategy
+        How energy moves: ``transfer``, ``lif``, ``anchor``, ``synapse``, or an object such as
+        ``LeakyIntegrateAndFire(fire_threshold=0.4)``.
+    max_depth
+        Hops from a seed, at most; 1 to 20.
+    min_activation
+        Energy a memory must exceed to be reached; >= 0.
+    tag_sim_floor
+        Tag similarity of an edge that shares no tag with the query; 0 to 1.
+    max_branches
+        Neighbours taken per memory and level, at most; 1 to 100.
+    max_weight
+        Larger weights count as this; > 0.
+    seeds_per_session
+        Explorations that share a session and its level queries; None: 1 when streaming
+        explorations, all in ``recall``.
+    transactions
+        ``auto``: auto-commit reads with memoria's own retry, one round trip a query.
+        ``managed``: the driver's ``execute_read`` with its retry policy, three round trips.
+    round_trips
+        ``level``: a query a level. ``single``: one for all levels, for a database far away; the
+        same result, but a deadline that ends it leaves nothing but the seeds. Neo4j 5 can't, and is
+        asked level by level.
+    """
+
+    strategy: str | AnyStrategy = "transfer"
+    max_depth: int = 5
+    min_activation: float = 0.005
+    tag_sim_floor: float = 0.15
+    max_branches: int = 3
+    max_weight: float = 1.0
+    seeds_per_session: int | None = None
+    transactions: Literal["auto", "managed"] = "auto"
+    round_trips: Literal["level", "single"] = "level"
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        if not callable(getattr(self.strategy, "start", None)):
+            check_one_of("strategy", self.strategy, STRATEGY_NAMES)
+        check_whole("max_depth", self.max_depth, 1, 20)
+        check_within("min_activation", self.min_activation, 0.0, math.inf)
+        check_within("tag_sim_floor", self.tag_sim_floor, 0.0, 1.0)
+        check_whole("max_branches", self.max_branches, 1, 100)
+        check_positive("max_weight", self.max_weight)
+        if self.seeds_per_session is not None:
+            check_whole("seeds_per_session", self.seeds_per_session, 1, 1_000)
+        check_one_of("transactions", self.transactions, ("auto", "managed"))
+        check_one_of("round_trips", self.round_trips, ("level", "single"))
