@@ -1,7 +1,11 @@
-"""The pages of the documentation that are made from the code; a hook of mkdocs.
+"""The reference pages, made from the code; a program that writes them, and a hook of mkdocs.
 
-Settings, errors, the command line and the list of public names are read from the package when
-the site is built, so they can't be out of date. What lacks documentation ends the build.
+The pages in ``docs/reference`` are committed, so that they can be read on a code host. Settings
+and errors stand there in full. Of the commands and the public names, a committed page has the
+summaries only; the site that mkdocs builds has their options and docstrings in full. A test
+compares the committed pages with the code, and a name without documentation ends the build.
+
+    python scripts/docs_pages.py    # write docs/reference anew
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import typer.main
@@ -18,6 +24,15 @@ import typer.main
 import memoria
 from memoria import errors
 from memoria.cli import all_commands, app
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+NOT_BUILT = (
+    "This page has the summaries only. The whole of it is in the documentation that "
+    "`scripts/docs` builds"
+)
+
+FOR_CONTRIBUTORS = ("project/", "benchmarks/levers")
 
 CONFIGS = (
     memoria.RetrieverConfig,
@@ -84,23 +99,47 @@ class UndocumentedError(Exception):
     """Something public has no documentation to make a page of."""
 
 
-def on_files(files: Any, config: Any) -> Any:
-    """Add the pages to the site (called by mkdocs)."""
-    from mkdocs.structure.files import File
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Replace a committed page by the form that it has in the site (called by mkdocs)."""
+    name = page.file.src_uri
+    if name.startswith(FOR_CONTRIBUTORS):
+        page.meta["search"] = {"boost": 0.1}  # found, but below the pages for users
+    if name == "changelog.md":
+        return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    if name.startswith("reference/"):
+        return pages()[name.removeprefix("reference/").removesuffix(".md")]
+    return markdown
 
-    for name, text in pages().items():
-        files.append(File.generated(config, f"reference/{name}.md", content=text))
-    return files
 
-
+@cache
 def pages() -> dict[str, str]:
-    """Make every page: name below ``reference/`` -> Markdown."""
+    """Make every page as the site has it: name below ``reference/`` -> Markdown."""
     return {
         "configuration": configuration_page(CONFIGS),
         "errors": errors_page(),
         "command-line": command_line_page(),
         **{f"api/{name}": api_page(title, names) for name, (title, names) in API.items()},
     }
+
+
+def committed_pages() -> dict[str, str]:
+    """Make every page as it is committed: name below ``reference/`` -> Markdown."""
+    return {
+        "configuration": configuration_page(CONFIGS),
+        "errors": errors_page(),
+        "command-line": command_line_summary(),
+        **{f"api/{name}": api_summary(title, names) for name, (title, names) in API.items()},
+    }
+
+
+def main() -> None:
+    """Write the committed pages, and delete those that no page of the code's stands for."""
+    texts = {REFERENCE / f"{name}.md": text for name, text in committed_pages().items()}
+    for old in set(REFERENCE.rglob("*.md")) - set(texts):
+        old.unlink()
+    for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def configuration_page(configs: Iterable[type]) -> str:
@@ -131,14 +170,17 @@ def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
         default = "its defaults"
     else:
         default = f"`{field.default_factory.__qualname__}()`"
-    cells = [f"`{field.name}`", _type_text(kind), default, effects[field.name]]
+    effect = effects[field.name]
+    if config is memoria.RelevanceConfig:
+        effect += f" In the default profile: {getattr(config.default(), field.name):.4g}."
+    cells = [f"`{field.name}`", _type_text(kind), default, effect]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _type_text(kind: Any) -> str:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         return f"[`{kind.__name__}`](#{kind.__name__.lower()})"
-    text = kind.__name__ if isinstance(kind, type) else str(kind)
+    text = kind.__name__ if isinstance(kind, type) else re.sub(r"memoria[.\w]*\.", "", str(kind))
     if literal := re.fullmatch(r"typing\.Literal\[(.*)\]", text):
         return ", ".join(f"`{value.strip()}`" for value in literal[1].split(","))
     return f"`{text}`"
@@ -150,7 +192,7 @@ def errors_page() -> str:
     parts = [
         "# Errors\n",
         "Everything that memoria raises on purpose is a `MemoriaError`; messages say what to do. "
-        "Finding nothing is no error, but an empty result. Parameters of a query, and so the "
+        "Finding nothing is not an error: the result is empty. Parameters of a query, and so the "
         "texts of memories, never enter a message or a log.\n",
         f"```text\n{inspect.cleandoc(tree)}\n```\n",
         "| error | meaning | the same call may succeed later |",
@@ -215,13 +257,46 @@ def _parameter_table(command: Any, context: Any, name: str) -> list[str]:
     return [*rows, ""]
 
 
+def command_line_summary() -> str:
+    """Name every command with the first paragraph of its help."""
+    parts = [
+        "# Command line reference\n",
+        f"{NOT_BUILT}, and `memoria COMMAND --help` prints it. Tasks, exit codes and the form of "
+        "the JSON: [the guide](../command-line.md).\n",
+    ]
+    for name, command in all_commands().items():
+        parts += [f"## memoria {name}\n", paragraphs(_help_text(command, name))[0] + "\n"]
+    return "\n".join(parts)
+
+
 def api_page(title: str, names: Sequence[str]) -> str:
     """Make a page of public names, filled in by mkdocstrings from their docstrings."""
+    blocks = "\n".join(
+        f"[](){{#{name.lower()}}}\n\n::: {_identifier(name)}\n" for name in _documented(names)
+    )
+    return f"# {title}\n\nAll names of this page come from `memoria`.\n\n{blocks}"
+
+
+def api_summary(title: str, names: Sequence[str]) -> str:
+    """Make the committed form of such a page: summaries, and where each docstring stands."""
+    parts = [
+        f"# {title}\n",
+        "All names of this page come from `memoria`.",
+        f"{NOT_BUILT}, and in the docstrings of the files named.\n",
+    ]
+    for name in _documented(names):
+        value = getattr(memoria, name)
+        file = Path(inspect.getfile(inspect.unwrap(value))).relative_to(ROOT).as_posix()
+        parts += [f"## {name}\n", paragraphs(inspect.getdoc(value) or "")[0] + "\n"]
+        parts.append(f"In [`{file}`](../../../{file}).\n")
+    return "\n".join(parts)
+
+
+def _documented(names: Sequence[str]) -> Sequence[str]:
     for name in names:
         if not inspect.getdoc(getattr(memoria, name)):
             raise UndocumentedError(f"memoria.{name} has no docstring")
-    blocks = "\n".join(f"::: {_identifier(name)}\n" for name in names)
-    return f"# {title}\n\nAll names of this page come from `memoria`.\n\n{blocks}"
+    return names
 
 
 def _identifier(name: str) -> str:
@@ -232,22 +307,34 @@ def _identifier(name: str) -> str:
 
 def summary(kind: type) -> str:
     """Return the first paragraph of a class's docstring."""
-    return _paragraphs(kind)[0]
+    return _paragraphs_of(kind)[0]
 
 
 def advice(kind: type) -> str:
     """Return what follows the first paragraph of a class's docstring, before its sections."""
-    rest = _paragraphs(kind)[1:]
+    rest = _paragraphs_of(kind)[1:]
     if not rest:
         raise UndocumentedError(f"the docstring of {kind.__name__} does not say what to do")
-    return " ".join(rest).replace("``", "`")
+    return " ".join(rest)
 
 
-def _paragraphs(kind: type) -> list[str]:
+def _paragraphs_of(kind: type) -> list[str]:
     if not kind.__doc__ or kind.__doc__.startswith(f"{kind.__name__}("):  # a dataclass's own
         raise UndocumentedError(f"{kind.__name__} has no docstring")
     body = re.split(r"\n[^\n]+\n-{3,}\n", inspect.cleandoc(kind.__doc__), maxsplit=1)[0]
-    return [" ".join(part.split()) for part in body.strip().split("\n\n")]
+    return paragraphs(body)
+
+
+def paragraphs(text: str) -> list[str]:
+    r"""Return the paragraphs of a docstring as Markdown.
+
+    References to the source documents are left out: who reads the pages does not have those.
+
+    >>> paragraphs("Spread ``energy`` (source: 001,\nsection 2).\n\nReads only.")
+    ['Spread `energy`.', 'Reads only.']
+    """
+    text = re.sub(r"\s+\(sources?: [^)]*\)", "", text).replace("``", "`")
+    return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
 
 def attributes(kind: type) -> dict[str, str]:
@@ -274,5 +361,9 @@ def attributes(kind: type) -> dict[str, str]:
             found.update(dict.fromkeys(names, ""))
         else:
             for name in names:
-                found[name] = f"{found[name]} {line.strip()}".strip().replace("``", "`")
-    return found
+                found[name] = f"{found[name]} {line.strip()}".strip()
+    return {name: paragraphs(text)[0] for name, text in found.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -6,8 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,19 +17,20 @@ from memoria.jsonl import parse_line
 from memoria.local import LocalNeo4j
 from memoria.plain import explorations_from
 from tests.docs.blocks import Block, commands_of, output_matches, read_blocks
+from tests.docs.hosted_model import HostedModel
 
 ROOT = Path(__file__).parents[2]
 INTERPRETER = Path(__file__).parent / "interpreter.py"
 CYPHER_SHELL = Path(__file__).parent / "cypher_shell.py"
 SHOWN_URI = "bolt://localhost:7687"
+# Pages of one row are followed one after the other, by one reader: they share its server.
 PAGES = [
-    "README.md",
-    "docs/tutorial.md",
-    "docs/algorithm.md",
-    "docs/strategies.md",
-    "docs/command-line.md",
-    "docs/linking.md",
-    "docs/learning.md",
+    ("README.md",),
+    ("docs/tutorial.md",),
+    ("docs/memories.md", "docs/architecture.md"),
+    ("docs/recipes.md",),
+    ("docs/strategies.md",),
+    ("docs/algorithm.md", "docs/command-line.md", "docs/linking.md", "docs/learning.md"),
 ]
 # Commands of a page run beside these, as in a clone.
 SHOWN_TO_COMMANDS = ["cypher", "memoria", "scripts", "docker-compose.yml"]
@@ -50,6 +52,7 @@ class Reader:
         }
         self.printed = ""
         self._interpreter: subprocess.Popen[str] | None = None
+        self._embeddings: HostedModel | None = None
 
     def follow(self, block: Block) -> None:
         match block.verb:
@@ -103,9 +106,9 @@ class Reader:
     def _python(self, block: Block) -> None:
         code = block.code
         if block.verb == "given":
-            known = self._server()
+            known = self._names_given()
             names = block.argument.replace(",", " ").split()
-            code = "".join(f"{name} = {known[name]!r}\n" for name in names) + code
+            code = "".join(f"{name} = {known[name]()!r}\n" for name in names) + code
         if self._interpreter is None:
             self._interpreter = subprocess.Popen(
                 [sys.executable, str(INTERPRETER)],
@@ -124,6 +127,22 @@ class Reader:
         assert answer, f"{block.place}: the interpreter ended"
         self.printed, error = json.loads(answer)
         assert error is None, f"{block.place}: {error}"
+
+    def _names_given(self) -> dict[str, Callable[[], str]]:
+        """What a block may use that it does not define, and how to make it."""
+        return {
+            **{name: partial(self._of_server, name) for name in ("uri", "user", "password")},
+            "embeddings_url": self._embeddings_url,
+            "api_key": lambda: HostedModel.KEY,
+        }
+
+    def _of_server(self, name: str) -> str:
+        return self._server()[name]
+
+    def _embeddings_url(self) -> str:
+        """Address of a stand-in for a hosted model; started once."""
+        self._embeddings = self._embeddings or HostedModel()
+        return self._embeddings.url
 
     def _server(self) -> dict[str, str]:
         """The local server that the page has started."""
@@ -149,6 +168,8 @@ class Reader:
     def close(self) -> None:
         if self._interpreter is not None:
             self._interpreter.communicate(timeout=60)
+        if self._embeddings is not None:
+            self._embeddings.close()
         subprocess.run(
             [sys.executable, "-m", "memoria", "down"],
             env=self.environ,
@@ -182,10 +203,11 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
 
 
 @pytest.mark.timeout(900)  # a page starts a server and some twenty programs
-@pytest.mark.parametrize("page", PAGES)
-def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path) -> None:
-    blocks = read_blocks(ROOT / page)
-    assert blocks
+@pytest.mark.parametrize("pages", PAGES, ids=" ".join)
+def test_every_code_block_of_the_pages_runs(pages: tuple[str, ...], tmp_path: Path) -> None:
     with reader(tmp_path) as following:
-        for block in blocks:
-            following.follow(block)
+        for page in pages:
+            blocks = read_blocks(ROOT / page)
+            assert blocks
+            for block in blocks:
+                following.follow(block)

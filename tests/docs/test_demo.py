@@ -33,5 +33,6 @@ def test_recording_of_the_demo(tmp_path: Path) -> None:
         subprocess.run(
             [sys.executable, "-m", "memoria", "down"], env=environ, timeout=120, check=True
         )
-    recording = (ROOT / "docs" / "demo.txt").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
+    [recording] = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert masked(done.stdout) == masked(recording)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "sources.md"
+PAGE = ROOT / "docs" / "project" / "sources.md"
 FILES = [path for path in ROOT.glob("tests/**/test_*.py") if path != Path(__file__)]
 TESTS = {name for path in FILES for name in re.findall(r"def test_(\w+)", path.read_text("utf-8"))}
 SECTIONS = ("000", "001", "002", "003", "004")
