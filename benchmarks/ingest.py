@@ -58,7 +58,7 @@ async def run(options: argparse.Namespace) -> None:
         Relation(source=a.id, target=b.id, weight=rng.uniform(0.25, 1), tags=a.tags)
         for a, b in (rng.sample(plain, 2) for _ in range(options.edges))
     ]
-    config = StoreConfig()
+    config = StoreConfig(query_timeout_s=120.0)
     async with opened(options, config) as driver:
         store = Store(driver, database=options.database, config=config)
         await apply_schema(store, dimensions=384, embedder=None)
