@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+FOLDERS = ("memoria", "benchmarks", "scripts")
 MODULE_LINES = (250, 400)
 FUNCTION_LINES = (40, 60)
 PARAMETERS = 6
@@ -68,7 +69,7 @@ def is_command(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool
 
 def main() -> int:
     """Print what was found; 1 when a hard limit is passed."""
-    paths = [*ROOT.glob("memoria/**/*.py"), *ROOT.glob("scripts/**/*.py")]
+    paths = [path for folder in FOLDERS for path in ROOT.glob(f"{folder}/**/*.py")]
     findings = [finding for path in sorted(paths) for finding in check_module(path)]
     for is_error, text in findings:
         print(("error: " if is_error else "note: ") + text)

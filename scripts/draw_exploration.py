@@ -1,6 +1,6 @@
 """Draw one exploration of the sample memory: ``docs/images/exploration.svg``.
 
-    python scripts/draw_exploration.py
+    scripts/docs picture
 
 Starts a throw-away Neo4j, loads the sample, explores from one fixed seed without an embedder, and
 draws what came back. The same on every machine: nothing that is drawn depends on time or on a

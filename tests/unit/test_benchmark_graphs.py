@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.benchmark.cases import SEEDS, make_cases, make_questions
-from scripts.benchmark.files import graph_folder, read_graph
-from scripts.benchmark.graphs import DIMENSIONS, MEAN_DEGREE, Graph, power_law, sparse
-from scripts.benchmark.load import memories, relations
+from benchmarks.race.cases import SEEDS, make_cases, make_questions
+from benchmarks.race.files import graph_folder, read_graph
+from benchmarks.race.graphs import DIMENSIONS, MEAN_DEGREE, Graph, power_law, sparse
+from benchmarks.race.load import memories, relations
 
 COLUMNS = ("source", "target", "weight", "relation", "tags")
 

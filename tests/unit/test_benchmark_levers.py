@@ -1,40 +1,66 @@
-"""The levers of the benchmark: the truth that searches are compared with, and the report."""
+"""The levers of the benchmark: both sides must answer the same, and the page has every table."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pytest
 
-from scripts.benchmark.cases import make_questions
-from scripts.benchmark.graphs import CHUNK, power_law
-from scripts.benchmark.lever_report import markdown, save
-from scripts.benchmark.load import memories
-from scripts.benchmark.nearest import nearest
-
-
-def test_the_true_nearest_are_those_of_a_sort_of_all() -> None:
-    graph = power_law(5 * (CHUNK + 200), embedded=CHUNK + 100)
-    written = [memory for chunk in memories(graph) for memory in chunk][: graph.embedded]
-    vectors = np.array([memory.embedding for memory in written])
-    questions = make_questions(graph, 5)
-    for count in (40, 7_000, CHUNK + 50):
-        for question, found in zip(questions, nearest(graph, questions, count), strict=True):
-            order = np.argsort(-(vectors[:count] @ question.vector), kind="stable")[:5]
-            assert found == {written[node].id for node in order.tolist()}
+from benchmarks.levers.lever import Lever, pull
+from benchmarks.levers.page import markdown
+from benchmarks.race.contender import DisagreementError
+from memoria._support.progress import silent
 
 
-def test_fewer_memories_than_five_are_all_nearest() -> None:
-    graph = power_law(1_000, embedded=200)
-    [found] = nearest(graph, make_questions(graph, 1), 3)
-    assert found == {"m0000000", "m0000001", "m0000002"}
+async def test_each_side_of_a_lever_goes_first_in_turn_and_the_warm_up_does_not_count() -> None:
+    asked: list[tuple[str, int]] = []
+
+    async def ours(case: int) -> int:
+        asked.append(("ours", case))
+        return case
+
+    async def other(case: int) -> int:
+        asked.append(("other", case))
+        return case
+
+    lever = Lever(kept="this", against="that", cases=[0, 1, 2], ours=ours, other=other, warm_up=1)
+    found = await pull(lever, silent)
+    assert asked == [
+        ("other", 0),
+        ("ours", 0),
+        ("ours", 1),
+        ("other", 1),
+        ("other", 2),
+        ("ours", 2),
+    ]
+    assert len(found.each_ours_ms) == len(found.each_other_ms) == 2
 
 
-def test_the_report_has_every_table(tmp_path: Path) -> None:
-    search = {"way": "one", "limit": 5, "hits": 5.0, "found": 0.99, "p50_ms": 2.5}
+async def test_a_lever_whose_sides_differ_counts_for_nothing() -> None:
+    async def ours(case: int) -> int:
+        return case
+
+    async def other(case: int) -> int:
+        return case + 1
+
+    lever = Lever(kept="this", against="that", cases=[0], ours=ours, other=other, warm_up=0)
+    with pytest.raises(DisagreementError, match="this / that"):
+        await pull(lever, silent)
+
+
+def test_the_page_has_every_table_and_says_which_commit_was_measured() -> None:
     record: dict[str, Any] = {
+        "environment": {
+            "commit": "abc1234",
+            "neo4j": "1",
+            "driver": "2",
+            "python": "3",
+            "cores": 2,
+            "load_start": "0.0, 0.0, 0.0",
+            "load_end": "0.1, 0.0, 0.0",
+        },
+        "settings": {"arguments": "--quick", "took_s": 60.0},
+        "graph": "whole recalls, 2,000 memories",
         "levers": [
             {
                 "kept": "ours",
@@ -44,41 +70,20 @@ def test_the_report_has_every_table(tmp_path: Path) -> None:
                 "ratio": "2 (1.5 to 2.5)",
             }
         ],
-        "profiles": [
-            {"query": "one", "operators": [{"operator": "Filter", "hits": 75, "rows": 4}]}
-        ],
-        "searches": {
-            "memories": 2_000,
-            "small": 40,
-            "large_scope": [search],
-            "small_scope": [{**search, "way": "another"}],
-            "index_mb": {"plain": 4.0, "quantised": 5.5},
-        },
-        "ingest": [
-            {"what": "edges", "batch": 1_000, "first": 900.4, "per_s": 12_000.0, "best": 13_000.0}
-        ],
         "delays": [
             {"delay_ms": 5, "round_trip_ms": 5.5, "recall_ms": 60.0, "trips": 4.0}
             | {"single_ms": 45.0, "ratio": "0.75 (0.7 to 0.8)"}
         ],
     }
-    lines = markdown(record).splitlines()
+    page = markdown(record)
+    assert "Made by `scripts/bench levers --quick` at commit abc1234 in 60 s" in page
+    lines = page.splitlines()
     for line in (
         "| ours | 1.0 | theirs | 2.0 | 2 (1.5 to 2.5) |",
-        "| one | Filter | 75 | 100 % | 4 |",
-        "| one | 5 | 5 | 0.990 | 2.5 |",
-        "| another | 5 | 5 | 0.990 | 2.5 |",
-        "The index takes 4.0 MB on disk, quantised 5.5 MB.",
-        "| edges | 1,000 | 900 | 12,000 | 13,000 |",
         "| 5 | 5.5 | 60.0 | 4 | 45.0 | 0.75 (0.7 to 0.8) |",
     ):
         assert line in lines
     rows = [line.count("|") for line in lines if line.startswith("|")]
     heads = [lines[at - 1].count("|") for at, line in enumerate(lines) if line.startswith("|---")]
-    assert heads == [6, 6, 6, 6, 6, 7]
+    assert heads == [6, 7]
     assert len(rows) == 3 * len(heads)
-    record["searches"]["index_mb"] = None  # what was written only is not on disk yet
-    assert "on disk" not in markdown(record)
-    save(record, tmp_path)
-    assert json.loads((tmp_path / "levers.json").read_text()) == record
-    assert (tmp_path / "levers.md").read_text() == markdown(record)

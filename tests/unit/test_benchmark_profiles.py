@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from scripts.benchmark.contender import Contender, Outcome
-from scripts.benchmark.meter import server_cpu_s
-from scripts.benchmark.profiles import client_profile
+from benchmarks.race.contender import Contender, Outcome
+from benchmarks.race.meter import server_cpu_s
+from benchmarks.race.profiles import client_profile
 
 
 def work(busy_s: float) -> None:

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoria._support.progress import silent
-from memoria.types import Seed
-from scripts.benchmark import names
-from scripts.benchmark.cases import Case
-from scripts.benchmark.contender import (
+from benchmarks.race import names
+from benchmarks.race.cases import Case
+from benchmarks.race.contender import (
     Contender,
     DisagreementError,
     Outcome,
@@ -20,13 +18,15 @@ from scripts.benchmark.contender import (
     reaches_as_much,
     same_paths,
 )
-from scripts.benchmark.cost import fit_cost, terms_of
-from scripts.benchmark.figures import common, ratio, share_of
-from scripts.benchmark.meter import Meter
-from scripts.benchmark.race import Limits, race
-from scripts.benchmark.record import recorded
-from scripts.benchmark.report import markdown
-from scripts.benchmark.targets import targets
+from benchmarks.race.meter import Meter
+from benchmarks.race.race import Limits, race
+from benchmarks.race.record import recorded
+from benchmarks.report.cost import fit_cost, terms_of
+from benchmarks.report.figures import common, ratio, share_of
+from benchmarks.report.page import markdown
+from benchmarks.report.targets import targets
+from memoria._support.progress import silent
+from memoria.types import Seed
 
 FOUND = {"s": {("s", "a"): 0.5, ("s", "a", "b"): 0.25}}
 REFERENCE = Outcome(
@@ -199,7 +199,7 @@ def run() -> dict[str, Any]:
             "plans_of_one_text": 2,
         },
     }
-    environment = {"neo4j": "1", "driver": "2", "python": "3", "cores": 2}
+    environment = {"commit": "abc1234", "neo4j": "1", "driver": "2", "python": "3", "cores": 2}
     environment |= {"load_start": "0.0, 0.0, 0.0", "load_end": "0.1, 0.0, 0.0"}
     settings = {"arguments": "--quick", "took_s": 60.0}
     return {"environment": environment, "settings": settings, "graphs": [explored, recalled]}
@@ -259,6 +259,7 @@ def test_plans_are_as_many_as_query_texts(run: dict[str, Any], kept: int, met: b
 
 def test_report_has_a_row_for_each_contender(run: dict[str, Any]) -> None:
     page = markdown(run)
+    assert "Made by `scripts/bench --quick` at commit abc1234 in 60 s" in page
     for graph in run["graphs"]:
         for name in graph["contenders"]:
             assert f"| {name}, results compared | 4" in page

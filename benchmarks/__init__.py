@@ -1,0 +1,1 @@
+"""What memoria costs, and beside what: the commands of ``scripts/bench``."""

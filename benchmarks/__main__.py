@@ -1,0 +1,40 @@
+"""The commands of ``scripts/bench``: which there are, and which one was asked for.
+
+In: the command line. Out: whatever the command writes.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+RACE = "race"
+# A command is a module with `main(arguments)`. It is imported only when it is asked for: most
+# commands need less than the race does.
+COMMANDS = {
+    RACE: ("benchmarks.race.command", "memoria beside its alternatives; runs without a name, too"),
+    "levers": ("benchmarks.levers.command", "settings that are a choice, each beside the other"),
+    "recall": ("benchmarks.recall", "stages of a recall, on LoCoMo"),
+    "strategies": ("benchmarks.strategies", "every strategy: times and answers, on LoCoMo"),
+    "context": ("benchmarks.context", "how much evidence a context holds, on LoCoMo"),
+    "month": ("benchmarks.month", "a simulated month of use and learning, on LoCoMo"),
+    "ingest": ("benchmarks.ingest", "memories and edges written per second, on your server"),
+    "link": ("benchmarks.link", "memories linked per second, on your server"),
+}
+
+
+def main() -> None:
+    """Run the command that the first argument names."""
+    name, rest = RACE, sys.argv[1:]
+    if rest and not rest[0].startswith("-"):
+        name, *rest = rest
+    if name not in COMMANDS:
+        sys.exit(f"scripts/bench: no command {name!r}; there are {', '.join(COMMANDS)}")
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print("commands of scripts/bench; `scripts/bench COMMAND --help` has the options of one:")
+        print("\n".join(f"  {each:<12}{does}" for each, (_, does) in COMMANDS.items()), end="\n\n")
+    import_module(COMMANDS[name][0]).main(rest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Measure how much evidence a context holds: memoria's packing against plain order.
+
+    scripts/bench context DATA_DIR [--questions 150] [--cosine 0.98]
+
+DATA_DIR holds what `benchmarks.locomo` reads. Starts a throw-away Neo4j and recalls each question
+that has an answer, seeds of kind Utterance, with the vectors supplied. The share of a question's
+evidence that stands inside 500, 1,000 and 2,000 tokens is averaged over the questions; intervals of
+95 % are bootstrapped over the questions. Every way counts tokens by the same estimate. The plain
+ways pay for the texts alone; memoria's contexts hold ids, kinds, dates, energies and the reason for
+each memory too. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import numpy as np
+from numpy.typing import NDArray
+
+import memoria
+from benchmarks import locomo
+from memoria._support.progress import progress_bars
+from memoria.context import estimate_tokens
+
+BUDGETS = (500, 1_000, 2_000)
+BASE = "plain: `ranked` by score, too long ones skipped"
+PACKED = "memoria's context"
+SAMPLES = 5_000
+
+
+def plain(
+    scored: Iterable[tuple[str, str]], budget: int, *, skip_too_long: bool = True
+) -> set[str]:
+    """Take (id, text) in the order given, a line each, as long as they fit."""
+    taken, left = set(), budget
+    for name, text in scored:
+        tokens = estimate_tokens(text + "\n")
+        if tokens <= left:
+            taken.add(name)
+            left -= tokens
+        elif not skip_too_long:
+            break
+    return taken
+
+
+def packed(
+    recall: memoria.Recall, budget: int, config: memoria.ContextConfig, *, hits: bool = True
+) -> set[str]:
+    """Pack as a recall does."""
+    paths = [path for found in recall.explorations for path in found.paths]
+    builder = memoria.ContextBuilder(budget, config=config)
+    for path in (*paths, *(recall.hits if hits else ())):
+        builder.add(path)
+    worth = {entry.memory.id: entry.score for entry in recall.ranked}
+    return {item.id for item in builder.build(worth=worth).items}
+
+
+def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
+    """Memories inside the budget, by each way to fill it."""
+    config = memoria.ContextConfig()
+    ranked = [(entry.memory.id, entry.memory.text) for entry in recall.ranked]
+    texts = dict(ranked) | {path.seed_id: path.memories[0].text for path in recall.hits}
+    found = [hit.id for hit in (*recall.seeds.seeds, *recall.seeds.runners_up)]
+    return {
+        "plain: `ranked` by score, ended by the first too long one": plain(
+            ranked, budget, skip_too_long=False
+        ),
+        BASE: plain(ranked, budget),
+        "plain: hits of the search by score, skipped likewise": plain(
+            ((name, texts[name]) for name in found), budget
+        ),
+        PACKED: packed(recall, budget, config),
+        "the same without the search's other hits": packed(recall, budget, config, hits=False),
+        "the same without the gate": packed(
+            recall, budget, replace(config, duplicate_overlap=None)
+        ),
+        'the same, `order="time"`': packed(recall, budget, replace(config, order="time")),
+        "the same, Markdown": packed(recall, budget, replace(config, format="markdown")),
+        "the same, JSON": packed(recall, budget, replace(config, format="json")),
+    }
+
+
+async def measure(
+    driver: neo4j.AsyncDriver, folder: Path, count: int | None, cosine: float | None
+) -> dict[tuple[str, int], list[float]]:
+    """Ask the questions: (way, budget) -> share of the evidence, one for each question."""
+    embedder = locomo.question_embedder(folder)
+    asked = [entry for entry in locomo.questions(folder) if entry["category"] != "adversarial"]
+    asked = asked[:: max(1, len(asked) // count)] if count else asked
+    config = memoria.RetrieverConfig(
+        context=memoria.ContextConfig(duplicate_cosine=cosine), budget_tokens=BUDGETS[-1]
+    )
+    shares: dict[tuple[str, int], list[float]] = {}
+    pack_s: list[float] = []
+    reasons: dict[str, int] = {}
+    with progress_bars() as progress:
+        for number, entry in enumerate(asked):
+            scope = entry["conversation"]
+            retriever = memoria.GraphRetriever(
+                driver, scope=scope, embedder=embedder, config=config
+            )
+            recall = await retriever.recall(entry["question"], kinds=["Utterance"])
+            pack_s.append(recall.trace.timings_s["pack"])
+            for item in recall.context.omitted:
+                reasons[item.reason] = reasons.get(item.reason, 0) + 1
+            gold = set(entry["gold"])
+            for budget in BUDGETS:
+                for way, taken in ways(recall, budget).items():
+                    shares.setdefault((way, budget), []).append(len(gold & taken) / len(gold))
+            progress("questions", number + 1, len(asked))
+    print(
+        f"\n{len(asked)} questions; packing took {1000 * statistics.median(pack_s):.1f} ms in the "
+        f"median, {1000 * float(np.percentile(pack_s, 95)):.1f} ms at 95 %; left out of "
+        f"{BUDGETS[-1]:,} tokens: {reasons}\n"
+    )
+    return shares
+
+
+def interval(values: NDArray[np.float64]) -> str:
+    """Mean and bootstrapped interval; percent."""
+    rng = np.random.default_rng(4)
+    means = [rng.choice(values, len(values)).mean() for _ in range(SAMPLES)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return f"{100 * values.mean():.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def table(shares: dict[tuple[str, int], list[float]]) -> None:
+    """Print each way, and memoria's difference from plain order, question by question."""
+    values: dict[Any, NDArray[np.float64]] = {key: np.array(row) for key, row in shares.items()}
+    print("| % of the evidence inside | " + " | ".join(f"{b:,} tokens" for b in BUDGETS) + " |")
+    print("|---" * (len(BUDGETS) + 1) + "|")
+    for way in dict.fromkeys(way for way, _ in shares):
+        cells = [interval(values[way, budget]) for budget in BUDGETS]
+        print(f"| {way} | " + " | ".join(cells) + " |")
+    gains = [interval(values[PACKED, budget] - values[BASE, budget]) for budget in BUDGETS]
+    print(f"| difference of {PACKED} from `ranked` by score | " + " | ".join(gains) + " |")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Load, ask, print."""
+    parser = argparse.ArgumentParser(prog="scripts/bench context", description=__doc__)
+    parser.add_argument("data", type=Path, metavar="DATA_DIR")
+    parser.add_argument("--questions", type=int, help="about so many, evenly spread; else all")
+    parser.add_argument("--cosine", type=float, help="duplicate_cosine, to time its query")
+    options = parser.parse_args(arguments)
+
+    async def run() -> dict[tuple[str, int], list[float]]:
+        async with locomo.served(options.data, locomo.question_embedder(options.data)) as driver:
+            return await measure(driver, options.data, options.questions, options.cosine)
+
+    table(asyncio.run(run()))

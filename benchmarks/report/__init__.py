@@ -1,0 +1,1 @@
+"""What the numbers of a race say: statistics, a page of tables, plots."""

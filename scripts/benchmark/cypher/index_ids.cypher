@@ -1,2 +1,0 @@
-// What an index is called on disk.
-SHOW INDEXES YIELD name, id RETURN name, id
