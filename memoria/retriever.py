@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -21,13 +20,12 @@ from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.graph.memories import Memories
 from memoria.graph.server import VECTOR, ServerFacts, check_embedder, probe
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.limiter import Limiter
-from memoria.strategies import strategy_of
+from memoria.strategies import RunInput, strategy_of
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
 
@@ -78,8 +76,12 @@ class GraphRetriever:
         self.count_tokens = count_tokens
         self.store = Store(driver, database=database, config=self.config.store)
         self._facts: ServerFacts | None = None
-        self._turns = Limiter(
-            self.config.store.max_recalls, of="recall", advice="raise max_recalls"
+        self._engine = Engine(
+            scope=self.scope,
+            embedder=embedder,
+            facts=lambda until: self.server_facts(until=until),
+            turns=Limiter(self.config.store.max_recalls, of="recall", advice="raise max_recalls"),
+            count_tokens=count_tokens,
         )
 
     async def __aenter__(self) -> Self:
@@ -148,8 +150,8 @@ class GraphRetriever:
             candidates = max(config.seeds.candidates, number)
             seeds = replace(config.seeds, max_seeds=number, candidates=candidates)
             config = replace(config, seeds=seeds)
-        call = RecallCall(query=query, query_tags=query_tags, kinds=kinds, config=config)
-        return await self._recaller(call).find_seeds()
+        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=config)
+        return await Recaller(self.store, self._engine, call).find_seeds()
 
     def explore_seeds(
         self,
@@ -247,8 +249,8 @@ class GraphRetriever:
             Neither vectors nor words could be searched, or every exploration failed.
         """
         settings = self._settings(config, budget_tokens, deadline_s)
-        call = RecallCall(query=query, query_tags=query_tags, kinds=kinds, config=settings)
-        return await self._recaller(call).run("group_end")
+        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
+        return await Recaller(self.store, self._engine, call).run(None)
 
     def recall_stream(
         self,
@@ -262,24 +264,12 @@ class GraphRetriever:
     ) -> Stream[Path, Recall]:
         """Do as `recall`, and iterate over the paths as they end; ``result`` is the `Recall`."""
         settings = self._settings(config, budget_tokens, deadline_s)
-        call = RecallCall(query=query, query_tags=query_tags, kinds=kinds, config=settings)
+        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
-            return await self._recaller(call).run("branch_end", emit)
+            return await Recaller(self.store, self._engine, call).run("branch_end", emit)
 
         return Stream(produce)
-
-    def _recaller(self, call: RecallCall) -> Recaller:
-        """Start the clock of one call."""
-        engine = Engine(
-            store=self.store,
-            scope=self.scope,
-            embedder=self.embedder,
-            facts=lambda until: self.server_facts(until=until),
-            turns=self._turns,
-            count_tokens=self.count_tokens,
-        )
-        return Recaller(engine, call)
 
     def _settings(
         self, config: RetrieverConfig | None, budget_tokens: int | None, deadline_s: float | None
@@ -315,16 +305,11 @@ class GraphRetriever:
 
         def request() -> ExploreRequest:
             now = asyncio.get_running_loop().time()
-            until = now + limit_s
             return ExploreRequest(
-                seeds=seeds,
-                scope=self.scope,
-                query_tags=tags,
-                config=settings,
+                input=RunInput(seeds=seeds, scope=self.scope, query_tags=tags, config=settings),
                 started=now,
-                until=until,
+                until=now + limit_s,
                 hydrate_at=hydrate_at,
-                memories=partial(Memories, self.store, scope=self.scope, until=until),
             )
 
         return request

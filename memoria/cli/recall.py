@@ -35,7 +35,7 @@ from memoria.cli.render import recall_summary, show_paths, summary
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
 from memoria.embed import DEFAULT_ONNX_MODEL
-from memoria.errors import MemoriaError
+from memoria.explore import in_order
 from memoria.plain import plain_explorations, plain_recall
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
@@ -158,10 +158,7 @@ def explore(
         retriever = GraphRetriever(store.driver, scope=scope, database=store.database)
         if as_json:
             async with retriever.explore_seeds(chosen, query_tags=tag or (), config=config) as ends:
-                done = {one.seed: one async for one in ends}
-            if (error := _common_error(list(done.values()))) is not None:
-                raise error
-            return tuple(done[seed] for seed in chosen)
+                return in_order(chosen, [one async for one in ends])
         async with retriever.stream_paths(chosen, query_tags=tag or (), config=config) as paths:
             await show_paths(paths, screen)
         return paths.result
@@ -180,12 +177,6 @@ def _seed(text: str) -> Seed:
     if id_ and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", score):
         return Seed(id=id_, score=float(score))
     return Seed(id=text, score=1.0)
-
-
-def _common_error(explorations: Sequence[Exploration]) -> MemoriaError | None:
-    """Return the first error where every exploration failed: then there is nothing to print."""
-    errors = [found.error for found in explorations if found.error is not None]
-    return errors[0] if errors and len(errors) == len(explorations) else None
 
 
 def _report(explorations: Sequence[Exploration], scope: str) -> None:

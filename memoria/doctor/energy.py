@@ -11,15 +11,14 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import partial
 
 from memoria._support.checks import check_id, check_scope
 from memoria.doctor.memories import show_memory
 from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
-from memoria.explore import ExploreRequest, Listener, explore
-from memoria.graph.memories import Memories
+from memoria.explore import ExploreRequest, explore_all
+from memoria.strategies import RunInput
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
 
@@ -97,7 +96,7 @@ def _is_usable(scope: str, node: str) -> bool:
 
 async def _explore(
     subject: Subject, scope: str, seeds: Sequence[Seed], config: ExploreConfig
-) -> list[Exploration]:
+) -> tuple[Exploration, ...]:
     """Explore as a recall does, without tags; in the order of the seeds.
 
     Raises
@@ -105,25 +104,17 @@ async def _explore(
     MemoriaError
         An exploration failed.
     """
-    done: dict[str, Exploration] = {}
     now = asyncio.get_running_loop().time()
-    until = now + EXPLORE_S
     request = ExploreRequest(
-        seeds=tuple(seeds),
-        scope=scope,
-        query_tags=(),
-        config=config,
+        input=RunInput(seeds=tuple(seeds), scope=scope, query_tags=(), config=config),
         started=now,
-        until=until,
-        hydrate_at="group_end",
-        memories=partial(Memories, subject.store, scope=scope, until=until),
+        until=now + EXPLORE_S,
     )
-    listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
-    await explore(subject.store, request, listener)
-    for found in done.values():
+    done = await explore_all(subject.store, request)
+    for found in done:
         if found.error is not None:
             raise found.error
-    return [done[seed.id] for seed in seeds]
+    return done
 
 
 def find_hubs(

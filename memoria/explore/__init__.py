@@ -1,6 +1,17 @@
 """Explore from seeds, level by level: requests, the groups that share a session, their runs."""
 
-from memoria.explore.group import explore, group_size
+from memoria.explore.all import explore_all, in_order, raise_if_all_failed
+from memoria.explore.group import explore
 from memoria.explore.request import ExploreRequest, HydrateAt, Listener
+from memoria.explore.run import with_texts
 
-__all__ = ["ExploreRequest", "HydrateAt", "Listener", "explore", "group_size"]
+__all__ = [
+    "ExploreRequest",
+    "HydrateAt",
+    "Listener",
+    "explore",
+    "explore_all",
+    "in_order",
+    "raise_if_all_failed",
+    "with_texts",
+]

@@ -1,7 +1,7 @@
-"""Run explorations: many seeds at once, each result handed over as soon as it is there.
+"""SeedRun explorations: many seeds at once, each result handed over as soon as it is there.
 
-In: seeds. Out: `Exploration`s of hydrated `Path`s, through callbacks. Reads only.
-Queries: those of the strategy (`memoria.strategies`); the caller says how texts are read.
+In: seeds. Out: `Exploration`s of `Path`s with their texts, through callbacks. Reads only.
+Queries: those of the strategy (`memoria.strategies`), and ``graph.hydrate``.
 
 Explorations that share a session share its queries. Texts that these don't bring along are read in
 sessions of their own, while streaming beside the next level; a group never waits for them while it
@@ -13,14 +13,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore.request import ExploreRequest, Listener
-from memoria.explore.run import Ended, Run, with_texts
+from memoria.explore.run import Ended, SeedRun, texts_of, with_texts
 from memoria.graph.memories import Memories
 from memoria.store import Store
-from memoria.strategies import Question, Strategy, strategy_of
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import Strategy, strategy_of
 from memoria.types import Path, path_order
 
 log = logging.getLogger(__name__)
@@ -37,33 +37,23 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
 
     A failing seed never ends the others: its `Exploration` carries the error.
     """
-    strategy = strategy_of(request.config)
-    size = group_size(request.config, len(request.seeds))
+    seeds, config = request.input.seeds, request.input.config
+    strategy = strategy_of(config)
+    size = max(1, len(seeds))
+    if config.seeds_per_session is not None and not strategy.together:
+        size = config.seeds_per_session
+    memories = Memories(store, scope=request.input.scope, until=request.until)
     await _in_parallel(
-        Group(store, request, listener, _start(strategy, request, start, size), request.memories())
-        for start in range(0, len(request.seeds), size)
+        Group(store, request, listener, _start(strategy, request, start, size), memories)
+        for start in range(0, len(seeds), size)
     )
 
 
-def group_size(config: ExploreConfig, seeds: int) -> int:
-    """Say how many of so many seeds share a session; >= 1."""
-    size = seeds if strategy_of(config).together else config.seeds_per_session or seeds
-    return max(1, size)
-
-
-def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[Run]:
+def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[SeedRun]:
     """Begin the run of a group: ``size`` seeds from ``first`` on."""
-    seeds = request.seeds[first : first + size]
-    question = Question(
-        seeds=seeds,
-        scope=request.scope,
-        query_tags=request.query_tags,
-        config=request.config,
-        vector=request.vector,
-        now=request.now,
-    )
-    spread = strategy.start(question)
-    return [Run(seed, spread) for seed in seeds]
+    seeds = request.input.seeds[first : first + size]
+    run = strategy.start(replace(request.input, seeds=seeds))
+    return [SeedRun(seed, run) for seed in seeds]
 
 
 class Group:
@@ -74,7 +64,7 @@ class Group:
         store: Store,
         request: ExploreRequest,
         listener: Listener,
-        runs: Sequence[Run],
+        runs: Sequence[SeedRun],
         memories: Memories,
     ) -> None:
         self._store = store
@@ -88,7 +78,7 @@ class Group:
 
     async def run(self) -> None:
         """Spread level by level; on a shared failure go on one session each."""
-        alone: list[Run] = []
+        alone: list[SeedRun] = []
         async with asyncio.TaskGroup() as deliveries:
             try:
                 await self._spread(deliveries)
@@ -103,15 +93,15 @@ class Group:
 
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
         """One round trip a step, which takes every branch of the group one hop further."""
-        spread = self._runs[0].spread
+        run = self._runs[0].strategy_run
         async with self._store.session(
-            until=self._levels_until, transactions=self._request.config.transactions
+            until=self._levels_until, transactions=self._request.input.config.transactions
         ) as session:
-            while (step := spread.ask()) is not None:
+            while (step := run.ask()) is not None:
                 deliveries.create_task(self._meanwhile())
                 records = await session.run(step.query, step.parameters)
                 self._memories.take(records[0].get("memories", ()))
-                self._end(spread.absorb(records[0]))
+                self._end(run.absorb(records[0]))
 
     def _end(self, paths: Iterable[Path]) -> None:
         runs = {run.seed.id: run for run in self._runs}
@@ -119,26 +109,26 @@ class Group:
             run = runs[path.seed_id]
             run.ended.append(Ended(run, path, path.ids))
 
-    def _recover(self, exc: MemoriaError) -> list[Run]:
+    def _recover(self, exc: MemoriaError) -> list[SeedRun]:
         """Decide what a failed step means for those under way; return who goes on alone."""
         active = [run for run in self._runs if not run.over]
         in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
-        parts = self._runs[0].spread.parts()
+        parts = self._runs[0].strategy_run.parts()
         if in_time and parts:
             log.warning("a step failed (%s): one session each", type(exc).__name__)
             for run in active:
-                run.spread = parts[run.seed.id]
+                run.strategy_run = parts[run.seed.id]  # no longer shared with the others
             return active
         cut_short = isinstance(exc, DeadlineError) and not in_time
         for run in active:
             run.cut, run.error = True, None if cut_short else exc
-        self._end(self._runs[0].spread.cut())
+        self._end(self._runs[0].strategy_run.cut())
         return []
 
     async def _meanwhile(self) -> None:
         """Build what the last step brought, and hand over what is whole, beside the next query.
 
-        By the turn of the loop that it lets pass, that query's first message is sent.
+        Yields to the event loop once, so that the next query is sent before this work starts.
         """
         await asyncio.sleep(0)
         self._memories.build()
@@ -155,7 +145,7 @@ class Group:
                 return any(run.ended or (run.over and not run.reported) for run in self._runs)
             case "exploration_end":
                 return any(run.over and not run.reported for run in self._runs)
-            case "group_end":
+            case None:
                 return False
 
     async def _deliver(self) -> None:
@@ -169,13 +159,16 @@ class Group:
                 runs = [run for run in runs if run.over]
             over = [run for run in runs if run.over]
             unread = self._pop_ended(runs, with_texts=False)
-            self._hand_over(unread, were_read=await self._read_texts(unread))
+            if self._request.hydrate_at is None:
+                self._hand_over_as_it_is(unread)
+            else:
+                self._hand_over(unread, were_read=await self._read_texts(unread))
             self._hand_over(self._pop_ended(over, with_texts=True), were_read=True)
             for run in over:
                 run.reported = True
                 self._listener.on_exploration(run.report(self._request.started))
 
-    def _pop_ended(self, runs: Iterable[Run], *, with_texts: bool) -> list[Ended]:
+    def _pop_ended(self, runs: Iterable[SeedRun], *, with_texts: bool) -> list[Ended]:
         """Take out the ended branches whose texts are there, or those whose texts are not."""
         popped: list[Ended] = []
         for run in runs:
@@ -208,13 +201,24 @@ class Group:
         """Deliver paths, each once: two that end before the same deleted memory are one."""
         known = self._memories.known
         for one in sorted(batch, key=lambda one: path_order(one.path)):
-            path = with_texts(one, known, were_read=were_read)
-            if path is None:
-                continue
-            ids = one.ids[: len(path.hops) + 1]
-            if ids not in one.run.paths:
-                one.run.paths[ids] = path
+            if were_read:
+                path = with_texts(one.path, known)
+            else:
+                path = one.path if one.run.outcome.found else None
+            if path is not None and path.ids not in one.run.paths:
+                one.run.paths[path.ids] = path
                 self._listener.on_path(path)
+
+    def _hand_over_as_it_is(self, batch: Iterable[Ended]) -> None:
+        """Deliver paths with the texts that the strategy's queries brought: those that come first.
+
+        Whoever asked for paths without texts reads the others, and learns then what is gone.
+        """
+        known = self._memories.known
+        for one in sorted(batch, key=lambda one: path_order(one.path)):
+            path = replace(one.path, memories=texts_of(one.path, known))
+            one.run.paths[path.ids] = path
+            self._listener.on_path(path)
 
 
 async def _in_parallel(groups: Iterable[Group]) -> None:

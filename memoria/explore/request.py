@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal
 
-from memoria.graph.memories import Memories
-from memoria.strategies.config import ExploreConfig
-from memoria.types import Exploration, Path, Seed
+from memoria.strategies import RunInput
+from memoria.types import Exploration, Path
 
-# When texts are read that no step of the strategy brings: as soon as a branch has ended, an
-# exploration has, or all of a group have. A path whose texts are there never waits.
-HydrateAt = Literal["branch_end", "exploration_end", "group_end"]
+#: When to read texts that the strategy's own queries did not return: as soon as a branch has ended,
+#: or as soon as its exploration has. A path whose texts are known is handed over at once.
+HydrateAt = Literal["branch_end", "exploration_end"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,39 +20,21 @@ class ExploreRequest:
 
     Attributes
     ----------
-    seeds
-        Where to start; distinct ids.
-    scope
-        Scope that no path leaves.
-    query_tags
-        Distinct tags of the query.
-    config
-        Settings; ``seeds_per_session`` set.
+    input
+        What the strategy starts from: all seeds of the call, its scope, tags and settings.
     started
         Time of the loop's clock at the start; seconds.
     until
         Time of the loop's clock at which everything must be delivered; seconds.
     hydrate_at
-        When texts are read.
-    memories
-        Makes the `Memories` that one session's explorations share, those included that later go
-        on alone.
-    vector
-        Embedding of the query, for strategies that compare with it; None where there is none.
-    now
-        The present, for strategies to which ages matter; aware.
+        When missing texts are read. None: never, for a caller who reads them or needs none; then
+        the ``memories`` of a path are those of its beginning that the strategy's queries returned.
     """
 
-    seeds: tuple[Seed, ...]
-    scope: str
-    query_tags: tuple[str, ...]
-    config: ExploreConfig
+    input: RunInput
     started: float
     until: float
-    hydrate_at: HydrateAt
-    memories: Callable[[], Memories]
-    vector: tuple[float, ...] | None = None
-    now: datetime = field(default_factory=partial(datetime.now, UTC))
+    hydrate_at: HydrateAt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""One exploration under way: what has ended, and what was handed over.
+"""The run of one seed: what has ended, and what was handed over.
 
 In: ended branches and their memories. Out: `Path`s, and the `Exploration`. Touches nothing.
 """
@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from memoria.errors import MemoriaError
-from memoria.strategies import Outcome, Spread
+from memoria.strategies import Outcome, StrategyRun
 from memoria.types import (
     Exploration,
     ExplorationStats,
@@ -24,12 +24,12 @@ from memoria.types import (
 )
 
 
-class Run:
-    """One exploration under way: how its energy spreads, and what became of its branches."""
+class SeedRun:
+    """One seed's exploration under way: its part in a strategy's run, and its ended branches."""
 
-    def __init__(self, seed: Seed, spread: Spread) -> None:
+    def __init__(self, seed: Seed, strategy_run: StrategyRun) -> None:
         self.seed = seed
-        self.spread = spread
+        self.strategy_run = strategy_run  # the seeds of a group share it
         self.ended: list[Ended] = []
         self.paths: dict[tuple[str, ...], Path] = {}
         self.cut = False
@@ -40,7 +40,7 @@ class Run:
     @property
     def outcome(self) -> Outcome:
         """How far it has come."""
-        return self.spread.outcome(self.seed.id)
+        return self.strategy_run.outcome(self.seed.id)
 
     @property
     def over(self) -> bool:
@@ -74,24 +74,26 @@ class Run:
 class Ended(NamedTuple):
     """A branch that has ended, and is still to be handed over; ``ids`` are those of its path."""
 
-    run: Run
+    run: SeedRun
     path: Path
     ids: tuple[str, ...]
 
 
-def with_texts(one: Ended, known: Mapping[str, MemoryNode], *, were_read: bool) -> Path | None:
-    """Give a path its memories: all, or none where they could not be read.
+def with_texts(path: Path, known: Mapping[str, MemoryNode]) -> Path | None:
+    """Give a path its memories, of which all that exist are known.
 
     A path to a memory that was deleted before it was read ends before it; None without a seed.
     """
-    path = one.path
-    memories = tuple(known[node] for node in takewhile(known.__contains__, one.ids))
-    if len(memories) == len(one.ids):
+    memories = texts_of(path, known)
+    if len(memories) == len(path.ids):
         return replace(path, memories=memories)
-    if not were_read:
-        return path if one.run.outcome.found else None
     if not memories:
         return None
     hops = path.hops[: len(memories) - 1]
     energy = hops[-1].energy_out if hops else path.start
     return replace(path, hops=hops, memories=memories, end_reason="truncated", energy=energy)
+
+
+def texts_of(path: Path, known: Mapping[str, MemoryNode]) -> tuple[MemoryNode, ...]:
+    """Return the memories of a path up to the first one that is not known."""
+    return tuple(known[node] for node in takewhile(known.__contains__, path.ids))

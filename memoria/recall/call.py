@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from memoria._support.checks import check_kind, check_string, check_strings
 from memoria.config import RetrieverConfig
@@ -15,21 +16,53 @@ from memoria.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallCall:
-    """What a caller asks of one recall; see `GraphRetriever.recall`."""
+    """What a caller asks of one recall; see `GraphRetriever.recall`. Made by `checked`.
+
+    Attributes
+    ----------
+    query
+        The user's words; not blank.
+    query_tags
+        Distinct tags of the query.
+    kinds
+        Kinds to start from and to rank; None for all.
+    config
+        Settings of the call.
+    """
 
     query: str
-    query_tags: Iterable[str]
-    kinds: Iterable[str] | None
+    query_tags: tuple[str, ...]
+    kinds: tuple[str, ...] | None
     config: RetrieverConfig
 
-    def __post_init__(self) -> None:
-        """Check every argument once."""
-        check_string(self.query, "query")
-        if not self.query.strip():
+    @classmethod
+    def checked(
+        cls,
+        query: str,
+        *,
+        query_tags: Iterable[str],
+        kinds: Iterable[str] | None,
+        config: RetrieverConfig,
+    ) -> Self:
+        """Check and convert the arguments of a caller.
+
+        Raises
+        ------
+        InvalidInputError
+            The query is blank, or a tag or kind is not valid.
+        """
+        if not check_string(query, "query").strip():
             raise InvalidInputError("query is blank: say what to recall", field="query")
-        object.__setattr__(self, "query_tags", check_strings(self.query_tags, "query_tags"))
-        if self.kinds is not None:
-            kinds = tuple(check_kind(kind, "kinds") for kind in check_strings(self.kinds, "kinds"))
-            if not kinds:
-                raise InvalidInputError("kinds is empty: name some, or leave it out", field="kinds")
-            object.__setattr__(self, "kinds", kinds)
+        return cls(
+            query=query,
+            query_tags=check_strings(query_tags, "query_tags"),
+            kinds=None if kinds is None else _checked_kinds(kinds),
+            config=config,
+        )
+
+
+def _checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    checked = tuple(check_kind(kind, "kinds") for kind in check_strings(kinds, "kinds"))
+    if not checked:
+        raise InvalidInputError("kinds is empty: name some, or leave it out", field="kinds")
+    return checked

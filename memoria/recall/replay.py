@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from memoria._support.ranges import check_seconds
-from memoria.explore import ExploreRequest, Listener, explore
-from memoria.graph.memories import Memories
+from memoria.explore import ExploreRequest, explore_all
 from memoria.plain.settings import explore_config_from
+from memoria.ranking import FactsRequest
+from memoria.recall.texts import complete
 from memoria.store import Store
+from memoria.strategies import RunInput
 from memoria.types import EndReason, Exploration, Hop, Path, Trace
 
 #: Time for a replay where the trace does not say; seconds.
@@ -66,9 +67,9 @@ class Replay:
 async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None = None) -> Replay:
     """Explore again from the seeds of a recall, with its settings, and compare the paths.
 
-    Same settings and graph give the same paths, to the last bit; the present is that of the recall.
-    Neither the search for seeds nor
-    the embedder is needed: the trace holds seeds and vector.
+    Same settings and graph give the same paths, to the last bit: ages are counted from the time of
+    the recall. Neither the search for seeds nor the embedder is needed, as the trace holds the
+    seeds and the vector.
 
     Parameters
     ----------
@@ -88,29 +89,23 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
     config = explore_config_from(trace.config, changes)
     deadline_s = trace.config.get("deadline_s", DEADLINE_S)
     check_seconds("deadline_s", deadline_s)
-    clock = asyncio.get_running_loop().time
-    seeds = trace.seeds.seeds
-    done: dict[str, Exploration] = {}
-    if seeds:
-        until = clock() + deadline_s
-        request = ExploreRequest(
-            seeds=seeds,
+    started = asyncio.get_running_loop().time()
+    request = ExploreRequest(
+        input=RunInput(
+            seeds=trace.seeds.seeds,
             scope=trace.scope,
             query_tags=trace.query_tags,
             config=config,
-            started=clock(),
-            until=until,
-            hydrate_at="group_end",
-            memories=partial(Memories, store, scope=trace.scope, until=until),
             vector=trace.vector,
             now=trace.started_at,
-        )
-        listener = Listener(on_exploration=lambda found: done.update({found.seed.id: found}))
-        await explore(store, request, listener)
-    explorations = tuple(done[seed.id] for seed in seeds)
-    errors = [found.error for found in explorations if found.error is not None]
-    if errors and len(errors) == len(explorations):
-        raise errors[0]
+        ),
+        started=started,
+        until=started + deadline_s,
+    )
+    texts = FactsRequest(scope=trace.scope, until=request.until)
+    found = await explore_all(store, request)
+    completed = await complete(store, found, (), texts, for_ranking=False, notes=[])
+    explorations = completed.explorations
     return Replay(explorations=explorations, changes=_changes(trace.explorations, explorations))
 
 

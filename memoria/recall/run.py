@@ -1,4 +1,4 @@
-"""One recall from end to end: embed, find seeds, explore, rank, pack.
+"""One recall from end to end: embed, find seeds, explore, read, rank, pack.
 
 In: a checked `RecallCall`. Out: `Recall`. Reads only.
 """
@@ -6,45 +6,46 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from memoria.context import ContextBuilder, CountTokens, near_pairs
-from memoria.embed import Embedder, check_vectors
+from memoria.context import CountTokens, near_pairs
+from memoria.embed import Embedder
 from memoria.errors import MemoriaError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, group_size
+from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.graph.server import ServerFacts
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
-from memoria.recall.found import Found
+from memoria.recall.packing import ids_by_score, pack
+from memoria.recall.texts import Completed, complete
+from memoria.recall.vector import query_vector
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.seeds.unembedded import with_unembedded
 from memoria.store import Store
 from memoria.store.limiter import Limiter
+from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 
-log = logging.getLogger(__name__)
-
-
-# Of a call's time: an embedder that is late leaves the search by words; a turn that comes later
-# leaves no time for an answer.
+# Shares of the deadline. If the embedder takes longer, the recall searches by words only; if the
+# recall's turn comes later, it is too late to answer.
 _EMBED_SHARE = 0.25
 _TURN_SHARE = 0.9
+
+_OnPath = Callable[[Path], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """What a recall works with; the same for all recalls of a retriever.
+    """What a retriever gives to each of its recalls.
 
     Attributes
     ----------
-    store, scope
-        Where the memories are.
+    scope
+        Scope of the memories.
     embedder
         Makes the query's vector, or None.
     facts
@@ -55,7 +56,6 @@ class Engine:
         Counts the tokens of a context, or None for the estimate.
     """
 
-    store: Store
     scope: str
     embedder: Embedder | None
     facts: Callable[[float], Awaitable[ServerFacts]]
@@ -66,7 +66,8 @@ class Engine:
 class Recaller:
     """The stages of one recall, with its clock and its notes for the trace."""
 
-    def __init__(self, engine: Engine, call: RecallCall) -> None:
+    def __init__(self, store: Store, engine: Engine, call: RecallCall) -> None:
+        self._store = store
         self._engine = engine
         self._call = call
         self._clock = asyncio.get_running_loop().time
@@ -74,7 +75,7 @@ class Recaller:
         self._started_at = datetime.now(UTC)
         self._until = self._started + call.config.deadline_s
         self._timings_s: dict[str, float] = {}
-        self._vector: list[float] | None = None
+        self._vector: tuple[float, ...] | None = None
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -86,10 +87,16 @@ class Recaller:
         """
         return await self._search(*await self._prepare())
 
-    async def run(
-        self, hydrate_at: HydrateAt, on_path: Callable[[Path], None] = lambda _: None
-    ) -> Recall:
-        """Do all stages; hand over each path as it ends.
+    async def run(self, hydrate_at: HydrateAt | None, on_path: _OnPath = lambda _: None) -> Recall:
+        """Do all stages.
+
+        Parameters
+        ----------
+        hydrate_at
+            When the texts of paths are read, for a caller who takes them one by one; None: once,
+            when all explorations are over.
+        on_path
+            Called with each path when its texts are there.
 
         Raises
         ------
@@ -107,11 +114,15 @@ class Recaller:
         """Ask what the server is, and embed the query; also notes on what went wrong."""
         facts = await self._engine.facts(self._half_of_the_rest())
         notes: list[str] = []
+        late = self._started + _EMBED_SHARE * self._call.config.deadline_s
         with self._timed("embed"):
-            self._vector = await self._embed(notes)
+            self._vector = await query_vector(
+                self._engine.embedder, self._call.query, until=late, notes=notes
+            )
         return facts, notes
 
     async def _search(self, facts: ServerFacts, notes: list[str]) -> Seeds:
+        """Find seeds by vector and by words."""
         call = self._call
         until = self._half_of_the_rest()
         tags = (tag.replace("_", " ") for tag in call.query_tags)
@@ -119,15 +130,15 @@ class Recaller:
             text=" ".join([*tags, call.query]),  # a long query must not push the tags out
             vector=self._vector,
             scope=self._engine.scope,
-            kinds=tuple(call.kinds or ()),
+            kinds=call.kinds or (),
             dialect=facts.vector_dialect,
             config=call.config.seeds,
             until=until,
         )
         with self._timed("seeds"):
             seeds = await with_unembedded(
-                self._engine.store,
-                await search_seeds(self._engine.store, request),
+                self._store,
+                await search_seeds(self._store, request),
                 scope=request.scope,
                 kinds=request.kinds,
                 limit=call.config.seeds.unembedded,
@@ -139,48 +150,96 @@ class Recaller:
         """Until when a first step must be done: what is late leaves nothing to explore."""
         return (self._clock() + self._until) / 2
 
-    async def _follow(
-        self, seeds: Seeds, hydrate_at: HydrateAt, on_path: Callable[[Path], None]
-    ) -> Recall:
+    async def _follow(self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
+        """Explore from the seeds, then rank and pack what was found."""
         notes: list[str] = []
+        with self._timed("explore"):
+            explorations = await self._explore(seeds, hydrate_at, on_path)
+            found = await self._complete(explorations, seeds, notes)
+        with self._timed("rank"):
+            ranked = await asyncio.to_thread(self._rank, found)
+        with self._timed("pack"):
+            context = await self._pack(found, ranked, notes)
+        return Recall(
+            seeds=seeds,
+            explorations=found.explorations,
+            ranked=ranked,
+            context=context,
+            trace=self._trace(seeds, found.explorations, notes),
+            hits=found.hits,
+        )
+
+    async def _explore(
+        self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath
+    ) -> tuple[Exploration, ...]:
+        """Explore from all seeds; paths may still lack texts."""
+        request = ExploreRequest(
+            input=RunInput(
+                seeds=seeds.seeds,
+                scope=self._engine.scope,
+                query_tags=self._call.query_tags,
+                config=self._call.config.explore,
+                vector=self._vector,
+                now=self._started_at,
+            ),
+            started=self._clock(),
+            until=self._until,
+            hydrate_at=hydrate_at,
+        )
+        return await explore_all(self._store, request, on_path)
+
+    async def _complete(
+        self, explorations: tuple[Exploration, ...], seeds: Seeds, notes: list[str]
+    ) -> Completed:
+        """Read missing texts, and what ranking asks of all memories, in one query."""
         config = self._call.config
         request = FactsRequest(
             scope=self._engine.scope,
-            kinds=tuple(self._call.kinds or ()),
+            kinds=self._call.kinds or (),
             vector=self._vector,
             max_weight=config.explore.max_weight,
             until=self._until,
         )
-        count = len(seeds.seeds)
-        in_one_session = group_size(config.explore, count) >= count
-        found = Found(
-            self._engine.store,
+        reading = self._clock()
+        found = await complete(
+            self._store,
+            explorations,
+            seeds.runners_up,
             request,
-            hits=[hit.id for hit in seeds.runners_up],
-            at_once=in_one_session and hydrate_at == "group_end" and config.relevance is not None,
+            for_ranking=config.relevance is not None,
+            notes=notes,
         )
-        with self._timed("explore"):
-            explorations = await self._explore(seeds, hydrate_at, on_path, found)
-            reading = self._clock()
-            reached = {id_ for each in explorations for path in each.paths for id_ in path.ids}
-            await found.complete(reached, notes, facts=config.relevance is not None)
-            hydrate_s = self._clock() - reading
-        hydrate_s += max((each.stats.hydrate_s for each in explorations), default=0.0)
-        self._timings_s["hydrate"] = hydrate_s
-        with self._timed("rank"):
-            hits = _paths_of_hits(seeds, found)
-            ranked = await self._rank(explorations, hits, found)
-        with self._timed("pack"):  # a large result takes a while: not on the event loop
-            near = await self._near(ranked, hits, notes)
-            context = await asyncio.to_thread(self._pack, explorations, hits, ranked, near)
-        return Recall(
-            seeds=seeds,
-            explorations=explorations,
-            ranked=ranked,
-            context=context,
-            trace=self._trace(seeds, explorations, notes),
-            hits=hits,
-        )
+        streamed_s = max((each.stats.hydrate_s for each in explorations), default=0.0)
+        self._timings_s["hydrate"] = self._clock() - reading + streamed_s
+        return found
+
+    def _rank(self, found: Completed) -> tuple[RankedMemory, ...]:
+        """Order what was found; what the database did not tell in time weighs nothing."""
+        call = self._call
+        if call.config.relevance is None:
+            return rank_by_energy(found.explorations)
+        candidates = gather(found.explorations, found.hits, call.kinds)
+        return rank_by_relevance(call.query, candidates, found.facts, call.config.relevance)
+
+    async def _pack(
+        self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]
+    ) -> ContextPack:
+        """Pack a context; a large one takes a while, so not on the event loop."""
+        config = self._call.config
+        near: list[tuple[str, str]] = []
+        if config.context.duplicate_cosine is not None:
+            ids = ids_by_score(found.hits, ranked, config)
+            try:
+                near = await near_pairs(
+                    self._store,
+                    ids,
+                    scope=self._engine.scope,
+                    min_cosine=config.context.duplicate_cosine,
+                    until=self._until,
+                )
+            except MemoriaError as exc:
+                notes.append(f"duplicates by vector could not be asked for ({exc})")
+        return await asyncio.to_thread(pack, found, ranked, near, config, self._engine.count_tokens)
 
     def _trace(
         self, seeds: Seeds, explorations: tuple[Exploration, ...], notes: list[str]
@@ -188,7 +247,7 @@ class Recaller:
         failed = [each for each in explorations if each.error is not None]
         return Trace(
             query=self._call.query,
-            query_tags=tuple(self._call.query_tags),
+            query_tags=self._call.query_tags,
             scope=self._engine.scope,
             started_at=self._started_at,
             timings_s=self._timings_s,
@@ -200,136 +259,11 @@ class Recaller:
             seeds=seeds,
             explorations=explorations,
             config=settings_of(self._call.config),
-            vector=None if self._vector is None else tuple(self._vector),
+            vector=self._vector,
         )
-
-    def _pack(
-        self,
-        explorations: tuple[Exploration, ...],
-        hits: tuple[Path, ...],
-        ranked: tuple[RankedMemory, ...],
-        near: list[tuple[str, str]],
-    ) -> ContextPack:
-        config = self._call.config
-        builder = ContextBuilder(
-            config.budget_tokens, config=config.context, count_tokens=self._engine.count_tokens
-        )
-        for path in (*(path for found in explorations for path in found.paths), *hits):
-            builder.add(path)
-        worth = {entry.memory.id: entry.score for entry in ranked}
-        return builder.build(near=near, worth=worth if config.relevance else None)
-
-    async def _rank(
-        self, explorations: tuple[Exploration, ...], hits: tuple[Path, ...], found: Found
-    ) -> tuple[RankedMemory, ...]:
-        """Order what was found; what the database did not tell in time weighs nothing."""
-        call = self._call
-        if call.config.relevance is None:
-            return await asyncio.to_thread(rank_by_energy, explorations)
-        candidates = gather(explorations, hits, None if call.kinds is None else tuple(call.kinds))
-        return await asyncio.to_thread(
-            rank_by_relevance, call.query, candidates, found.facts, call.config.relevance
-        )
-
-    async def _near(
-        self, ranked: tuple[RankedMemory, ...], hits: tuple[Path, ...], notes: list[str]
-    ) -> list[tuple[str, str]]:
-        """Ask for the pairs that are duplicates by vector, where the settings want it."""
-        min_cosine = self._call.config.context.duplicate_cosine
-        if min_cosine is None:
-            return []
-        # A relevance model ranks the hits too, on a scale of its own.
-        hits = () if self._call.config.relevance else hits
-        scores = {path.seed_id: path.energy for path in hits}
-        for entry in ranked:
-            scores[entry.memory.id] = max(entry.score, scores.get(entry.memory.id, 0.0))
-        ids = sorted(scores, key=lambda node: (-scores[node], node))
-        engine = self._engine
-        try:
-            return await near_pairs(
-                engine.store, ids, scope=engine.scope, min_cosine=min_cosine, until=self._until
-            )
-        except MemoriaError as exc:
-            notes.append(f"duplicates by vector could not be asked for ({exc})")
-            return []
-
-    async def _embed(self, notes: list[str]) -> list[float] | None:
-        """Make the query's vector; one that fails or is late leaves the search by words."""
-        embedder = self._engine.embedder
-        if embedder is None:
-            notes.append("no embedder: searched by words only")
-            return None
-        late = self._started + _EMBED_SHARE * self._call.config.deadline_s
-        try:
-            async with asyncio.timeout_at(late) as limit:
-                vector = await embedder.embed_query(self._call.query)
-        except MemoriaError:
-            raise
-        except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
-            reason = "took too long" if limit.expired() else f"failed ({type(exc).__name__})"
-            log.warning("the embedder %s: searching by words", reason)
-            notes.append(f"the embedder {reason}: searched by words only")
-            return None
-        name, dimensions = embedder.name, embedder.dimensions
-        return check_vectors([vector], name=name, count=1, dimensions=dimensions)[0]
-
-    async def _explore(
-        self,
-        seeds: Seeds,
-        hydrate_at: HydrateAt,
-        on_path: Callable[[Path], None],
-        found: Found,
-    ) -> tuple[Exploration, ...]:
-        """Explore from all seeds; in the order of the seeds.
-
-        Raises
-        ------
-        MemoriaError
-            Every exploration failed; the error of the first.
-        """
-        if not seeds.seeds:
-            return ()
-        config = self._call.config
-        done: dict[str, Exploration] = {}
-        request = ExploreRequest(
-            seeds=seeds.seeds,
-            scope=self._engine.scope,
-            query_tags=tuple(self._call.query_tags),
-            config=config.explore,
-            started=self._clock(),
-            until=self._until,
-            hydrate_at=hydrate_at,
-            memories=lambda: found,
-            vector=None if self._vector is None else tuple(self._vector),
-            now=self._started_at,
-        )
-        listener = Listener(
-            on_exploration=lambda each: done.update({each.seed.id: each}), on_path=on_path
-        )
-        await explore(self._engine.store, request, listener)
-        explorations = tuple(done[seed.id] for seed in seeds.seeds)
-        errors = [each.error for each in explorations if each.error is not None]
-        if len(errors) == len(explorations):
-            raise errors[0]
-        return explorations
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
         start = self._clock()
         yield
         self._timings_s[stage] = self._clock() - start
-
-
-def _paths_of_hits(seeds: Seeds, found: Found) -> tuple[Path, ...]:
-    """Make a path of each hit that is no seed; one that could not be read is left out."""
-    return tuple(
-        Path(
-            seed_id=hit.id,
-            hops=(),
-            memories=(found.known[hit.id],),
-            end_reason="not_explored",
-            energy=hit.score,
-        )
-        for hit in seeds.runners_up
-        if hit.id in found.known
-    )

@@ -58,7 +58,7 @@ class SeedRequest:
     """
 
     text: str
-    vector: list[float] | None
+    vector: Sequence[float] | None
     scope: str
     kinds: tuple[str, ...]
     dialect: Literal["search", "procedure"]
@@ -153,7 +153,7 @@ async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> 
         return []
     filtered_after = bool(request.kinds) or request.dialect == "procedure"
     limits = _VECTOR_LIMITS if filtered_after else (1,)
-    parameters: dict[str, Any] = {"vector": request.vector}
+    parameters: dict[str, Any] = {"vector": list(request.vector)}
     hits, complete = await _grow(
         store, f"seeds.vector_{request.dialect}", request, parameters, limits
     )

@@ -6,7 +6,7 @@ from memoria.errors import ConfigError
 from memoria.strategies._edges import Edge, edges_of, edges_step
 from memoria.strategies._joint import JointRun
 from memoria.strategies.anchor import AnchorSpreading
-from memoria.strategies.base import Outcome, Question, Spread, Step, Strategy
+from memoria.strategies.base import Outcome, RunInput, Step, Strategy, StrategyRun
 from memoria.strategies.config import ExploreConfig
 from memoria.strategies.lif import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
 from memoria.strategies.synapse import Synapse
@@ -43,10 +43,10 @@ __all__ = [
     "LeakyIntegrateAndFire",
     "NeuronField",
     "Outcome",
-    "Question",
-    "Spread",
+    "RunInput",
     "Step",
     "Strategy",
+    "StrategyRun",
     "Synapse",
     "TransferEnergy",
     "edges_of",

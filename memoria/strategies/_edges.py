@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoria.store.queries import load
-from memoria.strategies.base import Question, Step
+from memoria.strategies.base import RunInput, Step
 from memoria.types import Direction
 
 #: Relation that has no direction, whichever way it is stored.
@@ -40,7 +40,7 @@ class Edge:
 
 
 def edges_step(
-    question: Question,
+    run_input: RunInput,
     frontier: Mapping[str, float],
     *,
     limit: int,
@@ -69,8 +69,8 @@ def edges_step(
         "frontier": [[node, float(energy)] for node, energy in frontier.items()],
         "limit": limit,
         "max_lif_weight": max_lif_weight,
-        "max_weight": float(question.config.max_weight),
-        "scope": question.scope,
+        "max_weight": float(run_input.config.max_weight),
+        "scope": run_input.scope,
     }
     return Step(query=load("strategies.edges"), parameters=parameters)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoria.strategies._edges import Edge
-from memoria.strategies.base import Outcome, Question, Spread, Step
+from memoria.strategies.base import Outcome, RunInput, Step, StrategyRun
 from memoria.types import Activation, Contribution, EndReason, Hop, Path
 
 
@@ -39,7 +39,7 @@ class JointRun(ABC):
 
     Parameters
     ----------
-    question
+    run_input
         What the run starts from.
     charges
         Id of each seed -> the energy it starts with, >= 0.
@@ -58,8 +58,8 @@ class JointRun(ABC):
         Whether the run has ended.
     """
 
-    def __init__(self, question: Question, charges: Mapping[str, float], *, mark: str) -> None:
-        self.question = question
+    def __init__(self, run_input: RunInput, charges: Mapping[str, float], *, mark: str) -> None:
+        self.input = run_input
         self.charges = dict(charges)
         self.activation = dict(charges)
         self.steps = 0
@@ -85,7 +85,7 @@ class JointRun(ABC):
         """End with what was gathered so far."""
         return [] if self.over else self.end(self.results(), "truncated")
 
-    def parts(self) -> dict[str, Spread]:
+    def parts(self) -> dict[str, StrategyRun]:
         """Never divide: the seeds share their energy."""
         return {}
 

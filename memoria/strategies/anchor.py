@@ -17,7 +17,7 @@ from memoria.seeds.config import SeedConfig
 from memoria.store.queries import load
 from memoria.strategies._edges import SIMILAR, Edge
 from memoria.strategies._joint import JointRun
-from memoria.strategies.base import Question, Step
+from memoria.strategies.base import RunInput, Step
 from memoria.types import Path
 
 MARK = "spread"
@@ -91,20 +91,20 @@ class AnchorSpreading:
             candidates=max(50, self.anchor_top_k_episodes + self.anchor_top_k_facts),
         )
 
-    def start(self, question: Question) -> AnchorRun:
+    def start(self, run_input: RunInput) -> AnchorRun:
         """Activate the anchors."""
-        return AnchorRun(question, self)
+        return AnchorRun(run_input, self)
 
 
 class AnchorRun(JointRun):
     """One spread: all its rounds work on one load of edges."""
 
-    def __init__(self, question: Question, settings: AnchorSpreading) -> None:
+    def __init__(self, run_input: RunInput, settings: AnchorSpreading) -> None:
         charges = {
             seed.id: max(0.0, seed.score if seed.vector_score is None else seed.vector_score)
-            for seed in question.seeds
+            for seed in run_input.seeds
         }
-        super().__init__(question, charges, mark=MARK)
+        super().__init__(run_input, charges, mark=MARK)
         self._settings = settings
         self._edges: Sequence[Edge] = ()
         self._cosines: dict[str, float] = {}
@@ -113,18 +113,18 @@ class AnchorRun(JointRun):
         """Ask for the edges, once."""
         if self.over:
             return None
-        question, settings = self.question, self._settings
+        run_input, settings = self.input, self._settings
         parameters = {
             "ids": list(self.charges),
             "limit": settings.max_edges if settings.spreads else 0,
-            "max_weight": float(question.config.max_weight),
-            "scope": question.scope,
-            "vector": None if question.vector is None else list(question.vector),
+            "max_weight": float(run_input.config.max_weight),
+            "scope": run_input.scope,
+            "vector": None if run_input.vector is None else list(run_input.vector),
         }
         return Step(query=load("strategies.anchors"), parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
-        """Spread for all rounds, and score."""
+        """StrategyRun for all rounds, and score."""
         self.begin(record["found"])
         self._edges = _followed(record["edges"])
         self._cosines = {node: cosine for node, cosine in record["cosines"] if cosine is not None}

@@ -1,6 +1,6 @@
 """What a strategy is: how energy moves, one query at a time.
 
-In: a question, then the answer to one query after the other. Out: the paths that ended.
+In: a `RunInput`, then the answer to one query after the other. Out: the paths that ended.
 Touches nothing: who runs a strategy sends its queries. Your own: ``docs/strategies.md``.
 """
 
@@ -19,7 +19,7 @@ from memoria.types import Activation, Path, Seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class RunInput:
     """What a run starts from.
 
     Attributes
@@ -83,11 +83,11 @@ class Outcome:
     activations: tuple[Activation, ...] = ()
 
 
-class Spread(Protocol):
+class StrategyRun(Protocol):
     """One run, from one seed or from several: its state between two steps.
 
     A path is returned once, by `absorb` or `cut`, with ``memories`` empty: its texts are read
-    later. What a run returns depends on the question and the answers alone.
+    later. What a run returns depends on the `RunInput` and the answers alone.
     """
 
     def ask(self) -> Step | None:
@@ -99,7 +99,7 @@ class Spread(Protocol):
     def cut(self) -> list[Path]:
         """End what goes on where it stands, as a deadline does; return those paths."""
 
-    def parts(self) -> dict[str, Spread]:
+    def parts(self) -> dict[str, StrategyRun]:
         """Divide after a step that failed, into runs that go on alone, by id of their seed.
 
         Empty where they would only ask the same again: where one seed is left, or energy meets.
@@ -125,5 +125,5 @@ class Strategy(Protocol):
     def seeds(self) -> SeedConfig | None:
         """Settings of the search for its seeds, used where the retriever's are the default."""
 
-    def start(self, question: Question) -> Spread:
+    def start(self, run_input: RunInput) -> StrategyRun:
         """Begin a run."""

@@ -17,7 +17,7 @@ from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.strategies._edges import SIMILAR, Edge, edges_of, edges_step
 from memoria.strategies._joint import JointRun
-from memoria.strategies.base import Question, Step
+from memoria.strategies.base import RunInput, Step
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Path, Seed
 
@@ -65,17 +65,17 @@ class LeakyIntegrateAndFire:
         check_whole("max_hops", self.max_hops, 1, 20)
         check_whole("max_edges", self.max_edges, 1, 100_000)
 
-    def start(self, question: Question) -> LifRun:
+    def start(self, run_input: RunInput) -> LifRun:
         """Charge the seeds."""
-        return LifRun(question, self)
+        return LifRun(run_input, self)
 
 
 class LifRun(JointRun):
     """One propagation."""
 
-    def __init__(self, question: Question, settings: LeakyIntegrateAndFire) -> None:
-        charges = {seed.id: lif.INITIAL_CHARGE for seed in question.seeds}
-        super().__init__(question, charges, mark=MARK)
+    def __init__(self, run_input: RunInput, settings: LeakyIntegrateAndFire) -> None:
+        charges = {seed.id: lif.INITIAL_CHARGE for seed in run_input.seeds}
+        super().__init__(run_input, charges, mark=MARK)
         self._settings = settings
         self._wave: Mapping[str, float] = charges
 
@@ -84,7 +84,7 @@ class LifRun(JointRun):
         if self.over:
             return None
         return edges_step(
-            self.question,
+            self.input,
             self._wave,
             limit=self._settings.max_edges,
             floor=self._settings.min_signal / self._settings.leak_rate * _SLACK,
@@ -147,8 +147,8 @@ class NeuronField:
         One round trip a hop.
         """
         seeds = tuple(Seed(id=node, score=1.0) for node in dict.fromkeys(seed_ids))
-        question = Question(seeds=seeds, scope=self._scope, query_tags=(), config=ExploreConfig())
-        self._charged = self._settings.start(question) if seeds else None
+        run_input = RunInput(seeds=seeds, scope=self._scope, query_tags=(), config=ExploreConfig())
+        self._charged = self._settings.start(run_input) if seeds else None
         while self._charged is not None and (step := self._charged.ask()) is not None:
             self._charged.absorb((await self._store.run(step.query, step.parameters))[0])
 

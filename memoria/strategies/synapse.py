@@ -23,7 +23,7 @@ from memoria.strategies._categories import signed_edges
 from memoria.strategies._edges import Edge
 from memoria.strategies._joint import JointRun
 from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
-from memoria.strategies.base import Question, Step
+from memoria.strategies.base import RunInput, Step
 from memoria.types import Path
 
 MARK = "synapse"
@@ -114,19 +114,19 @@ class Synapse:
         """The default search, and the memories that it can't compare."""
         return SeedConfig(unembedded=self.unembedded)
 
-    def start(self, question: Question) -> SynapseRun:
+    def start(self, run_input: RunInput) -> SynapseRun:
         """Activate the seeds."""
-        return SynapseRun(question, self)
+        return SynapseRun(run_input, self)
 
 
 class SynapseRun(JointRun):
     """One spread, then one look at what it has reached."""
 
-    def __init__(self, question: Question, settings: Synapse) -> None:
-        charges = {seed.id: seed.score for seed in question.seeds}
-        super().__init__(question, charges, mark=MARK)
+    def __init__(self, run_input: RunInput, settings: Synapse) -> None:
+        charges = {seed.id: seed.score for seed in run_input.seeds}
+        super().__init__(run_input, charges, mark=MARK)
         self._settings = settings
-        self._now = settings.now or question.now
+        self._now = settings.now or run_input.now
         # So little that as many edges as are followed don't make up the least activation.
         self._least = settings.min_activation / settings.max_edges
         self._wave: Mapping[str, float] = charges
@@ -138,7 +138,7 @@ class SynapseRun(JointRun):
         if self.over:
             return None
         now_ms = int(self._now.timestamp() * 1000)
-        scope = self.question.scope
+        scope = self.input.scope
         if not self._spreading:
             ids = sorted(self._activated())
             parameters: dict[str, Any] = {"ids": ids, "now_ms": now_ms, "scope": scope}
@@ -150,7 +150,7 @@ class SynapseRun(JointRun):
             "floor": self._least * _SLACK,
             "frontier": [[node, self._leaves(node, 1.0, 1)] for node in self._wave],
             "limit": settings.max_edges,
-            "max_weight": float(self.question.config.max_weight),
+            "max_weight": float(self.input.config.max_weight),
             "min_overlap": None if self.steps else settings.min_overlap,
             "now_ms": now_ms,
             "rate": float(settings.temporal_decay_rate),

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from memoria.seeds.config import SeedConfig
 from memoria.store.queries import load
 from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
-from memoria.strategies.base import Outcome, Question, Spread, Step
+from memoria.strategies.base import Outcome, RunInput, Step, StrategyRun
 from memoria.types import Path
 
 # What the query of all levels may leave to Python: children of one parent beyond its branches,
@@ -34,27 +34,27 @@ class TransferEnergy:
     together: ClassVar[bool] = False
     seeds: ClassVar[SeedConfig | None] = None
 
-    def start(self, question: Question) -> TransferRun:
+    def start(self, run_input: RunInput) -> TransferRun:
         """Begin one exploration for each seed."""
-        explorations = [TransferExploration(seed, question.config) for seed in question.seeds]
-        single = question.config.round_trips == "single"
-        return (SingleTripRun if single else TransferRun)(question, explorations)
+        explorations = [TransferExploration(seed, run_input.config) for seed in run_input.seeds]
+        single = run_input.config.round_trips == "single"
+        return (SingleTripRun if single else TransferRun)(run_input, explorations)
 
 
 class TransferRun:
     """Explorations that share their level queries."""
 
-    def __init__(self, question: Question, explorations: Sequence[TransferExploration]) -> None:
-        self._question = question
+    def __init__(self, run_input: RunInput, explorations: Sequence[TransferExploration]) -> None:
+        self._input = run_input
         self._explorations = {one.seed.id: one for one in explorations}
 
     def ask(self) -> Step | None:
         """Ask for one hop from every branch."""
-        active, question = self._active(), self._question
+        active, run_input = self._active(), self._input
         if not active:
             return None
         parameters = level_parameters(
-            active, scope=question.scope, query_tags=question.query_tags, config=question.config
+            active, scope=run_input.scope, query_tags=run_input.query_tags, config=run_input.config
         )
         return Step(query=load("strategies.level"), parameters=parameters)
 
@@ -72,7 +72,7 @@ class TransferRun:
         """End every branch where it stands."""
         return [path for exploration in self._active() for path in exploration.cut()]
 
-    def parts(self) -> dict[str, Spread]:
+    def parts(self) -> dict[str, StrategyRun]:
         """Let every exploration that is not over go on alone, if there are several."""
         active = self._active()
         return self._alone(active) if len(active) > 1 else {}
@@ -90,8 +90,8 @@ class TransferRun:
     def _active(self) -> list[TransferExploration]:
         return [one for one in self._explorations.values() if one.frontier]
 
-    def _alone(self, explorations: Sequence[TransferExploration]) -> dict[str, Spread]:
-        return {one.seed.id: TransferRun(self._question, [one]) for one in explorations}
+    def _alone(self, explorations: Sequence[TransferExploration]) -> dict[str, StrategyRun]:
+        return {one.seed.id: TransferRun(self._input, [one]) for one in explorations}
 
 
 class SingleTripRun(TransferRun):
@@ -103,17 +103,17 @@ class SingleTripRun(TransferRun):
     level by level, and so it does where the query fails.
     """
 
-    def __init__(self, question: Question, explorations: Sequence[TransferExploration]) -> None:
-        super().__init__(question, explorations)
+    def __init__(self, run_input: RunInput, explorations: Sequence[TransferExploration]) -> None:
+        super().__init__(run_input, explorations)
         self._has_asked = False
-        self._cap = question.config.max_branches + _SPARE_CHILDREN
+        self._cap = run_input.config.max_branches + _SPARE_CHILDREN
 
     def ask(self) -> Step | None:
         """Ask for all hops of every branch; after that for what is missing."""
         step = super().ask()
         if self._has_asked or step is None:
             return step
-        config = self._question.config
+        config = self._input.config
         query = load("strategies.levels")
         parameters = {
             **step.parameters,
@@ -146,6 +146,6 @@ class SingleTripRun(TransferRun):
                     del going[index]
         return ended
 
-    def parts(self) -> dict[str, Spread]:
+    def parts(self) -> dict[str, StrategyRun]:
         """Let every exploration go on alone, level by level, where all levels at once failed."""
         return super().parts() if self._has_asked else self._alone(self._active())

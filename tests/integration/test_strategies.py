@@ -13,7 +13,7 @@ from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, QueryError
 from memoria.retriever import GraphRetriever
 from memoria.store.queries import parse
-from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, Question, Step, Strategy, Synapse
+from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, Step, Strategy, Synapse
 from memoria.strategies.anchor import AnchorSpreading
 from memoria.strategies.config import ExploreConfig
 from memoria.strategies.lif import LifRun
@@ -35,12 +35,12 @@ class Interrupted(LeakyIntegrateAndFire):
 
     second: Any
 
-    def start(self, question: Question) -> LifRun:
+    def start(self, question: RunInput) -> LifRun:
         return _InterruptedSpread(question, self, self.second)
 
 
 class _InterruptedSpread(LifRun):
-    def __init__(self, question: Question, settings: LeakyIntegrateAndFire, second: Any) -> None:
+    def __init__(self, question: RunInput, settings: LeakyIntegrateAndFire, second: Any) -> None:
         super().__init__(question, settings)
         self._second = second
 

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal
 
 import neo4j
@@ -17,11 +16,11 @@ import pytest
 from memoria._support.stream import Stream
 from memoria.errors import ClosedError, UnavailableError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.graph.memories import Memories
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
+from memoria.strategies import RunInput
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Seed
 from tests.agreement import write
@@ -219,14 +218,10 @@ async def test_what_is_over_is_reported_while_others_of_its_session_go_on(
     store = HeldStore(driver, before_level)
     now = asyncio.get_running_loop().time()
     request = ExploreRequest(
-        seeds=(*web[:4], MISSING),
-        scope=WEB_SCOPE,
-        query_tags=(),
-        config=ALL,
+        input=RunInput(seeds=(*web[:4], MISSING), scope=WEB_SCOPE, query_tags=(), config=ALL),
         started=now,
         until=now + LONG_S,
         hydrate_at=hydrate_at,
-        memories=partial(Memories, store, scope=WEB_SCOPE, until=None),
     )
     async with asyncio.timeout(HANG_S):
         await explore(store, request, Listener(on_exploration=on_exploration))

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from memoria.store.queries import load
-from memoria.strategies import Question, Spread, Step, TransferEnergy
+from memoria.strategies import RunInput, Step, StrategyRun, TransferEnergy
 from memoria.strategies._levels import Branch, TransferExploration, level_parameters
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Path, Seed
@@ -26,10 +26,10 @@ def row(exploration: int, id_: str, *children: list[Any]) -> list[Any]:
     return [exploration, id_, 1, bool(children), list(children)]
 
 
-def begin(*seeds: str, **settings: Any) -> Spread:
+def begin(*seeds: str, **settings: Any) -> StrategyRun:
     config = ExploreConfig(round_trips="single", **settings)
     return TransferEnergy().start(
-        Question(
+        RunInput(
             seeds=tuple(Seed(id=id_, score=1.0) for id_ in seeds),
             scope="s",
             query_tags=(),

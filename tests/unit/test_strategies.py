@@ -16,7 +16,7 @@ from memoria.strategies import (
     STRATEGIES,
     AnchorSpreading,
     LeakyIntegrateAndFire,
-    Question,
+    RunInput,
     Strategy,
     Synapse,
     TransferEnergy,
@@ -103,7 +103,7 @@ def test_what_is_no_strategy_is_refused() -> None:
     class Half:
         name = "half"
 
-        def start(self, question: Question) -> None:
+        def start(self, question: RunInput) -> None:
             """Lack everything else."""
 
     for wrong in (Half(), TransferEnergy):
@@ -114,8 +114,8 @@ def test_what_is_no_strategy_is_refused() -> None:
         ExploreConfig(strategy=wrong_type)
 
 
-def question(*seeds: str) -> Question:
-    return Question(
+def question(*seeds: str) -> RunInput:
+    return RunInput(
         seeds=tuple(Seed(id=seed, score=1.0) for seed in seeds),
         scope="s",
         query_tags=(),

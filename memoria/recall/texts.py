@@ -1,0 +1,174 @@
+"""What explorations and the search left to read: texts, and what ranking asks of memories.
+
+In: explorations whose paths may lack texts; hits. Out: both with texts, and `Facts`. Reads only.
+Queries: ``ranking.candidates``; ``graph.hydrate`` where nothing is ranked by relevance.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from memoria.errors import MemoriaError
+from memoria.explore import raise_if_all_failed, with_texts
+from memoria.graph.memories import hydrate
+from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
+from memoria.store import Store
+from memoria.types import Exploration, MemoryNode, Path, Seed, path_order
+
+log = logging.getLogger(__name__)
+
+# A timer may fire this much before its time; seconds.
+_TIMER_SLACK_S = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """Explorations and hits with their texts.
+
+    Attributes
+    ----------
+    explorations
+        In the order in which they were given; their paths have all their memories, or none.
+    hits
+        A path without hops for each hit; hits that could not be read are left out.
+    facts
+        What ranking asks of all these memories; empty where it was not asked or not answered.
+    """
+
+    explorations: tuple[Exploration, ...]
+    hits: tuple[Path, ...]
+    facts: Facts
+
+
+async def complete(
+    store: Store,
+    explorations: Sequence[Exploration],
+    hits: Sequence[Seed],
+    request: FactsRequest,
+    *,
+    for_ranking: bool,
+    notes: list[str],
+) -> Completed:
+    """Read the texts that explorations and hits lack, and what ranking asks of all of them.
+
+    Parameters
+    ----------
+    hits
+        Hits of the search that are not seeds.
+    for_ranking
+        Whether to ask for facts, too: their query brings the texts along.
+    notes
+        Takes the reasons why something is missing.
+
+    Raises
+    ------
+    MemoriaError
+        Every exploration failed because its texts could not be read.
+
+    Notes
+    -----
+    One round trip, or none if nothing is missing; a second one if the query for facts fails.
+    """
+    known: dict[str, MemoryNode] = {}
+    for path in (path for each in explorations for path in each.paths):
+        for memory in path.memories:
+            known.setdefault(memory.id, memory)  # a text is that of its first read
+    wanted = {id_ for each in explorations for path in each.paths for id_ in path.ids}
+    wanted |= {hit.id for hit in hits}
+    facts, failure = None, None
+    if for_ranking and wanted:
+        facts = await _ask(store, request, wanted, known, notes)
+    if facts is None:
+        failure = await _read(store, request, wanted, known)
+    if failure is not None and any(hit.id not in known for hit in hits):
+        notes.append(f"the search's other hits could not be read ({failure})")
+    completed = tuple(_completed(each, known, failure, request) for each in explorations)
+    raise_if_all_failed(completed)
+    return Completed(
+        explorations=completed,
+        hits=_paths_of(hits, known),
+        facts=NOTHING_KNOWN if facts is None else facts,
+    )
+
+
+async def _ask(
+    store: Store,
+    request: FactsRequest,
+    ids: Set[str],
+    known: dict[str, MemoryNode],
+    notes: list[str],
+) -> Facts | None:
+    """Ask for facts and for the memories that are not known yet; None if that failed."""
+    try:
+        facts, memories = await ask_facts(store, request, sorted(ids), known=sorted(known))
+    except MemoriaError as exc:  # after its retries: not asked again
+        log.warning("%s: texts alone are read", type(exc).__name__)
+        notes.append(f"ranked without cosines and edges ({exc})")
+        return None
+    known |= memories
+    return facts
+
+
+async def _read(
+    store: Store, request: FactsRequest, ids: Set[str], known: dict[str, MemoryNode]
+) -> MemoriaError | None:
+    """Read the memories that are not known yet; return the error if that failed."""
+    if missing := sorted(ids - known.keys()):
+        try:
+            known |= await hydrate(store, missing, scope=request.scope, until=request.until)
+        except MemoriaError as exc:
+            return exc
+    return None
+
+
+def _completed(
+    exploration: Exploration,
+    known: Mapping[str, MemoryNode],
+    failure: MemoriaError | None,
+    request: FactsRequest,
+) -> Exploration:
+    """Give an exploration its texts; say so where some of them could not be read.
+
+    Two paths that end before the same deleted memory become one.
+    """
+    paths: dict[tuple[str, ...], Path] = {}
+    lacks_texts = False
+    for path in sorted(exploration.paths, key=path_order):
+        kept: Path | None = path
+        if failure is not None and not all(id_ in known for id_ in path.ids):
+            lacks_texts = True
+            # Where no query has looked for the seed, it may not exist.
+            looked_for = path.hops or exploration.stats.levels
+            kept = replace(path, memories=()) if looked_for else None
+        elif len(path.memories) <= len(path.hops):
+            kept = with_texts(path, known)
+        if kept is not None:
+            paths.setdefault(kept.ids, kept)
+    exploration = replace(exploration, paths=tuple(sorted(paths.values(), key=path_order)))
+    if not lacks_texts:
+        return exploration
+    error = exploration.error or (None if _is_late(request.until) else failure)
+    return replace(exploration, status="failed" if error else "truncated", error=error)
+
+
+def _is_late(until: float | None) -> bool:
+    now = asyncio.get_running_loop().time()
+    return until is not None and now >= until - _TIMER_SLACK_S
+
+
+def _paths_of(hits: Sequence[Seed], known: Mapping[str, MemoryNode]) -> tuple[Path, ...]:
+    """Make a path of each hit; a hit whose memory is not known is left out."""
+    return tuple(
+        Path(
+            seed_id=hit.id,
+            hops=(),
+            memories=(known[hit.id],),
+            end_reason="not_explored",
+            energy=hit.score,
+        )
+        for hit in hits
+        if hit.id in known
+    )

@@ -1,0 +1,204 @@
+"""What a recall reads after the exploration, over a store that answers as told."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memoria.errors import DeadlineError, MemoriaError, UnavailableError
+from memoria.ranking import FactsRequest
+from memoria.recall.texts import Completed, complete
+from memoria.store.queries import Query
+from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
+
+FACTS = "ranking.candidates"
+TEXTS = "graph.hydrate"
+SEED = Seed(id="s", score=1.0)
+LATER = Seed(id="hit", score=0.4)
+
+
+class Texts:
+    """Stands in for the store: it has these texts, and refuses these queries."""
+
+    def __init__(self, *ids: str, refused: Mapping[str, MemoriaError] | None = None) -> None:
+        self.ids = ids
+        self.refused = refused or {}
+        self.asked: list[tuple[str, list[str]]] = []
+
+    async def run(self, query: Query, parameters: Mapping[str, Any], **_: object) -> list[Any]:
+        known = parameters.get("known", ())
+        self.asked.append((query.name, [id_ for id_ in parameters["ids"] if id_ not in known]))
+        if error := self.refused.get(query.name):
+            raise error
+        ids = [id_ for id_ in parameters["ids"] if id_ in self.ids]
+        if query.name == TEXTS:
+            return [{"memories": [_row(id_) for id_ in ids]}]
+        return [
+            {"candidates": [[id_, 0.5, 1, [], None if id_ in known else _row(id_)] for id_ in ids]}
+        ]
+
+
+def _row(id_: str) -> list[Any]:
+    return [id_, ["Memory"], f"read {id_}", [], [], [], None, None, None, None, None]
+
+
+def path(ids: str, brought: str) -> Path:
+    """A path along ids of one letter, of which a query brought the first texts."""
+    hops = tuple(
+        Hop(
+            source=source,
+            target=target,
+            relation="",
+            direction="out",
+            weight=0.5,
+            tags=(),
+            tag_similarity=1.0,
+            degree=1,
+            energy_in=0.5**place,
+            energy_out=0.5 ** (place + 1),
+        )
+        for place, (source, target) in enumerate(itertools.pairwise(ids))
+    )
+    return Path(
+        seed_id=ids[0],
+        hops=hops,
+        memories=tuple(MemoryNode(id=id_, kind="", text=f"brought {id_}") for id_ in brought),
+        end_reason="max_depth",
+        energy=hops[-1].energy_out if hops else 1.0,
+    )
+
+
+def exploration(*paths: Path, levels: int = 2) -> Exploration:
+    stats = ExplorationStats(levels=levels, nodes=3, elapsed_s=0.0, hydrate_s=0.0)
+    return Exploration(seed=SEED, status="complete", paths=paths, error=None, stats=stats)
+
+
+async def completed(
+    store: Texts,
+    *explorations: Exploration,
+    hits: Sequence[Seed] = (),
+    for_ranking: bool = True,
+    left_s: float = 60.0,
+    notes: list[str] | None = None,
+) -> Completed:
+    until = asyncio.get_running_loop().time() + left_s
+    return await complete(
+        store,  # type: ignore[arg-type]
+        explorations,
+        hits,
+        FactsRequest(scope="s", until=until),
+        for_ranking=for_ranking,
+        notes=[] if notes is None else notes,
+    )
+
+
+def texts(found: Path) -> list[str]:
+    return [memory.text for memory in found.memories]
+
+
+@pytest.mark.parametrize(("for_ranking", "query"), [(True, FACTS), (False, TEXTS)])
+async def test_texts_and_hits_are_read_in_one_query(for_ranking: bool, query: str) -> None:
+    store = Texts("s", "a", "b", "hit")
+    found = await completed(
+        store, exploration(path("sab", "s")), hits=[LATER], for_ranking=for_ranking
+    )
+    assert store.asked == [(query, ["a", "b", "hit"])]
+    (only,) = found.explorations[0].paths
+    assert texts(only) == ["brought s", "read a", "read b"]
+    assert [(hit.ids, texts(hit), hit.energy) for hit in found.hits] == [
+        (("hit",), ["read hit"], 0.4)
+    ]
+    asked = ["a", "b", "hit", "s"] if for_ranking else []
+    assert found.facts.cosines == dict.fromkeys(asked, 0.5)
+
+
+@pytest.mark.parametrize(("for_ranking", "queries"), [(True, [(FACTS, [])]), (False, [])])
+async def test_texts_that_are_there_are_not_read_again(
+    for_ranking: bool, queries: list[Any]
+) -> None:
+    store = Texts("s", "a")
+    whole = exploration(path("sa", "sa"))
+    assert (await completed(store, whole, for_ranking=for_ranking)).explorations == (whole,)
+    assert store.asked == queries
+
+
+async def test_a_text_is_that_of_its_first_read() -> None:
+    other = exploration(replace(path("s", ""), memories=(MemoryNode(id="s", kind="", text="new"),)))
+    found = await completed(Texts(), exploration(path("sa", "s")), other)
+    assert texts(found.explorations[0].paths[0]) == ["brought s"]
+
+
+async def test_nothing_found_asks_nothing() -> None:
+    store = Texts()
+    assert await completed(store) == await completed(store, for_ranking=False)
+    assert store.asked == []
+
+
+async def test_what_was_deleted_meanwhile_ends_its_paths_once_and_is_not_asked_for_again() -> None:
+    store = Texts("s", "a", "d")
+    found = await completed(
+        store, exploration(path("sab", "s"), path("sac", "s"), path("sd", "s")), hits=[LATER]
+    )
+    assert store.asked == [(FACTS, ["a", "b", "c", "d", "hit"])]
+    assert found.hits == ()
+    assert [(one.ids, one.energy, one.end_reason) for one in found.explorations[0].paths] == [
+        (("s", "a"), 0.5, "truncated"),
+        (("s", "d"), 0.5, "max_depth"),
+    ]
+    assert found.explorations[0].status == "complete"
+
+
+async def test_a_seed_that_was_deleted_meanwhile_leaves_no_path() -> None:
+    found = await completed(Texts(), exploration(path("s", ""), levels=0))
+    assert found.explorations[0].paths == ()
+
+
+async def test_where_facts_are_refused_texts_alone_are_read() -> None:
+    notes: list[str] = []
+    store = Texts("s", "a", "hit", refused={FACTS: UnavailableError("gone")})
+    found = await completed(store, exploration(path("sa", "s")), hits=[LATER], notes=notes)
+    assert [name for name, _ in store.asked] == [FACTS, TEXTS]
+    assert texts(found.explorations[0].paths[0]) == ["brought s", "read a"]
+    assert len(found.hits) == 1
+    assert notes == ["ranked without cosines and edges (gone)"]
+
+
+async def test_an_exploration_whose_texts_can_not_be_read_says_so_and_leaves_the_others() -> None:
+    notes: list[str] = []
+    gone = UnavailableError("gone")
+    store = Texts(refused={FACTS: gone, TEXTS: gone})
+    whole = exploration(path("sa", "sa"))
+    found = await completed(
+        store,
+        whole,
+        exploration(path("sab", "sa"), path("sa", "sa")),
+        exploration(path("x", ""), levels=0),
+        hits=[LATER],
+        notes=notes,
+    )
+    assert found.explorations[0] == whole
+    assert [(each.status, each.error) for each in found.explorations[1:]] == [("failed", gone)] * 2
+    assert [(one.ids, len(one.memories)) for one in found.explorations[1].paths] == [
+        (("s", "a"), 2),
+        (("s", "a", "b"), 0),
+    ]
+    assert found.explorations[2].paths == (), "no query has looked for this seed"
+    assert notes[1:] == ["the search's other hits could not be read (gone)"]
+
+
+async def test_explorations_whose_texts_come_too_late_are_truncated() -> None:
+    late = DeadlineError("late")
+    store = Texts(refused={FACTS: late, TEXTS: late})
+    found = await completed(store, exploration(path("sa", "s")), left_s=0.0)
+    assert [(each.status, each.error) for each in found.explorations] == [("truncated", None)]
+
+
+async def test_where_no_texts_can_be_read_the_error_is_raised() -> None:
+    store = Texts(refused={TEXTS: UnavailableError("gone")})
+    with pytest.raises(UnavailableError, match="gone"):
+        await completed(store, exploration(path("sa", "s")), for_ranking=False)
