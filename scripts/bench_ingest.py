@@ -18,8 +18,8 @@ from uuid import uuid4
 
 import neo4j
 
-from memoria._support.checks import DEFAULT_KINDS
 from memoria.graph.schema import apply_schema
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.types import Memory, Relation

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from memoria._support.checks import scope_key
 from memoria.doctor.faults import Fault, counted, findings, statement
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject, literal
+from memoria.graph.vocabulary import scope_key
 
 #: Scopes that one statement repairs, at most.
 MAX_KEYS = 20

@@ -14,7 +14,7 @@ import neo4j
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import DeadlineError, MemoriaError, QueryError
-from memoria.graph.server import UNIQUE
+from memoria.graph.vocabulary import UNIQUE_INDEX
 from memoria.store import Store
 from memoria.store.faults import translate
 from memoria.store.queries import Query, load, root
@@ -42,6 +42,7 @@ _NEVER_SCAN: Mapping[str, Severity] = {
     "link": "warning",
     "graph.hydrate": "error",
     "graph.advance_clock": "warning",
+    "graph.page": "warning",
 }
 #: Queries that only a server can plan whose vector index filters by scope.
 _NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
@@ -140,7 +141,7 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
     scans = [f"{name} {details}".strip() for name, details in steps if name in bad]
     if not scans:
         return Finding(check=check, severity="ok", message="seeks, never scans")
-    made = subject.facts.indexes.get(UNIQUE) == "ONLINE"
+    made = subject.facts.indexes.get(UNIQUE_INDEX) == "ONLINE"
     return Finding(
         check=check,
         severity=severity,

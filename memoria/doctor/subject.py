@@ -13,7 +13,7 @@ from typing import Any
 
 import neo4j
 
-from memoria._support.checks import check_whole
+from memoria._support.settings import SettingsCheck
 from memoria.embed import ONNX_MODELS
 from memoria.graph.server import ServerFacts
 from memoria.store import Store
@@ -51,8 +51,9 @@ class ExamineConfig:
     options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_whole(self.sample, "sample", low=0, high=MAX_SAMPLE)
-        check_whole(self.limit, "limit", low=1, high=MAX_LIMIT)
+        check = SettingsCheck(self)
+        check.whole("sample", 0, MAX_SAMPLE)
+        check.whole("limit", 1, MAX_LIMIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

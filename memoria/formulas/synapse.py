@@ -18,11 +18,6 @@ INHIBITION_STRENGTH = 0.15
 SIGMOID_SLOPE = 10.0
 SIGMOID_CENTRE = 0.3
 
-#: Kind of the suppressive edges that count both ways.
-CONFLICTS = "conflicts"
-#: Kinds of the suppressive edges that count from their source alone, which supersedes the target.
-DIRECTIONAL = ("overrides", "deprecated-to", "merged-into")
-
 
 def faded(weight: float, age_hours: float, rate: float = TEMPORAL_DECAY_RATE) -> float:
     """Return what is left of an edge's weight: weight * e^(-rate * age).

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memoria._support import foreign
 from memoria.formulas.edge_score import category_match, composite_score, jaccard
 from memoria.formulas.recency import temporal_proximity
 from memoria.link.config import CompositeLinkConfig, LinkConfig, SimilarityLinkConfig
@@ -149,14 +150,9 @@ def facts_of(row: Any, hours: float) -> Facts:
     """Read a row of ``link.facts``; a foreign graph may hold anything in it."""
     _, tags, category, topics, entities, *_ = row
     return Facts(
-        tags=_strings(tags),
-        category=category if isinstance(category, str) else "",
-        topics=_strings(topics),
-        entities=_strings(entities),
+        tags=frozenset(foreign.strings(tags)),
+        category=foreign.string(category) or "",
+        topics=frozenset(foreign.strings(topics)),
+        entities=frozenset(foreign.strings(entities)),
         hours=hours,
     )
-
-
-def _strings(value: object) -> frozenset[str]:
-    values = value if isinstance(value, list) else ()
-    return frozenset(item for item in values if isinstance(item, str))

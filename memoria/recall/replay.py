@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from memoria._support.ranges import check_seconds
+from memoria._support.checks import check_seconds
+from memoria.errors import ConfigError
 from memoria.explore import ExploreRequest, Listener, explore
 from memoria.graph.memories import Memories
 from memoria.plain.settings import explore_config_from
@@ -87,7 +88,7 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
     """
     config = explore_config_from(trace.config, changes)
     deadline_s = trace.config.get("deadline_s", DEADLINE_S)
-    check_seconds("deadline_s", deadline_s)
+    check_seconds(deadline_s, "deadline_s", error=ConfigError)
     clock = asyncio.get_running_loop().time
     seeds = trace.seeds.seeds
     done: dict[str, Exploration] = {}

@@ -13,6 +13,9 @@ from typing import Any
 from memoria._support import checks
 from memoria.errors import InvalidInputError
 
+#: Relation of an edge that names none.
+RELATED = "related"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNode:
@@ -114,7 +117,7 @@ class Relation:
 
     source: str
     target: str
-    relation: str = "related"
+    relation: str = RELATED
     weight: float = 0.5
     tags: Sequence[str] = ()
 

@@ -14,7 +14,7 @@ from neo4j_graphrag.retrievers import HybridCypherRetriever
 
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
-from memoria.graph.server import TEXT, VECTOR
+from memoria.graph.vocabulary import TEXT_INDEX, VECTOR_INDEX
 from memoria.retriever import GraphRetriever
 from memoria.store.config import StoreConfig
 from scripts.benchmark.cases import Question
@@ -85,8 +85,8 @@ async def graphrag_recalls(served: Served) -> AsyncIterator[list[Contender]]:
 def _hybrid(driver: neo4j.Driver, name: str, tail: str) -> Contender:
     retriever = HybridCypherRetriever(
         driver,
-        vector_index_name=VECTOR,
-        fulltext_index_name=TEXT,
+        vector_index_name=VECTOR_INDEX,
+        fulltext_index_name=TEXT_INDEX,
         retrieval_query=text_of(tail),
         neo4j_database=DATABASE,
     )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from memoria._support.progress import ProgressCallback
-from memoria.graph.server import VECTOR
+from memoria.graph.vocabulary import VECTOR_INDEX
 from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.store.queries import load
@@ -80,7 +80,7 @@ async def vector_searches(
     small_truth = nearest(served.graph, questions, small)
     search, procedure = load("seeds.vector_search").text, load("seeds.vector_procedure").text
     exact = load("seeds.vector_exact").text
-    quantised = changed(changed(search, VECTOR, QUANTISED), "(m:Memory)", "(m:Quantised)")
+    quantised = changed(changed(search, VECTOR_INDEX, QUANTISED), "(m:Memory)", "(m:Quantised)")
     plain = Way(
         name="`SEARCH`, vectors as they are",
         text=search,
@@ -168,7 +168,7 @@ async def _sizes(served: Served, folder: Path) -> dict[str, float]:
     records, _, _ = await served.driver.execute_query(text_of("index_ids"), database_=DATABASE)
     numbers = {record["name"]: str(record["id"]) for record in records}
     return {
-        "plain": _size(folder, numbers[VECTOR]),
+        "plain": _size(folder, numbers[VECTOR_INDEX]),
         "quantised": _size(folder, numbers[QUANTISED]),
     }
 

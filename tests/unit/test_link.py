@@ -342,8 +342,8 @@ def test_shared_topics_and_entities_link_below_the_threshold() -> None:
 
 
 def test_what_a_foreign_graph_holds_counts_where_it_can() -> None:
-    row = ["m", ["a", 7, None], 3.5, "no list", [["x"]], "never"]
-    assert facts_of(row, 2.0) == Facts(tags=frozenset("a"), hours=2.0)
+    row = ["m", [7, 8], 3.5, "no list", True, "never"]
+    assert facts_of(row, 2.0) == Facts(tags=frozenset({"7", "8"}), hours=2.0)
 
 
 @pytest.mark.parametrize(
