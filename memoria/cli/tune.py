@@ -22,12 +22,12 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.datasets import (
+    EmbeddedDataset,
     FindTarget,
     Ks,
     Limit,
     OwnUri,
     Split,
-    Subject,
     UseVectors,
     Weights,
     given_target,
@@ -132,12 +132,14 @@ def tune(
 
 
 async def _ask_each(
-    subjects: Sequence[Subject], where: FindTarget | None, config: EvaluationConfig
+    subjects: Sequence[EmbeddedDataset], where: FindTarget | None, config: EvaluationConfig
 ) -> list[Answers]:
     return [await _ask(subject, where, config) for subject in subjects]
 
 
-async def _ask(subject: Subject, where: FindTarget | None, config: EvaluationConfig) -> Answers:
+async def _ask(
+    subject: EmbeddedDataset, where: FindTarget | None, config: EvaluationConfig
+) -> Answers:
     async def ask(store: Store, progress: ProgressCallback) -> Answers:
         return await ask_features(
             store, subject.dataset, embedder=subject.embedder, config=config, progress=progress

@@ -17,7 +17,7 @@ from memoria._support import foreign
 from memoria.graph.clock import advance_clock
 from memoria.graph.server import ServerFacts
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
-from memoria.link.choose import Facts, Link, choose_links, facts_of
+from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
 from memoria.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
 from memoria.store import Rows, Store
@@ -85,9 +85,9 @@ class LinkCall:
         least = self._config.min_cosine
         return {id_: [hit for hit in hits if hit[1] >= least] for id_, hits in found.items()}
 
-    async def _facts(self, ids: Iterable[str]) -> dict[str, Facts]:
+    async def _facts(self, ids: Iterable[str]) -> dict[str, MemoryFacts]:
         ordered = sorted(ids)
-        facts: dict[str, Facts] = {}
+        facts: dict[str, MemoryFacts] = {}
         for start in range(0, len(ordered), FACTS_AT_ONCE):
             chunk = Rows(ordered[start : start + FACTS_AT_ONCE])
             parameters = {"ids": chunk, "scope": self._scope}

@@ -19,7 +19,7 @@ PRUNE_BELOW = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class MemoryFacts:
     """What the score of an edge needs to know of one of its ends.
 
     Attributes
@@ -58,7 +58,7 @@ class Link:
 
 def choose_links(
     neighbours: Mapping[str, Iterable[tuple[str, float]]],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, MemoryFacts],
     config: LinkConfig,
 ) -> list[Link]:
     """Choose the edges of each memory, and merge those found from both ends; by source and target.
@@ -92,7 +92,7 @@ def _merged(one: Link, other: Link) -> Link:
 def _choose(
     id_: str,
     hits: list[tuple[str, float]],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, MemoryFacts],
     config: LinkConfig,
 ) -> Iterable[tuple[str, float]]:
     if isinstance(config, CompositeLinkConfig):
@@ -103,7 +103,9 @@ def _choose(
     return _similar(facts[id_], hits, facts, config)
 
 
-def _composite(cosine: float, one: Facts, other: Facts, config: CompositeLinkConfig) -> float:
+def _composite(
+    cosine: float, one: MemoryFacts, other: MemoryFacts, config: CompositeLinkConfig
+) -> float:
     return composite_score(
         cosine,
         tags=jaccard(one.tags, other.tags),
@@ -114,9 +116,9 @@ def _composite(cosine: float, one: Facts, other: Facts, config: CompositeLinkCon
 
 
 def _similar(
-    one: Facts,
+    one: MemoryFacts,
     hits: list[tuple[str, float]],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, MemoryFacts],
     config: SimilarityLinkConfig,
 ) -> Iterator[tuple[str, float]]:
     """Yield the nearest by cosine, then those that share topics or entities."""
@@ -135,7 +137,7 @@ def _similar(
     yield from _best(((o, w) for o, w in shared if w >= PRUNE_BELOW), config.max_shared_links)
 
 
-def _shared(one: Facts, other: Facts) -> float:
+def _shared(one: MemoryFacts, other: MemoryFacts) -> float:
     """Jaccard of topics and entities together; a topic is never the same as an entity."""
     common = len(one.topics & other.topics) + len(one.entities & other.entities)
     every = len(one.topics | other.topics) + len(one.entities | other.entities)
@@ -146,10 +148,10 @@ def _best(scored: Iterable[tuple[str, float]], count: int) -> list[tuple[str, fl
     return sorted(scored, key=lambda item: (-item[1], item[0]))[:count]
 
 
-def facts_of(row: Any, hours: float) -> Facts:
+def facts_of(row: Any, hours: float) -> MemoryFacts:
     """Read a row of ``link.facts``; a foreign graph may hold anything in it."""
     _, tags, category, topics, entities, *_ = row
-    return Facts(
+    return MemoryFacts(
         tags=frozenset(foreign.strings(tags)),
         category=foreign.string(category) or "",
         topics=frozenset(foreign.strings(topics)),
