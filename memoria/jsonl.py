@@ -12,6 +12,7 @@ import io
 import json
 import sys
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +42,6 @@ MEMORY_FIELDS = (
 )
 EDGE_FIELDS = ("source", "target", "relation", "weight", "tags")
 _GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def parse_line(raw: bytes) -> Memory | Relation | None:
         raise InvalidInputError(f"the line is longer than {MAX_LINE_BYTES} bytes")
     if not raw.strip():
         return None
-    fields = _parse_json(raw)
+    fields = parse_object(raw)
     if "source" in fields or "target" in fields:
         _check_names(fields, "an edge", EDGE_FIELDS, required=("source", "target"))
         return Relation(**_given(fields))
@@ -178,11 +178,12 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         while not rest.endswith(b"\n") and len(rest) > MAX_LINE_BYTES:
             rest = stream.readline(MAX_LINE_BYTES + 1)
         if number == 1:
-            raw = raw.removeprefix(_BOM)
+            raw = raw.removeprefix(BOM_UTF8)
         yield number, raw.rstrip(b"\r\n")
 
 
-def _parse_json(raw: bytes) -> dict[str, Any]:
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Parse a line that holds one JSON object; the error says where the line is wrong."""
     try:
         fields = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:
@@ -199,7 +200,7 @@ def _parse_json(raw: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidInputError(f"{name} is no JSON: give a finite number")
+    raise InvalidInputError(f"{name} is not JSON: give a finite number")
 
 
 def _check_names(
