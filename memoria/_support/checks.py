@@ -45,7 +45,7 @@ def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) 
         ) from exc
     if size > max_bytes:
         raise InvalidInputError(
-            f"{field} has {size} bytes; at most {max_bytes} are allowed: shorten or split it",
+            f"{field} has {size} bytes; at most {max_bytes} are allowed: shorten it, or split it",
             field=field,
         )
     return value
@@ -60,12 +60,12 @@ def check_id(value: object, field: str = "id") -> str:
 
 
 def is_id(value: object) -> bool:
-    """Tell whether what is stored as an id can be one: a foreign graph may hold anything."""
+    """Tell whether a stored value can be an id: a foreign graph may hold anything."""
     return isinstance(value, str) and 0 < len(value.encode()) <= MAX_ID_BYTES
 
 
 def check_scope(value: object) -> str:
-    """Return ``value`` if it names a scope; the scope is never optional."""
+    """Return ``value`` if it is the name of a scope; a scope is always required."""
     if value is None or value == "":
         raise ScopeError("a scope is required: pass the tenant whose memories these are")
     return check_id(value, "scope")
@@ -80,7 +80,7 @@ def check_ids(values: object, field: str = "ids") -> tuple[str, ...]:
 
 
 def check_kind(value: object, field: str = "kind") -> str:
-    """Return ``value`` if it can be a kind label: ``[A-Za-z_][A-Za-z0-9_]{0,63}``."""
+    """Return ``value`` if it can be the label of a kind: ``[A-Za-z_][A-Za-z0-9_]{0,63}``."""
     text = check_string(value, field)
     if not _KIND.fullmatch(text):
         raise InvalidInputError(
@@ -186,7 +186,8 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
         for item in level:
             children = _children(item, field)
             parts += len(children)
-            # Counted as they unfold: a few lists that hold each other twice make billions.
+            # Counted while they unfold, because a few lists that hold each other twice unfold
+            # to billions of parts.
             if parts > MAX_PARTS:
                 raise InvalidInputError(
                     f"{field} has more than {MAX_PARTS} parts: shorten it", field=field
