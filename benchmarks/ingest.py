@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Sequence
 from uuid import uuid4
 
 from benchmarks.server import add_server, opened
-from memoria._support.checks import DEFAULT_KINDS
 from memoria.graph.schema import apply_schema
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memoria._support.ranges import check_seconds, check_whole
+from memoria._support.settings import SettingsCheck
 from memoria.context.config import ContextConfig
 from memoria.ranking.config import RelevanceConfig
 from memoria.seeds.config import SeedConfig
@@ -43,5 +43,6 @@ class RetrieverConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_seconds("deadline_s", self.deadline_s)
-        check_whole("budget_tokens", self.budget_tokens, 1, 100_000_000)
+        check = SettingsCheck(self)
+        check.seconds("deadline_s")
+        check.whole("budget_tokens", 1, 100_000_000)

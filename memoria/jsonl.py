@@ -1,8 +1,8 @@
 """Read memories and relations from JSON Lines: plain, gzip, or standard input.
 
-In: paths. Out: `Line`s, each a `Memory` or a `Relation` with the place it came from.
-Reads files, one line in memory at a time. A bad line is an ``InvalidInputError`` that names
-file, line and field.
+In: paths. Out: `Line`s, each with a `Memory` or a `Relation` and its place in the file.
+Reads files, one line at a time. A bad line is an ``InvalidInputError`` that names file, line and
+field.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import io
 import json
 import sys
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +42,6 @@ MEMORY_FIELDS = (
 )
 EDGE_FIELDS = ("source", "target", "relation", "weight", "tags")
 _GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,11 @@ class Line:
     Attributes
     ----------
     file, number
-        Where it stands; lines count from 1.
+        The file, and the number of the line in it, from 1.
     raw
-        Its bytes, without the line break.
+        The bytes of the line, without the line break.
     value
-        What it says.
+        The memory or the relation that the line holds.
     """
 
     file: str
@@ -81,12 +81,12 @@ def read_lines(
     paths
         Files, gzip or plain (told apart by their first bytes); ``-`` is standard input.
     on_invalid
-        Called with the error of each bad line, which is then skipped; None: the first one raises.
+        Called with the error of each bad line, which is then skipped; None raises the first error.
 
     Raises
     ------
     InvalidInputError
-        A bad line (without ``on_invalid``), or a file that can't be read, in any case.
+        A file can't be read; or a line is bad and ``on_invalid`` is None.
     """
     for path in paths:
         name = fspath(path)
@@ -106,18 +106,18 @@ def read_lines(
 
 
 def parse_line(raw: bytes) -> Memory | Relation | None:
-    """Read one line: a memory, or an edge (it has ``source`` or ``target``); None when blank.
+    """Read one line: a memory, or an edge (which has ``source`` or ``target``); None if blank.
 
     Raises
     ------
     InvalidInputError
-        It is neither; names the field where one is wrong.
+        The line is neither a memory nor an edge; the error names the field that is wrong.
     """
     if len(raw) > MAX_LINE_BYTES:
         raise InvalidInputError(f"the line is longer than {MAX_LINE_BYTES} bytes")
     if not raw.strip():
         return None
-    fields = _parse_json(raw)
+    fields = parse_object(raw)
     if "source" in fields or "target" in fields:
         _check_names(fields, "an edge", EDGE_FIELDS, required=("source", "target"))
         return Relation(**_given(fields))
@@ -135,7 +135,7 @@ def at_place(error: InvalidInputError, place: str) -> InvalidInputError:
 
 @contextmanager
 def _opened(name: str, file: str) -> Iterator[BinaryIO]:
-    """Open one input, unpacked; what goes wrong while it is read is an ``InvalidInputError``."""
+    """Open one input and unpack it; every error while reading is an ``InvalidInputError``."""
     try:
         if name == STDIN:
             yield _unpacked(_standard_input())
@@ -144,7 +144,7 @@ def _opened(name: str, file: str) -> Iterator[BinaryIO]:
                 yield _unpacked(stream)
     except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
         raise InvalidInputError(f"{file}: the gzip data are damaged or cut off") from exc
-    except (OSError, ValueError) as exc:  # ValueError: no name that a file can have
+    except (OSError, ValueError) as exc:  # ValueError: a file can't have this name
         reason = getattr(exc, "strerror", None) or str(exc)
         raise InvalidInputError(f"{file}: can't be read: {reason}") from exc
 
@@ -152,8 +152,8 @@ def _opened(name: str, file: str) -> Iterator[BinaryIO]:
 def _standard_input() -> BinaryIO:
     """Return standard input with a buffer of its own.
 
-    A daemon thread blocked in the buffer of ``sys.stdin`` holds its lock, and Python, which
-    takes that lock when it ends, would abort.
+    A daemon thread that waits in the buffer of ``sys.stdin`` holds the lock of that buffer; Python
+    takes the same lock when it ends, and would abort.
     """
     stream = sys.stdin.buffer
     if isinstance(getattr(stream, "raw", None), io.FileIO):
@@ -162,7 +162,8 @@ def _standard_input() -> BinaryIO:
 
 
 def _unpacked(stream: BinaryIO) -> BinaryIO:
-    if not isinstance(stream, io.BufferedReader):  # standard input, replaced by something simpler
+    # Somebody may have put a simpler stream in place of standard input.
+    if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream))
     if stream.peek(2)[:2] == _GZIP:
         return cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb"))
@@ -170,7 +171,7 @@ def _unpacked(stream: BinaryIO) -> BinaryIO:
 
 
 def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers; of one that is too long, no more than shows it to be."""
+    """Yield lines with their numbers; of a line that is too long, only its beginning."""
     number = 0
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -178,11 +179,12 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         while not rest.endswith(b"\n") and len(rest) > MAX_LINE_BYTES:
             rest = stream.readline(MAX_LINE_BYTES + 1)
         if number == 1:
-            raw = raw.removeprefix(_BOM)
+            raw = raw.removeprefix(BOM_UTF8)
         yield number, raw.rstrip(b"\r\n")
 
 
-def _parse_json(raw: bytes) -> dict[str, Any]:
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Parse a line that holds one JSON object; the error says where the line is wrong."""
     try:
         fields = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:
@@ -199,7 +201,7 @@ def _parse_json(raw: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidInputError(f"{name} is no JSON: give a finite number")
+    raise InvalidInputError(f"{name} is not JSON: give a finite number")
 
 
 def _check_names(
@@ -216,7 +218,7 @@ def _check_names(
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields that say something: null stands for a field that is left out."""
+    """Return the fields that are given: null means that a field is left out."""
     needed = ("id", "kind", "text", "source", "target")
     return {name: value for name, value in fields.items() if value is not None or name in needed}
 

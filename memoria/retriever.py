@@ -20,7 +20,8 @@ from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.graph.server import VECTOR, ServerFacts, check_embedder, probe
+from memoria.graph.server import ServerFacts, check_embedder, probe
+from memoria.graph.vocabulary import VECTOR_INDEX
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
@@ -113,7 +114,7 @@ class GraphRetriever:
             facts = await probe(self.store, until=until)
             # Some models load to learn their dimensions: not on the event loop.
             await asyncio.to_thread(check_embedder, facts, self.embedder)
-            if self.embedder is not None and facts.indexes.get(VECTOR) != "ONLINE":
+            if self.embedder is not None and facts.indexes.get(VECTOR_INDEX) != "ONLINE":
                 return facts  # the schema is still to come, and with it a better dialect
             self._facts = facts
         return self._facts

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.checks import DEFAULT_KINDS
+from memoria.graph.vocabulary import DEFAULT_KINDS
 
 DIMENSIONS = 384
 CHUNK = 10_000

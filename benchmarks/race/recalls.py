@@ -21,7 +21,7 @@ from benchmarks.race.queries import text_of
 from benchmarks.race.serve import DATABASE, EMBEDDER, Served
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
-from memoria.graph.server import TEXT, VECTOR
+from memoria.graph.vocabulary import TEXT_INDEX, VECTOR_INDEX
 from memoria.retriever import GraphRetriever
 
 TOP_K = 5
@@ -83,8 +83,8 @@ async def graphrag_recalls(served: Served) -> AsyncIterator[list[Contender]]:
 def _hybrid(driver: neo4j.Driver, name: str, tail: str) -> Contender:
     retriever = HybridCypherRetriever(
         driver,
-        vector_index_name=VECTOR,
-        fulltext_index_name=TEXT,
+        vector_index_name=VECTOR_INDEX,
+        fulltext_index_name=TEXT_INDEX,
         retrieval_query=text_of(tail),
         neo4j_database=DATABASE,
     )

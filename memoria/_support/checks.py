@@ -1,37 +1,34 @@
-"""Checks of values from callers and files, made before the driver sees them.
+"""Checks of values from callers and files, and of settings, made before the driver sees them.
 
-In: raw values. Out: the same values in the form memoria keeps, or ``InvalidInputError``.
+In: a raw value and the name of its field. Out: the value in the form memoria keeps, or an
+``InvalidInputError`` that names the field. A bool is never a number.
+Configs check their settings by the same rules; see `memoria._support.settings`.
 
-Limits are those of design section 12. Depth matters most: a list nested thousands deep ends the
-process inside the driver's Rust extension, or overflows the server's stack.
+The depth of maps and lists is limited because a list nested thousands deep ends the process
+inside the driver's Rust extension, or overflows the server's stack.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memoria.errors import InvalidInputError, ScopeError
+from memoria.errors import ConfigError, InvalidInputError, ScopeError
 
-DEFAULT_KINDS = (
-    "UserRequest",
-    "UserPreference",
-    "AgentAnswer",
-    "AgentAction",
-    "Event",
-    "DataSource",
-)
 MAX_DIMENSIONS = 4096
 MAX_ID_BYTES = 512
 MAX_TEXT_BYTES = 1_000_000
 MAX_TAGS = 256
 MAX_TAG_CHARS = 256
 MAX_NESTING = 32
-MAX_PARTS = MAX_TEXT_BYTES // 2  # no JSON of fewer bytes than MAX_TEXT_BYTES has more
+MAX_PARTS = MAX_TEXT_BYTES // 2  # JSON of at most MAX_TEXT_BYTES bytes cannot have more parts
+# A time longer than any call; more milliseconds would not fit into a message to the server.
+MAX_SECONDS = 1_000_000
+#: What a check raises: an error of the input, or of a setting.
+Refusal = type[InvalidInputError] | type[ConfigError]
 _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -48,7 +45,7 @@ def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) 
         ) from exc
     if size > max_bytes:
         raise InvalidInputError(
-            f"{field} has {size} bytes; at most {max_bytes} are allowed: shorten or split it",
+            f"{field} has {size} bytes; at most {max_bytes} are allowed: shorten it, or split it",
             field=field,
         )
     return value
@@ -63,19 +60,27 @@ def check_id(value: object, field: str = "id") -> str:
 
 
 def is_id(value: object) -> bool:
-    """Tell whether what is stored as an id can be one: a foreign graph may hold anything."""
+    """Tell whether a stored value can be an id: a foreign graph may hold anything."""
     return isinstance(value, str) and 0 < len(value.encode()) <= MAX_ID_BYTES
 
 
 def check_scope(value: object) -> str:
-    """Return ``value`` if it names a scope; the scope is never optional."""
+    """Return ``value`` if it is the name of a scope; a scope is always required."""
     if value is None or value == "":
         raise ScopeError("a scope is required: pass the tenant whose memories these are")
     return check_id(value, "scope")
 
 
+def check_ids(values: object, field: str = "ids") -> tuple[str, ...]:
+    """Return a list of identifiers de-duplicated and sorted: the order in which memoria works."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        got = "one string" if isinstance(values, str) else _kind_of(values)
+        raise InvalidInputError(f"{field} must be a list of ids, got {got}", field=field)
+    return tuple(sorted({check_id(value, field) for value in values}))
+
+
 def check_kind(value: object, field: str = "kind") -> str:
-    """Return ``value`` if it can be a kind label: ``[A-Za-z_][A-Za-z0-9_]{0,63}``."""
+    """Return ``value`` if it can be the label of a kind: ``[A-Za-z_][A-Za-z0-9_]{0,63}``."""
     text = check_string(value, field)
     if not _KIND.fullmatch(text):
         raise InvalidInputError(
@@ -103,28 +108,39 @@ def check_strings(values: object, field: str) -> tuple[str, ...]:
 
 
 def check_number(
-    value: object, field: str, *, low: float, high: float, above_low: bool = False
+    value: object,
+    field: str,
+    *,
+    low: float,
+    high: float,
+    above_low: bool = False,
+    error: Refusal = InvalidInputError,
 ) -> float:
     """Return ``value`` as a float if it is a finite number in [low, high], or in (low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInputError(f"{field} must be a number, got {_kind_of(value)}", field=field)
-    # Compared as it is: a whole number of 400 digits has no float, and NaN is in no range.
-    outside = not low <= value <= high or (above_low and value == low)
-    if outside or abs(value) > sys.float_info.max:
-        shown = value if isinstance(value, float) or abs(value) < 10**15 else "a larger number"
-        bounds = f"{'(' if above_low else '['}{low}, {high}]"
-        raise InvalidInputError(f"{field} must be in {bounds}, got {shown}", field=field)
+        raise _refused(f"{field} must be a number, got {_kind_of(value)}", field, error)
+    # A whole number is compared before it is converted: one of 400 digits has no float.
+    inside = low <= value <= high and not (above_low and value == low)
+    if not inside or abs(value) > sys.float_info.max:
+        wanted = "a finite number" if inside else _bounds(low, high, above_low=above_low)
+        raise _refused(f"{field} must be {wanted}, got {_shown(value)}", field, error)
     return float(value)
 
 
-def check_whole(value: object, field: str, *, low: int, high: int) -> int:
+def check_whole(
+    value: object, field: str, *, low: int, high: int, error: Refusal = InvalidInputError
+) -> int:
     """Return ``value`` if it is a whole number in [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInputError(
-            f"{field} must be a whole number, got {_kind_of(value)}", field=field
-        )
-    check_number(value, field, low=low, high=high)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        bounds = f"of at least {low}" if high >= sys.maxsize else f"from {low} to {high}"
+        message = f"{field} must be a whole number {bounds}, got {_shown(value)}"
+        raise _refused(message, field, error)
     return value
+
+
+def check_seconds(value: object, field: str, *, error: Refusal = InvalidInputError) -> float:
+    """Return ``value`` as a float if it is a time that a call may take, in seconds."""
+    return check_number(value, field, low=0, high=MAX_SECONDS, above_low=True, error=error)
 
 
 def check_score(value: object, field: str = "score") -> float:
@@ -170,7 +186,8 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
         for item in level:
             children = _children(item, field)
             parts += len(children)
-            # Counted as they unfold: a few lists that hold each other twice make billions.
+            # Counted while they unfold, because a few lists that hold each other twice unfold
+            # to billions of parts.
             if parts > MAX_PARTS:
                 raise InvalidInputError(
                     f"{field} has more than {MAX_PARTS} parts: shorten it", field=field
@@ -185,7 +202,7 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
 
 
 def _children(item: object, field: str) -> Sequence[object]:
-    """Parts of a map or list, those checked that are neither."""
+    """Return the parts of a map or list; parts that are neither are checked."""
     if isinstance(item, Mapping):
         for key in item:
             check_string(key, field)
@@ -203,17 +220,27 @@ def _check_leaf(item: object, field: str) -> None:
     elif isinstance(item, float) and not math.isfinite(item):
         raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
     elif not (item is None or isinstance(item, bool | int | float)):
-        raise InvalidInputError(f"{field} holds {_kind_of(item)}, which is no JSON", field=field)
+        raise InvalidInputError(f"{field} holds {_kind_of(item)}, which is not JSON", field=field)
 
 
 def _kind_of(value: object) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
 
 
-def scope_key(scope: str) -> str:
-    """Return the one-word form of a scope that the full-text index can match exactly.
+def _shown(value: object) -> str:
+    """Name a wrong value: a number as it is, any other value by its type."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _kind_of(value)
+    if isinstance(value, int) and abs(value) >= 10**15:  # Python can't print a huge one
+        return "a larger number"
+    return str(value)
 
-    >>> scope_key("user-1") == scope_key("User 1")
-    False
-    """
-    return "s" + hashlib.sha256(scope.encode("utf-8")).hexdigest()[:32]
+
+def _bounds(low: float, high: float, *, above_low: bool) -> str:
+    if high == math.inf:
+        return f"above {low}" if above_low else f"at least {low}"
+    return f"in {'(' if above_low else '['}{low}, {high}]"
+
+
+def _refused(message: str, field: str, error: Refusal) -> InvalidInputError | ConfigError:
+    return error(message) if issubclass(error, ConfigError) else error(message, field=field)

@@ -1,6 +1,6 @@
 """Where memoria keeps its files: the local server, lists of jars, models.
 
-In: environment variables. Out: a folder. Reads the environment, at the call.
+In: environment variables. Out: a folder. Reads the environment when it is called.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import platformdirs
 
 
 def default_home(environ: Mapping[str, str] | None = None) -> Path:
-    """Folder of memoria: ``MEMORIA_HOME``, else one in the user's data folder.
+    """Return memoria's folder: ``MEMORIA_HOME``, else a folder in the user's data folder.
 
     Parameters
     ----------
     environ
-        Variables to look in; None for those of this process.
+        Environment variables to read; None for the variables of this process.
     """
     variables = os.environ if environ is None else environ
     named = variables.get("MEMORIA_HOME", "").strip()

@@ -1,7 +1,7 @@
 """Local jar files of a Maven artifact: downloaded once, checked, then found offline.
 
-In: a coordinate and memoria's home. Out: paths of whole jar files.
-Touches: the network (first time only), the Maven cache, ``home/jars``.
+In: a coordinate and memoria's folder. Out: paths of complete jar files.
+Touches: the network (the first time only), the Maven cache, ``home/jars``.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ def resolve_jars(
     transitive: bool = True,
     progress: ProgressCallback | None = None,
 ) -> list[Path]:
-    """Local paths of a Maven artifact and what it depends on; downloads once, then works offline.
+    """Return the jar files of a Maven artifact and of its dependencies; download them once.
 
     Parameters
     ----------
     coordinate
         ``group:artifact:version``.
     home
-        memoria's folder; ``home/jars`` gets the list of jars with their sizes. The jars stay in
-        the user's Maven cache (``M2_REPO``, else ``~/.m2/repository``).
+        memoria's folder; the list of jars and their sizes is written to ``home/jars``. The jars
+        themselves stay in the user's Maven cache (``M2_REPO``, else ``~/.m2/repository``).
     transitive
-        False for the artifact's own jar alone.
+        Whether to include the dependencies; False returns the artifact's own jar alone.
     progress
         Called as ``progress(label, done, total)`` in the calling thread. First ``"dependencies"``
         with ``total`` None (not known yet), then ``"jars"`` with the number of jars.
@@ -51,13 +51,14 @@ def resolve_jars(
     Raises
     ------
     LocalServerError
-        No network, a full disk, an artifact that doesn't exist; the message says what to do.
+        There is no network, the disk is full, or the artifact does not exist; the message says what
+        to do.
 
     Notes
     -----
-    Blocking: call it through ``asyncio.to_thread``. The list of jars is written after all of them
-    are there, so a killed download is never taken as complete; a jar that is missing, has another
-    size than listed, or can't be opened is downloaded again.
+    Blocking: call it through ``asyncio.to_thread``. The list is written only when all jars are
+    there, so a download that was killed is never taken for a complete one. A jar that is missing,
+    is not of the listed size or can't be opened is downloaded again.
     """
     if coordinate.count(":") != 2 or not all(coordinate.split(":")):
         raise LocalServerError(f"not a Maven coordinate (group:artifact:version): {coordinate!r}")
@@ -91,7 +92,7 @@ def _listing(coordinate: str, home: Path, *, transitive: bool) -> Path:
 
 
 def _read_listing(listing: Path) -> list[Path] | None:
-    """Jars of a finished download; None when there is none or a jar is not as it was."""
+    """Return the jars of a finished download; None without one, or if a jar has changed."""
     try:
         content = json.loads(listing.read_text(encoding="utf-8"))
         sizes = {Path(jar["path"]): int(jar["bytes"]) for jar in content["jars"]}
@@ -102,7 +103,7 @@ def _read_listing(listing: Path) -> list[Path] | None:
 
 
 def _is_intact(path: Path, size: int) -> bool:
-    """Size as listed, and the end record of a zip file in its last bytes."""
+    """Tell whether a jar has its listed size and ends with the end record of a zip file."""
     try:
         if path.stat().st_size != size:
             return False
@@ -121,7 +122,7 @@ def _write_listing(listing: Path, coordinate: str, jars: list[Path]) -> None:
 
 
 def _fetch(coordinate: str, *, transitive: bool, progress: ProgressCallback | None) -> list[Path]:
-    """Download, translating what the libraries below raise."""
+    """Download the jars; errors of the libraries become `LocalServerError`."""
     try:
         import requests
 
@@ -138,8 +139,8 @@ def _fetch(coordinate: str, *, transitive: bool, progress: ProgressCallback | No
             return maven.fetch_jars(coordinate, transitive=transitive, progress=progress)
     except ElementTree.ParseError as exc:
         raise LocalServerError(
-            f"the repository answered with something else than a description of {coordinate} "
-            "(a login page of a proxy?); check the network and try again"
+            f"the repository did not answer with a description of {coordinate} (was it the login "
+            "page of a proxy?); check the network and try again"
         ) from exc
     except requests.RequestException as exc:
         raise LocalServerError(_network_message(coordinate, exc)) from exc
@@ -153,15 +154,15 @@ def _network_message(coordinate: str, exc: Exception) -> str:
     start = f"can't download {coordinate} from Maven Central"
     if isinstance(exc, SSLError):
         return (
-            f"{start}: its certificate was refused. Behind a proxy with a certificate of its own, "
-            "set REQUESTS_CA_BUNDLE to that certificate's file (SSL_CERT_FILE is not read)"
+            f"{start}: its certificate was refused. If your proxy has its own certificate, set "
+            "REQUESTS_CA_BUNDLE to the file of that certificate (SSL_CERT_FILE is not read)"
         )
     if isinstance(exc, ProxyError):
         return f"{start}: the proxy named by HTTPS_PROXY does not answer; correct or unset it"
     return (
         f"{start} ({type(exc).__name__}). Check the network, or set HTTPS_PROXY (and "
-        "REQUESTS_CA_BUNDLE if the proxy has a certificate of its own); what was downloaded "
-        "so far is kept. Or use a server you have: set NEO4J_URI"
+        "REQUESTS_CA_BUNDLE if the proxy has its own certificate); files downloaded so far are "
+        "kept. Or use a server that you already have: set NEO4J_URI"
     )
 
 
@@ -180,10 +181,10 @@ def _check_free_space(folder: Path, needed_mb: int) -> None:
 
 
 def _remove_damaged_descriptions(cache: Path) -> None:
-    """Delete unreadable ``.pom`` files (left by a tool that was killed) from the Maven cache."""
+    """Delete unreadable ``.pom`` files, left by a tool that was killed, from the Maven cache."""
     for path in cache.rglob("*.pom"):
         try:
-            ElementTree.parse(path)  # noqa: S314 - read by the Maven resolver in any case
+            ElementTree.parse(path)  # noqa: S314 - the Maven resolver reads the same file
         except ElementTree.ParseError:
             path.unlink(missing_ok=True)
 
@@ -197,6 +198,6 @@ def _explain_os_error(exc: OSError, coordinate: str, folder: Path) -> LocalServe
     if isinstance(exc, PermissionError):
         return LocalServerError(
             f"no permission to write {exc.filename or folder}: set MEMORIA_HOME and M2_REPO to "
-            "folders you own"
+            "folders that you own"
         )
     return LocalServerError(f"can't store {coordinate}: {exc}")

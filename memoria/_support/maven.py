@@ -1,7 +1,8 @@
-"""Fetch Maven artifacts so that a killed download leaves nothing half-written.
+"""Fetch Maven artifacts in such a way that a killed download leaves no half-written file.
 
 In: a Maven coordinate. Out: local jar files, in the Maven cache.
-Touches: the network, the Maven cache. Import it late: it needs the extra ``local`` or ``onnx``.
+Touches: the network, the Maven cache. Import this module late, since it needs the extra ``local``
+or ``onnx``.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ ATTEMPTS = 3
 
 
 class DamagedDownloadError(OSError):
-    """What arrived is not what the repository announced."""
+    """The downloaded file is not the file that the repository announced."""
 
 
 class AtomicResolver(PythonResolver):
-    """A ``jgo`` resolver whose downloads are checked, then appear whole under their name.
+    """A ``jgo`` resolver that checks a download before the file gets its final name.
 
-    ``jgo`` streams straight to the final name and only warns about a wrong checksum: a process
-    killed half-way leaves a short file which later runs take as present. It also opens a new
-    connection per file, which makes up most of the time of a dependency graph.
+    ``jgo`` itself writes straight to the final name and only warns about a wrong checksum: a
+    process that is killed half-way leaves a short file, which later runs take for the whole one.
+    It also opens a new connection for each file, which takes most of the time.
 
     Parameters
     ----------
     on_file
-        Called with the name of each file that was downloaded, in the thread that asked for it.
+        Called with the name of each downloaded file, in the thread that asked for the file.
     """
 
     def __init__(self, on_file: Callable[[str], None] | None = None) -> None:
@@ -63,9 +64,9 @@ class AtomicResolver(PythonResolver):
         Raises
         ------
         FileNotFoundError
-            No repository has it.
+            No repository has the artifact.
         DamagedDownloadError
-            It arrived damaged each time.
+            The file arrived damaged at each attempt.
         requests.RequestException
             The network failed.
         """
@@ -78,10 +79,10 @@ class AtomicResolver(PythonResolver):
                 if self._on_file is not None:
                     self._on_file(target.name)
                 return target
-        raise FileNotFoundError(f"{artifact} is in none of the repositories asked")
+        raise FileNotFoundError(f"none of the repositories has {artifact}")
 
     def _session(self) -> requests.Session:
-        """One session per thread, so that connections are reused."""
+        """Return this thread's session; with one session per thread, connections are reused."""
         session: requests.Session | None = getattr(self._local, "session", None)
         if session is None:
             session = requests.Session()
@@ -97,7 +98,7 @@ class AtomicResolver(PythonResolver):
         return session
 
     def _fetch(self, url: str, target: Path) -> bool:
-        """Download ``url`` to ``target``; False when the repository hasn't got it."""
+        """Download ``url`` to ``target``; return False if the repository does not have it."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return self._fetch_once(url, target)
@@ -127,7 +128,7 @@ class AtomicResolver(PythonResolver):
         return True
 
     def _check(self, url: str, file: Path, name: str, sha1: str) -> None:
-        """Compare a jar with the checksum that the repository publishes beside it."""
+        """Compare a jar with the checksum that the repository publishes next to it."""
         answer = self._session().get(f"{url}.sha1", timeout=TIMEOUT_S)
         if answer.ok and answer.text.split()[:1] != [sha1]:
             raise DamagedDownloadError(f"{name} does not have the published checksum")
@@ -136,7 +137,7 @@ class AtomicResolver(PythonResolver):
 
 
 def is_whole_jar(path: Path) -> bool:
-    """Whether ``path`` is a jar whose central directory, at the very end, can be read."""
+    """Tell whether ``path`` is a jar whose central directory, at its very end, can be read."""
     try:
         with zipfile.ZipFile(path):
             return True
@@ -145,24 +146,24 @@ def is_whole_jar(path: Path) -> bool:
 
 
 def cache_folder() -> Path:
-    """Folder of the Maven cache that ``jgo`` uses (``M2_REPO``, its own settings, ~/.m2)."""
+    """Return the Maven cache that ``jgo`` uses: ``M2_REPO``, its own settings, or ~/.m2."""
     return Path(GlobalSettings.load().repo_cache)
 
 
 def fetch_jars(
     coordinate: str, *, transitive: bool, progress: ProgressCallback | None = None
 ) -> list[Path]:
-    """Local jar files of an artifact, itself first; what is missing or damaged is downloaded.
+    """Return an artifact's jar files, its own first; download missing or damaged jars.
 
     Parameters
     ----------
     coordinate
         ``group:artifact:version``.
     transitive
-        Whether what it depends on belongs to the result.
+        Whether to include the dependencies.
     progress
-        Called as ``progress(label, done, total)``, from this thread; ``total`` is None while
-        the list of dependencies is not complete.
+        Called as ``progress(label, done, total)``, in this thread; ``total`` is None while the list
+        of dependencies is not complete.
     """
     report = progress or silent
     described = 0
@@ -196,7 +197,7 @@ def _with_dependencies(artifact: Artifact, resolver: PythonResolver) -> list[Art
 
 
 def _download_all(artifacts: list[Artifact], report: ProgressCallback) -> list[Path]:
-    """Resolve every artifact with a few threads; the first failure ends the rest."""
+    """Resolve every artifact with a few threads; the first failure cancels the others."""
     for artifact in artifacts:
         cached = artifact.cached_path
         if cached is not None and cached.exists() and not is_whole_jar(cached):

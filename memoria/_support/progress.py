@@ -1,4 +1,4 @@
-"""Progress bars for the long steps: download, embedding, ingest.
+"""Progress bars for long steps: download, embedding, ingest.
 
 In: calls of ``progress(label, done, total)``. Out: bars on stderr, on a terminal only.
 """
@@ -11,10 +11,13 @@ from typing import Protocol
 
 
 class ProgressCallback(Protocol):
-    """Takes the state of a step; may be called from any thread."""
+    """Is told how far a step has come; may be called from any thread."""
 
     def __call__(self, label: str, done: int, total: int | None, /) -> None:
-        """Say that ``done`` of ``total`` parts of ``label`` are done; None: not known yet."""
+        """Say that ``done`` of ``total`` parts of the step ``label`` are done.
+
+        ``total`` is None while it is not known.
+        """
 
 
 def silent(_label: str, _done: int, _total: int | None, /) -> None:
@@ -39,7 +42,8 @@ def progress_bars() -> Iterator[ProgressCallback]:
 
         def show(label: str, done: int, total: int | None) -> None:
             if label not in tasks:
-                for task in bars.tasks:  # a step without a known end ends with the next one
+                # A step without a total is complete once the next step begins.
+                for task in bars.tasks:
                     bars.update(task.id, total=task.total or task.completed)
                 tasks[label] = bars.add_task(label, total=total or None)
             bars.update(tasks[label], completed=done, total=total or None)

@@ -1,7 +1,7 @@
-"""Hand over results one by one, from a task of their own to whoever iterates.
+"""Hand over results one by one, from a background task to the caller who iterates.
 
 In: a coroutine that emits items and returns a result. Out: an async iterator over the items.
-Leaving an ``async with`` early ends the task, and waits until it has given everything back.
+Leaving the ``async with`` early cancels the task and waits until it has released its sessions.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Last entry of the queue: how the producer ended."""
+    """The last entry of the queue, which says how the producer ended."""
 
     result: Any = None
     error: Exception | None = None
 
 
 class Stream(AsyncIterator[T], Generic[T, R]):
-    """Items of a running producer, in the order in which they come.
+    """The items of a running producer, in the order in which the producer emits them.
 
-    Iterate it with ``async for``; inside ``async with`` an early exit ends the producer at once.
-    Without, that happens when the iterator is dropped. The producer starts with the first item
-    that is asked for. Its queue needs no bound: explorations are bounded by their settings.
+    Iterate over it with ``async for``. Inside ``async with``, an early exit ends the producer at
+    once; without it, the producer ends when the iterator is garbage-collected. The producer starts
+    when the first item is asked for. The queue is not bounded because the settings of an
+    exploration bound the number of its paths.
 
     Parameters
     ----------
     produce
-        Called once with a function that takes each item; its return value is `result`.
+        Called once, with a function that accepts each item. Its return value becomes `result`.
     """
 
     def __init__(self, produce: Callable[[Callable[[T], None]], Coroutine[Any, Any, R]]) -> None:
@@ -57,7 +58,7 @@ class Stream(AsyncIterator[T], Generic[T, R]):
             raise
         if not isinstance(item, _End):
             return item
-        self._queue.put_nowait(item)  # for whoever waits beside us
+        self._queue.put_nowait(item)  # another task may wait for the same stream
         if self._end is not None:
             raise StopAsyncIteration
         self._end = item
@@ -77,7 +78,7 @@ class Stream(AsyncIterator[T], Generic[T, R]):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End the producer and wait until its sessions are given back. Safe to call again."""
+        """End the producer and wait until it has released its sessions. Safe to call again."""
         if self._end is None:
             self._end = _End(error=ClosedError("the stream was closed before its end"))
         if self._task is not None and not self._task.done():
@@ -87,14 +88,14 @@ class Stream(AsyncIterator[T], Generic[T, R]):
 
     @property
     def result(self) -> R:
-        """What the producer returned, once the stream is at its end.
+        """The return value of the producer, once the stream is at its end.
 
         Raises
         ------
         ClosedError
             The stream has not been read to its end.
         MemoriaError
-            The producer failed with it.
+            The error with which the producer failed.
         """
         if self._end is None:
             raise ClosedError("no result yet: read the stream to its end first")
@@ -113,12 +114,17 @@ async def _drive(
     produce: Callable[[Callable[[T], None]], Coroutine[Any, Any, R]],
     queue: asyncio.Queue[T | _End],
 ) -> None:
-    """Run the producer. Holds no reference to the stream, so that dropping that one is noticed."""
+    """Run the producer.
+
+    The task holds no reference to the stream: otherwise a stream that the caller drops would
+    never be garbage-collected, and its producer would go on.
+    """
     try:
         queue.put_nowait(_End(result=await produce(queue.put_nowait)))
     except asyncio.CancelledError:
-        # By the stream, whose consumer is gone, or from elsewhere: then the consumer still waits.
+        # Either the stream cancelled this task, and nobody reads the queue any more; or somebody
+        # else did, and the consumer, who still waits, must be told.
         queue.put_nowait(_End(error=ClosedError("the stream was cancelled from outside")))
         raise
-    except Exception as exc:  # noqa: BLE001  # handed over to the consumer, who raises it
+    except Exception as exc:  # noqa: BLE001  # the consumer raises it
         queue.put_nowait(_End(error=exc))

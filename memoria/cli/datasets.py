@@ -1,7 +1,7 @@
 """What the commands on datasets share: options, the weights named, a database with the dataset in.
 
-In: arguments and the environment. Out: a `Subject`, and what was done with it. Starts a throw-away
-server where no database is named.
+In: arguments and the environment. Out: an `EmbeddedDataset`, and the result of a command on it.
+Starts a throw-away server where no database is named.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class OwnConnection(Connection):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class EmbeddedDataset:
     """A dataset, and what makes its vectors.
 
     Attributes
@@ -90,7 +90,7 @@ class Subject:
 
 def read_subject(
     context: typer.Context, folder: Path, split: str, use_vectors: bool, embedder: str
-) -> Subject:
+) -> EmbeddedDataset:
     """Read a dataset; refuse an embedder beside the supplied vectors, which take its place."""
     said = context.get_parameter_source("embedder")
     if use_vectors and said is not None and said.name == "COMMANDLINE":
@@ -99,7 +99,7 @@ def read_subject(
         )
     dataset = read_dataset(folder, split=split)
     model = supplied_embedder(dataset) if use_vectors else embedder_named(embedder)
-    return Subject(dataset=dataset, embedder=model, use_supplied=use_vectors)
+    return EmbeddedDataset(dataset=dataset, embedder=model, use_supplied=use_vectors)
 
 
 def retriever_config(relevance: str) -> RetrieverConfig:
@@ -120,7 +120,7 @@ def retriever_config(relevance: str) -> RetrieverConfig:
 
 
 async def on_dataset(
-    subject: Subject,
+    subject: EmbeddedDataset,
     connection: OwnConnection,
     work: Callable[[Store, ProgressCallback], Awaitable[T]],
 ) -> T:
@@ -141,7 +141,7 @@ async def on_dataset(
             return await on_target(Target(uri=server.uri, auth=server.auth), loaded)
 
 
-async def _load(subject: Subject, store: Store, progress: ProgressCallback) -> None:
+async def _load(subject: EmbeddedDataset, store: Store, progress: ProgressCallback) -> None:
     await prepare(store, subject.embedder)
     if isinstance(subject.embedder, OnnxEmbedder):
         await subject.embedder.load(progress)

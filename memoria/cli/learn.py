@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -19,9 +19,10 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.pack import read_document
 from memoria.cli.render import count
+from memoria.graph.vocabulary import CONFLICTS
 from memoria.learn import LearnConfig, Learner
 from memoria.plain import trace_from
-from memoria.types import ConsolidateReport, LearnReport, Trace
+from memoria.types import ConsolidateReport, LearnReport, SuppressionKind, Trace
 
 SHOWN_CHANGES = 20
 
@@ -109,9 +110,9 @@ def suppress(
     source: Annotated[str, typer.Argument(help="Memory that suppresses.")],
     target_: Annotated[str, typer.Argument(help="Memory that is suppressed.", metavar="TARGET")],
     kind: Annotated[
-        Literal["conflicts", "overrides", "deprecated-to", "merged-into"],
+        SuppressionKind,
         typer.Option(help="conflicts: each the other; else the first the second."),
-    ] = "conflicts",
+    ] = CONFLICTS,
     event: EventId = None,
     scope: Scope = "default",
     *,

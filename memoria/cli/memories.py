@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from memoria._support.checks import DEFAULT_KINDS, MAX_DIMENSIONS, check_id
+from memoria._support.checks import MAX_DIMENSIONS, check_id
 from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     FAILED,
@@ -31,6 +31,7 @@ from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.graph.memories import hydrate
 from memoria.graph.schema import SchemaReport, apply_schema
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter, IngestReport, WriteReport, ingest_files
 from memoria.store import Store
 

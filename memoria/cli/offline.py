@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from memoria._support.checks import DEFAULT_KINDS
 from memoria._support.progress import progress_bars
 from memoria.cli.common import (
     EmbedderName,
@@ -26,6 +25,7 @@ from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import apply_schema
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, GraphWriter, OfflineReport, Tables, write_tables
 from memoria.ingest.daemon import in_daemon_thread
 from memoria.store import Store, Target, open_driver

@@ -19,7 +19,7 @@ import typer
 STDOUT = "-"
 
 
-def check_name(output: str) -> None:
+def check_output(output: str) -> None:
     """Refuse what names no file: nothing, or a folder, be it there or not."""
     if output.rpartition(os.sep)[2] in ("", ".", ".."):
         raise typer.BadParameter(f"{output!r} names no file", param_hint="--output")

@@ -23,7 +23,7 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
-from memoria.cli.output import STDOUT, check_name, opened
+from memoria.cli.output import STDOUT, check_output, opened
 from memoria.cli.render import count, print_table
 from memoria.export import Skipped, export_lines
 from memoria.graph.stats import ScopeSize, ScopeStats, list_scopes, scope_stats
@@ -103,7 +103,7 @@ def export(
     memoria export --scope alice --output alice.jsonl.gz
     memoria export --scope alice | memoria ingest - --scope bob --embedder none
     """
-    check_name(output)
+    check_output(output)
     problems = _Problems()
 
     async def write(store: Store) -> int:

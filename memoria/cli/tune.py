@@ -19,11 +19,11 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.datasets import (
+    EmbeddedDataset,
     Ks,
     Limit,
     OwnConnection,
     Split,
-    Subject,
     UseVectors,
     Weights,
     on_dataset,
@@ -124,12 +124,14 @@ def tune(
 
 
 async def _ask_each(
-    subjects: Sequence[Subject], connection: OwnConnection, config: EvaluationConfig
+    subjects: Sequence[EmbeddedDataset], connection: OwnConnection, config: EvaluationConfig
 ) -> list[Answers]:
     return [await _ask(subject, connection, config) for subject in subjects]
 
 
-async def _ask(subject: Subject, connection: OwnConnection, config: EvaluationConfig) -> Answers:
+async def _ask(
+    subject: EmbeddedDataset, connection: OwnConnection, config: EvaluationConfig
+) -> Answers:
     async def ask(store: Store, progress: ProgressCallback) -> Answers:
         return await ask_features(
             store, subject.dataset, embedder=subject.embedder, config=config, progress=progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memoria._support.ranges import check_one_of, check_positive, check_within
+from memoria._support.settings import SettingsCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class ContextConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_one_of("order", self.order, ("relevance", "time"))
-        check_one_of("format", self.format, ("text", "markdown", "json"))
+        check = SettingsCheck(self)
+        check.one_of("order", ("relevance", "time"))
+        check.one_of("format", ("text", "markdown", "json"))
         for name in ("duplicate_overlap", "duplicate_cosine"):
             if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
-                check_within(name, getattr(self, name), 0.0, 1.0)
+                check.within(name, 0.0, 1.0, above_low=True)

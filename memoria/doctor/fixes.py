@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 
-from memoria._support.checks import check_scope, scope_key
+from memoria._support.checks import check_scope
 from memoria.doctor.edges import FAULTS as EDGE_FAULTS
 from memoria.doctor.edges import PARALLEL
 from memoria.doctor.faults import Fault
@@ -22,6 +22,7 @@ from memoria.doctor.report import Fixed
 from memoria.doctor.server import check_dialect
 from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
 from memoria.errors import InvalidInputError
+from memoria.graph.vocabulary import scope_key
 from memoria.store import Store
 from memoria.store.queries import Query, load
 

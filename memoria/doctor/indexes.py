@@ -10,17 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoria.doctor.report import Finding
-from memoria.doctor.subject import META, Subject
+from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
-from memoria.graph.server import TEXT, UNIQUE, VECTOR, check_embedder
+from memoria.graph.server import check_embedder
+from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 
 Details = Mapping[str, Any]
 
 #: Indexes that memoria can't do without; the first two serve constraints.
-_CONSTRAINTS = (UNIQUE, META)
+_CONSTRAINTS = (UNIQUE_INDEX, META_INDEX)
 _RECORD = "indexes.record"
-_NAMES = (*_CONSTRAINTS, TEXT, VECTOR)
+_NAMES = (*_CONSTRAINTS, TEXT_INDEX, VECTOR_INDEX)
 
 
 async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Finding]:
@@ -28,7 +29,7 @@ async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Fin
     details = {row["name"]: row for row in await subject.rows("indexes")}
     found = [_state(subject, name, details.get(name, {})) for name in _NAMES]
     if subject.facts.dimensions is not None:
-        vectors = details[VECTOR]
+        vectors = details[VECTOR_INDEX]
         found += [_similarity(subject, vectors), _quantisation(subject, vectors)]
     return [*found, _record(subject), _embedder(subject, embedder)]
 
@@ -76,7 +77,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
 
 
 def _similarity(subject: Subject, details: Details) -> Finding:
-    check = f"indexes.{VECTOR}.similarity"
+    check = f"indexes.{VECTOR_INDEX}.similarity"
     function = str(details["config"].get("vector.similarity_function", "unknown")).lower()
     if function == "cosine":
         return Finding(check=check, severity="ok", message=function)
@@ -85,13 +86,13 @@ def _similarity(subject: Subject, details: Details) -> Finding:
         severity="error",
         message=f"{function}: memoria reads scores as those of cosine",
         remedy=f"drop the index, then run {subject.init}",
-        command=subject.fix(f"indexes.{VECTOR}"),
+        command=subject.fix(f"indexes.{VECTOR_INDEX}"),
     )
 
 
 def _quantisation(subject: Subject, details: Details) -> Finding:
     """Servers from 2026 on tell how they quantise, those before whether."""
-    check, config = f"indexes.{VECTOR}.quantisation", details["config"]
+    check, config = f"indexes.{VECTOR_INDEX}.quantisation", details["config"]
     kind = config.get("vector.quantization.type", "NONE")
     if kind == "NONE" and not config.get("vector.quantization.enabled", False):
         return Finding(check=check, severity="ok", message="off")
@@ -100,7 +101,7 @@ def _quantisation(subject: Subject, details: Details) -> Finding:
         severity="warning",
         message="on: it costs 8 to 21 % of recall on clustered vectors, and makes nothing faster",
         remedy=f"drop the index, then run {subject.init}",
-        command=subject.fix(f"indexes.{VECTOR}"),
+        command=subject.fix(f"indexes.{VECTOR_INDEX}"),
     )
 
 
@@ -129,7 +130,7 @@ def _record(subject: Subject) -> Finding:
             message=f"the vector index holds {facts.dimensions} dimensions, but the database was "
             f"set up for {recorded}",
             remedy=f"drop the index, then run {subject.init}",
-            command=subject.fix(f"indexes.{VECTOR}"),
+            command=subject.fix(f"indexes.{VECTOR_INDEX}"),
         )
     message = f"set up for {recorded} dimensions of {facts.embedder or 'no embedder'}"
     return Finding(check=check, severity="ok", message=message)

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memoria._support.checks import scope_key
 from memoria.doctor.faults import Fault, counted, findings
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
+from memoria.graph.vocabulary import scope_key
 
 #: Scope for memories that have none.
 RECOVERED = "recovered"

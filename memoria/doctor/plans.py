@@ -14,7 +14,7 @@ import neo4j
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import DeadlineError, MemoriaError, QueryError
-from memoria.graph.server import TEXT, UNIQUE, VECTOR
+from memoria.graph.vocabulary import TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
 from memoria.store.faults import translate
 from memoria.store.queries import Query, load, root
@@ -42,6 +42,7 @@ _NEVER_SCAN: Mapping[str, Severity] = {
     "link": "warning",
     "graph.hydrate": "error",
     "graph.advance_clock": "warning",
+    "graph.page": "warning",
 }
 #: Queries that only a server can plan whose vector index filters by scope.
 _NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
@@ -141,7 +142,7 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
     scans = [f"{name} {details}".strip() for name, details in steps if name in bad]
     if not scans:
         return Finding(check=check, severity="ok", message="seeks, never scans")
-    made = subject.facts.indexes.get(UNIQUE) == "ONLINE"
+    made = subject.facts.indexes.get(UNIQUE_INDEX) == "ONLINE"
     return Finding(
         check=check,
         severity=severity,
@@ -150,14 +151,16 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
         command=subject.fix("plans") if made else subject.init,
         count=len(scans),
         examples=tuple(scans[:5]),
-        cause="" if made else f"indexes.{UNIQUE}",
+        cause="" if made else f"indexes.{UNIQUE_INDEX}",
     )
 
 
 def _not_ready(subject: Subject) -> str:
     """Name the check of the first index that a query may miss."""
     indexes = subject.facts.indexes
-    names = (name for name in (UNIQUE, TEXT, VECTOR) if indexes.get(name) != "ONLINE")
+    names = (
+        name for name in (UNIQUE_INDEX, TEXT_INDEX, VECTOR_INDEX) if indexes.get(name) != "ONLINE"
+    )
     return next((f"indexes.{name}" for name in names), "")
 
 

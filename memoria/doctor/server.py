@@ -10,7 +10,7 @@ import re
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 from memoria.errors import MemoriaError
-from memoria.graph.server import VECTOR
+from memoria.graph.vocabulary import VECTOR_INDEX
 
 #: First version whose Cypher has all that memoria's queries use.
 OLDEST = (5, 26)
@@ -47,7 +47,7 @@ def check_dialect(subject: Subject) -> Finding:
             message=message,
             remedy="with many scopes, upgrade to Neo4j 2026 or later, drop the index, "
             f"then run {subject.init}",
-            command=subject.fix(f"indexes.{VECTOR}"),
+            command=subject.fix(f"indexes.{VECTOR_INDEX}"),
         )
     if facts.dimensions is None:  # there is none at all: the checks of the indexes say so
         return Finding(check=check, severity="ok", message=message)
@@ -56,7 +56,7 @@ def check_dialect(subject: Subject) -> Finding:
         severity="warning",
         message=f"{message}; this server could filter inside",
         remedy=f"drop the index, which was made without the scope, then run {subject.init}",
-        command=subject.fix(f"indexes.{VECTOR}"),
+        command=subject.fix(f"indexes.{VECTOR_INDEX}"),
     )
 
 

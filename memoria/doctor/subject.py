@@ -12,19 +12,18 @@ from typing import Any
 
 import neo4j
 
-from memoria._support.checks import check_whole
+from memoria._support.settings import SettingsCheck
 from memoria.embed import ONNX_MODELS
-from memoria.graph.server import TEXT, UNIQUE, VECTOR, ServerFacts, probe
+from memoria.graph.server import ServerFacts, probe
+from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
 from memoria.store.queries import load
 
 #: Memories, and edges, that one check looks at unless told otherwise.
 LIMIT = 50_000
 MAX_LIMIT = 100_000_000
-#: Constraint of the set-up's record.
-META = "memoria_meta_key"
 #: Names of everything that the set-up makes.
-INDEXES = frozenset({UNIQUE, META, TEXT, VECTOR})
+INDEXES = frozenset({UNIQUE_INDEX, META_INDEX, TEXT_INDEX, VECTOR_INDEX})
 MAX_SAMPLE = 1_000
 
 
@@ -49,8 +48,9 @@ class ExamineConfig:
     options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_whole(self.sample, "sample", low=0, high=MAX_SAMPLE)
-        check_whole(self.limit, "limit", low=1, high=MAX_LIMIT)
+        check = SettingsCheck(self)
+        check.whole("sample", 0, MAX_SAMPLE)
+        check.whole("limit", 1, MAX_LIMIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.checks import MAX_DIMENSIONS, check_id, check_string
+from memoria._support.checks import MAX_DIMENSIONS, check_id, check_string, check_whole
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
 
 
@@ -120,11 +120,7 @@ def check_name(name: object, field: str = "name") -> str:
 
 def check_dimensions(dimensions: object) -> int:
     """Return ``dimensions`` if a vector index can have that many (1 to 4096)."""
-    if isinstance(dimensions, bool) or not isinstance(dimensions, int):
-        raise ConfigError(f"dimensions must be a whole number, got {dimensions!r}")
-    if not 1 <= dimensions <= MAX_DIMENSIONS:
-        raise ConfigError(f"dimensions must be in [1, {MAX_DIMENSIONS}], got {dimensions}")
-    return dimensions
+    return check_whole(dimensions, "dimensions", low=1, high=MAX_DIMENSIONS, error=ConfigError)
 
 
 def _rows(vectors: object, name: str) -> list[NDArray[np.float64]]:

@@ -10,8 +10,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from memoria._support.ranges import check_whole
+from memoria._support.checks import check_whole
 from memoria.embed.base import Embedder, check_vectors
+from memoria.errors import ConfigError
 
 MAX_QUERIES = 100_000
 MAX_CHARACTERS = 10_000
@@ -40,7 +41,7 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, *, max_queries: int = 256) -> None:
-        check_whole("max_queries", max_queries, 1, MAX_QUERIES)
+        check_whole(max_queries, "max_queries", low=1, high=MAX_QUERIES, error=ConfigError)
         self.embedder = embedder
         self.max_queries = max_queries
         self._vectors: OrderedDict[str, tuple[float, ...]] = OrderedDict()

@@ -10,14 +10,14 @@ from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, read_dataset
 from memoria.evaluation.fit import Example, Loss, fit_weights
 from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_embedder
-from memoria.evaluation.methods import BASELINES, METHODS, STRATEGIES, check_method
+from memoria.evaluation.methods import BASELINES, METHODS, STRATEGY_METHODS, check_method
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
 from memoria.evaluation.report import (
     MEASURES,
     Difference,
     MethodReport,
     Report,
-    Row,
+    ReportRow,
     check_excluded,
     make_report,
 )
@@ -37,7 +37,7 @@ __all__ = [
     "MEAN",
     "MEASURES",
     "METHODS",
-    "STRATEGIES",
+    "STRATEGY_METHODS",
     "Answer",
     "Answers",
     "Dataset",
@@ -50,7 +50,7 @@ __all__ = [
     "MethodReport",
     "Question",
     "Report",
-    "Row",
+    "ReportRow",
     "Run",
     "Scores",
     "TuneRow",

@@ -5,8 +5,10 @@ In: values from a caller. Out: frozen data, checked once. Touches nothing.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 
+from memoria._support.settings import SettingsCheck
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 
@@ -55,8 +57,8 @@ class EvaluationConfig:
             raise ConfigError("methods must name at least one")
         if not self.ks or not 1 <= self.ks[0] <= self.ks[-1] <= 1_000:
             raise ConfigError(f"ks must be whole numbers from 1 to 1000, got {list(self.ks)}")
-        if self.limit is not None and self.limit < 1:
-            raise ConfigError(f"limit must be at least 1, got {self.limit}")
-        if self.warm_up < 0:
-            raise ConfigError(f"warm_up must be at least 0, got {self.warm_up}")
+        check = SettingsCheck(self)
+        if self.limit is not None:
+            check.whole("limit", 1, sys.maxsize)
+        check.whole("warm_up", 0, sys.maxsize)
         object.__setattr__(self, "depth", max(self.depth, self.ks[-1]))

@@ -8,18 +8,19 @@ names file, line and field.
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.checks import check_string
 from memoria.errors import InvalidInputError
+from memoria.jsonl import parse_object
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")
@@ -119,20 +120,9 @@ def read_entries(path: Path) -> Iterator[Entry]:
 
 def _entry(place: str, raw: bytes) -> Entry:
     try:
-        fields = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as exc:
-        raise InvalidInputError(f"{place}: not UTF-8: byte {exc.start + 1}") from exc
-    except json.JSONDecodeError as exc:
-        raise InvalidInputError(f"{place}: not JSON: {exc.msg} at character {exc.pos + 1}") from exc
-    except (ValueError, RecursionError) as exc:  # NaN, too many digits, nested too deep
-        raise InvalidInputError(f"{place}: not JSON that can be used: {exc}") from exc
-    if not isinstance(fields, dict):
-        raise InvalidInputError(f"{place}: must be a JSON object, with braces")
-    return Entry(place, fields)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+        return Entry(place, parse_object(raw.removeprefix(BOM_UTF8)))
+    except InvalidInputError as exc:
+        raise InvalidInputError(f"{place}: {exc}") from exc
 
 
 def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:

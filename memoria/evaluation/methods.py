@@ -76,8 +76,8 @@ async def make_method(name: str, bench: Bench) -> Method:
         As `check_method`.
     """
     check_method(name, bench.embedder)
-    if name in STRATEGIES:
-        return await STRATEGIES[name](bench)
+    if name in STRATEGY_METHODS:
+        return await STRATEGY_METHODS[name](bench)
     return _ids_of(BASELINES[name](bench))
 
 
@@ -130,7 +130,7 @@ def _strategy(name: str) -> Callable[[Bench], Awaitable[Method]]:
 
 
 #: Name -> how it is set up. A further strategy of the engine takes its place here.
-STRATEGIES: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {
+STRATEGY_METHODS: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {
     name: _strategy(name) for name in STRATEGY_NAMES
 }
 BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]]]] = {
@@ -139,6 +139,6 @@ BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]
     "rrf": _rrf,
     "ppr": _ppr,
 }
-METHODS = (*STRATEGIES, *BASELINES)
+METHODS = (*STRATEGY_METHODS, *BASELINES)
 _NEED_VECTORS = {"dense", "rrf", "ppr"}
 _NEED_PACKAGE = {"bm25", "rrf", "ppr"}

@@ -14,7 +14,7 @@ from datetime import datetime
 from memoria._support.checks import MAX_TAG_CHARS, MAX_TAGS
 from memoria.errors import InvalidInputError
 from memoria.evaluation.files import Entry
-from memoria.ingest.checks import RESERVED_LABELS
+from memoria.graph.vocabulary import RESERVED_LABELS
 from memoria.types import Memory
 
 MAX_LABEL_CHARS = 60  # of the 64 allowed: room for a number

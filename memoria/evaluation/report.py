@@ -23,7 +23,7 @@ MEASURES = ("recall", "full")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ReportRow:
     """The figures of some questions.
 
     Attributes
@@ -58,7 +58,7 @@ class MethodReport:
     """
 
     method: str
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     p50_s: float
     p95_s: float
     notes: Mapping[str, int]
@@ -73,7 +73,8 @@ class Difference:
     method, baseline
         Which two.
     figures
-        As those of a `Row`; above 0 where the method is better. Over the headline's questions.
+        As those of a `ReportRow`, over the headline's questions; above 0 where the method is
+        better.
     """
 
     method: str
@@ -189,7 +190,7 @@ def _groups(asked: Sequence[Question], excluded: Sequence[str]) -> list[tuple[st
 def _method(run: Run, scores: Scores, groups: Iterable[tuple[str, list[int]]]) -> MethodReport:
     p50_s, p95_s = np.percentile(run.latencies_s, [50, 95])
     rows = tuple(
-        Row(category=name, questions=len(places), figures=_figures(scores, places))
+        ReportRow(category=name, questions=len(places), figures=_figures(scores, places))
         for name, places in groups
     )
     return MethodReport(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from memoria.errors import InvalidInputError
 from memoria.evaluation.files import Entry
 from memoria.evaluation.nodes import Node
+from memoria.graph.vocabulary import RELATED
 from memoria.types import Memory, Relation
 
 
@@ -78,7 +79,7 @@ def _read(
             yield Relation(
                 source=source,
                 target=target,
-                relation=entry.optional_string("type") or "related",
+                relation=entry.optional_string("type") or RELATED,
                 weight=1.0 if weight is None else weight,
             )
         except InvalidInputError as exc:

@@ -18,12 +18,12 @@ from typing import Any, Literal
 
 from memoria._support.checks import check_string
 from memoria.errors import InvalidInputError
+from memoria.graph.vocabulary import MEMORY_LABEL, RELATED
 from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
 from memoria.types import Memory, Relation
 
 # What edges without one count as (design, section 3), and are called when they are ingested.
 MISSING_WEIGHT = 0.01
-MISSING_RELATION = "related"
 _NEEDED = ("id", "kind", "text")
 _NO_FIELD = "the lines have no such field"
 
@@ -79,7 +79,7 @@ def relation_line(relation: Relation) -> str:
 
 def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
     """Build a memory from what can be kept of it; None when that is no memory."""
-    labels = sorted(label for label in row["labels"] if label != "Memory")
+    labels = sorted(label for label in row["labels"] if label != MEMORY_LABEL)
     if not labels:
         skip(_memory_problem(row, "kind", "no label beside Memory"))
         return None
@@ -115,7 +115,7 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
         relation = Relation(
             source=source,
             target=target,
-            relation=MISSING_RELATION if row["relation"] is None else row["relation"],
+            relation=RELATED if row["relation"] is None else row["relation"],
             weight=MISSING_WEIGHT if weight is None else 1.0 if above else weight,
             tags=() if row["tags"] is None else row["tags"],
         )

@@ -1,4 +1,4 @@
-"""ACT-R base-level activation: how present a memory is by how often it was used, and its age.
+"""ACT-R base-level activation: how present a memory is, given its uses and its age.
 
 In: uses and hours. Out: an activation, or a share in [0, 1]. Touches nothing.
 """
@@ -10,7 +10,7 @@ import math
 DECAY = 0.5
 CENTRE = -1.0
 NEUTRAL = 0.5
-# A memory of this minute is as fresh as can be: at age 0 the formula has no value.
+# Younger memories count as one minute old, because the formula has no value at age 0.
 MIN_AGE_HOURS = 1 / 60
 
 
@@ -20,11 +20,11 @@ def base_level(uses: int, age_hours: float, decay: float = DECAY) -> float:
     Parameters
     ----------
     uses
-        Times it was used (n); >= 1.
+        How often the memory was used (n); >= 1.
     age_hours
-        Hours since it was made (L); less than a minute counts as a minute.
+        Hours since the memory was made (L); less than a minute counts as a minute.
     decay
-        How fast it is forgotten (d); 0 to below 1.
+        How fast a memory is forgotten (d); at least 0, below 1.
 
     Notes
     -----
@@ -38,7 +38,7 @@ def base_level(uses: int, age_hours: float, decay: float = DECAY) -> float:
 
 
 def base_level_share(uses: int, age_hours: float | None) -> float:
-    """Scale to [0, 1] by a sigmoid around -1; 0.5 for what was never used, or of unknown age.
+    """Scale to [0, 1] by a sigmoid around -1; 0.5 for a memory never used or of unknown age.
 
     >>> base_level_share(0, 5.0), base_level_share(3, None)
     (0.5, 0.5)

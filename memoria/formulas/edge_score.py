@@ -1,6 +1,6 @@
 """How strongly two memories belong together: several signals in one number.
 
-In: the cosine of two embeddings, and what else is known of the two. Out: a score in [0, 1].
+In: the cosine of two embeddings, and three more signals. Out: a score in [0, 1].
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection
 MIN_COSINE = 0.30
 CROSS_CATEGORY = 0.30
 
-# Shares of the composite score; together 1.
+# The shares of the composite score; they add up to 1.
 COSINE_SHARE = 0.55
 TAG_SHARE = 0.20
 CATEGORY_SHARE = 0.15
@@ -18,7 +18,7 @@ TEMPORAL_SHARE = 0.10
 
 
 def jaccard(one: Collection[str], other: Collection[str]) -> float:
-    """Share of common entries among all entries of both, as sets; 0 where either has none.
+    """Return the share of common entries among all entries of both; 0 if either is empty.
 
     Source: 002, section 5.
 
@@ -34,7 +34,7 @@ def jaccard(one: Collection[str], other: Collection[str]) -> float:
 
 
 def category_match(one: str | None, other: str | None) -> float:
-    """1 for equal categories, else 0.30; a missing category equals an empty one.
+    """Return 1 for equal categories, else 0.30; a missing category counts as an empty one.
 
     Source: 002, sections 5 and 10.
 
@@ -47,21 +47,21 @@ def category_match(one: str | None, other: str | None) -> float:
 def composite_score(
     cosine: float, *, tags: float, category: float, temporal: float, min_cosine: float = MIN_COSINE
 ) -> float:
-    """Sum up cosine, tags, category and time; 0 where the cosine alone is too low for any relation.
+    """Add up cosine, tags, category and time; 0 if the cosine is below ``min_cosine``.
 
-    Without that guard, two memories of one session and one category would stand at 0.25 before
-    their texts are looked at.
+    Without that minimum, two memories of the same session and category would score 0.25 whatever
+    their texts say.
 
     Parameters
     ----------
     cosine
-        Of the two embeddings, -1 to 1; counts as 0 below 0.
+        Cosine of the two embeddings, -1 to 1; a negative cosine counts as 0.
     tags
-        Their `jaccard`, 0 to 1.
+        The `jaccard` of their tags, 0 to 1.
     category
         Their `category_match`, 0 to 1.
     temporal
-        Their proximity in time, 0 to 1.
+        Their `temporal_proximity`, 0 to 1.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """Fuse a vector list and a full-text list into one score per memory.
 
-In: two ranked lists of (id, raw score). Out: id -> fused value; divide by the best for R.
+In: two ranked lists of (id, raw score). Out: id -> fused value; divided by the best value, it is R.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ Hits = Sequence[tuple[str, float]]
 
 
 def reciprocal_rank_fusion(lists: Sequence[Hits], *, k: float = 60.0) -> dict[str, float]:
-    """Sum ``1 / (k + rank)`` over the lists that hold an id; ranks count from 1.
+    """Add up ``1 / (k + rank)`` over the lists that contain an id; ranks count from 1.
 
-    Cost is linear in the entries. Source: Cormack, Clarke and Buettcher, SIGIR 2009.
+    Cost: linear in the number of entries. Source: Cormack, Clarke and Buettcher, SIGIR 2009.
 
     >>> fused = reciprocal_rank_fusion([[("a", 0.9), ("b", 0.8)], [("b", 7.0)]])
     >>> fused["b"] > fused["a"]
@@ -27,11 +27,10 @@ def reciprocal_rank_fusion(lists: Sequence[Hits], *, k: float = 60.0) -> dict[st
 
 
 def linear_fusion(vector: Hits, text: Hits, *, alpha: float = 0.5) -> dict[str, float]:
-    """``alpha`` * cosine clamped to [0, 1], plus ``1 - alpha`` times BM25 / best BM25.
+    """Return ``alpha`` * cosine, clamped to [0, 1], plus ``1 - alpha`` times BM25 / best BM25.
 
-    A list that does not hold an id adds nothing. Ids whose value is 0 are left out. Each id
-    adds once from each list, so equal shares from both are never taken for one. Where one list
-    is empty the other counts alone, whatever its share.
+    A list that does not contain an id adds nothing to its value. Ids whose value is 0 are left
+    out. Where one list is empty, the other list counts alone, whatever ``alpha`` is.
 
     >>> linear_fusion([("a", 0.8)], [("a", 6.0), ("b", 3.0)], alpha=0.5)
     {'a': 0.9, 'b': 0.25}
@@ -48,7 +47,7 @@ def linear_fusion(vector: Hits, text: Hits, *, alpha: float = 0.5) -> dict[str, 
 
 
 def scaled(fused: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Divide by the best value: (id, R), R in (0, 1], best first, ties by id.
+    """Divide by the best value: return (id, R), R in (0, 1], best first, ties by id.
 
     >>> scaled({"b": 0.5, "a": 0.5, "c": 0.25})
     [('a', 1.0), ('b', 1.0), ('c', 0.5)]

@@ -1,4 +1,4 @@
-"""Leaky integrate and fire: what a neuron passes on, and when it fires (source: 000).
+"""Leaky integrate and fire: the signal that a neuron passes on, and when it fires (source: 000).
 
 In: numbers. Out: numbers. Touches nothing.
 """
@@ -20,7 +20,7 @@ def transmitted(
     leak_rate: float = LEAK_RATE,
     min_signal: float = MIN_SIGNAL,
 ) -> float:
-    """Return the signal that arrives over an edge; 0 where it is lost in the noise.
+    """Return the signal that arrives over an edge; 0 if it is below ``min_signal``.
 
     >>> round(transmitted(1.0, 0.9), 3)  # beach yoga to fitness
     0.765
@@ -32,7 +32,7 @@ def transmitted(
 
 
 def fires(potential: float, threshold: float = FIRE_THRESHOLD) -> bool:
-    """Tell whether a potential has come to the threshold; at it is enough.
+    """Tell whether a potential has reached the threshold; a potential equal to it fires.
 
     >>> fires(0.5), fires(0.49)
     (True, False)

@@ -1,7 +1,8 @@
 """How weights change with use: strengthening, Oja's rule, decay, and when a pair counts.
 
-In: weights, energies, hours. Out: weights. Touches nothing; ``cypher/learn`` computes the same
-doubles, in the same order.
+In: weights, energies, hours. Out: weights. Touches nothing. The queries in ``cypher/learn``
+compute the same formulas; `strengthened`, `oja` and `counts_as_affinity` are here as the reference
+against which tests compare those queries.
 """
 
 from __future__ import annotations
@@ -9,22 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-#: What one use adds to the weight of an edge (source: 000).
+#: Amount that one use adds to the weight of an edge (source: 000).
 INCREMENT = 0.1
-#: Highest weight, and highest ``lif_weight`` (source: 000).
+#: The highest weight, and the highest ``lif_weight`` (source: 000).
 MAX_WEIGHT, MAX_LIF_WEIGHT = 1.0, 2.0
 #: Learning rate of Oja's rule; weight under which a learned edge is pruned (source: 003).
 ETA, MIN_WEIGHT = 0.05, 0.01
-#: Co-activations that make an edge, and the days in which they must fall (source: 003).
+#: Number of co-activations that create an edge, and the days within which they must happen
+#: (source: 003).
 CO_ACTIVATIONS, WINDOW_DAYS = 3, 7.0
-#: Share of a learned gain that is lost in an hour without use, for short times (source: 003, rho).
+#: Rate at which a learned gain decays exponentially; per hour without use (source: 003, rho).
 DECAY_PER_HOUR = 0.01
 
 DAY_S = 86_400.0
 
 
 def strengthened(weight: float, increment: float, *, cap: float = MAX_WEIGHT) -> float:
-    """Add to a weight, up to ``cap``; one above it already stays.
+    """Add to a weight, up to ``cap``; a weight that is already above ``cap`` stays.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def strengthened(weight: float, increment: float, *, cap: float = MAX_WEIGHT) ->
 
 
 def oja_terms(earlier: float, later: float, *, eta: float = ETA) -> tuple[float, float]:
-    """Return gain and loss of one update by Oja's rule; see `oja`."""
+    """Return the gain and the loss of one update by Oja's rule; see `oja`."""
     return eta * (earlier * later), eta * (later * later)
 
 
@@ -52,9 +54,9 @@ def oja(weight: float, earlier: float, later: float, *, eta: float = ETA) -> flo
     Parameters
     ----------
     weight
-        W, before; 0 to 1.
+        W before the update; 0 to 1.
     earlier, later
-        Activations A_i and A_j of the two memories, j the one activated later; 0 to 1.
+        Activations A_i and A_j of the two memories, of which j was activated later; 0 to 1.
     eta
         Learning rate; 0 to 1.
 
@@ -65,7 +67,8 @@ def oja(weight: float, earlier: float, later: float, *, eta: float = ETA) -> flo
 
     Notes
     -----
-    Source: 003, Oja's rule. The loss, ``A_j**2 * W``, grows with the weight: that bounds it.
+    Source: 003, Oja's rule. The loss, ``A_j**2 * W``, grows with the weight, which
+    keeps the weight bounded.
 
     >>> round(oja(0.5, 0.8, 0.4), 6), oja(1.0, 0.9, 0.3), round(oja(1.0, 0.2, 1.0), 6)
     (0.512, 1.0, 0.96)
@@ -75,20 +78,21 @@ def oja(weight: float, earlier: float, later: float, *, eta: float = ETA) -> flo
 
 
 def decayed(weight: float, base: float, hours: float, *, rate: float = DECAY_PER_HOUR) -> float:
-    """Let what was learned fade: the part of a weight above its base, exponentially.
+    """Let the learned part of a weight, which is above its base, fade exponentially.
 
     Parameters
     ----------
     weight, base
-        Now, and as a writer gave it; a weight at or below its base stays.
+        The weight now, and the weight that a writer gave; a weight at or below its base stays.
     hours
-        Since its last use; hours, >= 0.
+        Time since the last use; hours, >= 0.
     rate
         Per hour, >= 0.
 
     Notes
     -----
-    Source: 003, temporal decay with rho = 0.01; that only what was learned decays is memoria's.
+    Source: 003, temporal decay with rho = 0.01. That only the learned part decays is
+    memoria's own rule.
 
     >>> round(decayed(1.0, 0.6, 24.0), 6), decayed(0.5, 0.6, 24.0), decayed(0.7, 0.6, 0.0)
     (0.914651, 0.5, 0.7)
@@ -106,12 +110,12 @@ def counts_as_affinity(
     needed: int = CO_ACTIVATIONS,
     window_days: float = WINDOW_DAYS,
 ) -> bool:
-    """Whether a pair was activated together often enough, now included.
+    """Tell whether a pair was activated together often enough, counting this time.
 
     Parameters
     ----------
     times, now
-        Earlier co-activations and this one; epoch seconds.
+        Times of the earlier co-activations and of this one; epoch seconds.
 
     >>> day = 86_400.0
     >>> counts_as_affinity([0.0, day], 2 * day), counts_as_affinity([0.0, day], 7 * day)

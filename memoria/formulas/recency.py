@@ -1,4 +1,4 @@
-"""Time as a scope lives it: hours of use, and how near two of its moments are.
+"""The time of a scope: its hours of use, and how near two moments are to each other.
 
 In: hours. Out: hours, or a proximity in (0, 1].
 """
@@ -12,7 +12,7 @@ MAX_PAUSE_HOURS = 1.0
 
 
 def temporal_proximity(one: float, other: float, *, sigma: float = SIGMA_HOURS) -> float:
-    """Gaussian of the hours between: 1 at the same hour, 0.61 ``sigma`` hours apart.
+    """Return the Gaussian of a time difference: 1 at the same hour, 0.61 at ``sigma`` hours.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ def active_hours_after(
 ) -> float:
     """Advance a scope's clock by the time since its last use, of which at most an hour counts.
 
-    It never goes back, whatever the wall clock does. ``graph.advance_clock`` computes
-    the same in the database.
+    The clock never goes back, even if the wall clock does. The query ``graph.advance_clock``
+    computes the same in the database; this function is the reference for its tests.
 
     Parameters
     ----------
     hours
-        What the clock showed; hours of use, >= 0.
+        Reading of the clock at the last use; hours of use, >= 0.
     elapsed
-        Wall-clock hours since then; negative where the wall clock was set back.
+        Wall-clock hours since the last use; negative if the wall clock was set back.
 
     >>> active_hours_after(5.0, 0.25), active_hours_after(5.0, 100.0), active_hours_after(5.0, -3.0)
     (5.25, 6.0, 5.0)

@@ -1,6 +1,6 @@
-"""How well a memory suits the situation: its predicates, feedback, priority, and the score.
+"""How well a memory suits the situation: by its predicates, its feedback and its priority.
 
-In: what is known of a memory and of the situation. Out: shares in [0, 1]. Touches nothing.
+In: values of a memory, and of the situation. Out: shares in [0, 1]. Touches nothing.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ WEIGHT_CONTEXT = 0.35
 WEIGHT_BASE_LEVEL = 0.30
 WEIGHT_FEEDBACK = 0.15
 WEIGHT_PRIORITY = 0.20
-#: By how much a kind, or a category, of this name counts for more than its priority.
+#: Factor on the priority of a memory whose kind, or category, has this name.
 KIND_BOOSTS: Mapping[str, float] = MappingProxyType(
     {"constraint": 2.0, "directive": 1.5, "procedure": 1.2}
 )
-# What is not known speaks neither for a memory nor against it.
+# The share for a value that is not known; it speaks neither for a memory nor against it.
 NEUTRAL = 0.5
-# A longer text is compared as it is, not as a pattern.
+# A longer text is not used as a pattern but compared literally.
 MAX_PATTERN_CHARS = 256
 
 
 def match(when: Mapping[str, Any], context: Mapping[str, Any]) -> float:
-    """Return how well predicates fit a situation; 1 without any: such a memory always applies.
+    """Return how well predicates fit a situation; 1 without predicates, as those always apply.
 
-    The mean over the predicates: 1 for one that `holds`, 0 for one that does not, 0.5 where the
-    context does not say.
+    The mean over the predicates: a predicate that `holds` counts 1, one that does not counts 0, and
+    one whose key the context lacks counts 0.5.
 
     Parameters
     ----------
     when
-        Key -> what it must be.
+        Key -> the value that is wanted.
     context
-        Key -> what it is.
+        Key -> the value that is there.
 
     Notes
     -----
@@ -56,10 +56,10 @@ def match(when: Mapping[str, Any], context: Mapping[str, Any]) -> float:
 
 
 def holds(wanted: Any, actual: Any) -> bool:
-    """Tell whether a value is what a predicate wants.
+    """Tell whether a value is the one that a predicate wants.
 
-    Of lists one common entry is enough. Texts are compared without regard to case, and a predicate
-    may have the wildcards ``*``, ``?`` and ``[...]``.
+    For lists, one common entry is enough. Texts are compared without regard to case, and a
+    predicate may contain the wildcards ``*``, ``?`` and ``[...]``.
 
     >>> holds("*_test.go", "pkg/cache_test.go"), holds(["go", "rust"], "Rust"), holds(1, True)
     (True, True, False)
@@ -68,7 +68,7 @@ def holds(wanted: Any, actual: Any) -> bool:
 
 
 def feedback_share(confirmed: int, overridden: int) -> float:
-    """Return the share of confirmations among all signals; 0.5 without any.
+    """Return the share of confirmations among all signals; 0.5 without signals.
 
     >>> feedback_share(3, 1), feedback_share(0, 0)
     (0.75, 0.5)
@@ -78,14 +78,14 @@ def feedback_share(confirmed: int, overridden: int) -> float:
 
 
 def priority_share(priority: float | None, kinds: Iterable[str]) -> float:
-    """Return the priority, times the highest boost of its kinds, at most 1.
+    """Return the priority times the highest boost of the kinds, at most 1.
 
     Parameters
     ----------
     priority
         0 to 1; None counts as 0.5.
     kinds
-        Kind and category, in any case.
+        Kind and category of the memory; upper and lower case are the same.
 
     >>> priority_share(0.5, ["Directive"]), priority_share(0.7, ["Constraint"])
     (0.75, 1.0)
@@ -104,5 +104,5 @@ def _same(wanted: Any, actual: Any) -> bool:
     if isinstance(wanted, str) and isinstance(actual, str):
         one, other = wanted.casefold(), actual.casefold()
         return one == other or (len(one) <= MAX_PATTERN_CHARS and fnmatchcase(other, one))
-    # In Python, True is 1; in what a caller writes as JSON it is not.
+    # In Python True equals 1, but in the caller's JSON true and 1 are different values.
     return isinstance(wanted, bool) == isinstance(actual, bool) and bool(wanted == actual)

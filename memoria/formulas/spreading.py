@@ -1,4 +1,4 @@
-"""Spreading activation from anchors: what passes on, and the final score (source: 004).
+"""Spreading activation from anchors: what an edge passes on, and the final score (source: 004).
 
 In: numbers. Out: numbers. Touches nothing.
 """
@@ -16,7 +16,7 @@ MAX_EDGES = 500
 
 
 def passed_on(activation: float, weight: float, strength: float = SPREADING_STRENGTH) -> float:
-    """Return what one edge adds to its end in one round.
+    """Return the activation that one edge adds to its end in one round.
 
     >>> round(passed_on(0.8, 0.5), 2)
     0.34
@@ -27,7 +27,7 @@ def passed_on(activation: float, weight: float, strength: float = SPREADING_STRE
 
 
 def share_of_most(value: float, most: float) -> float:
-    """Scale to [0, 1] by the highest; 0 where that is 0.
+    """Divide by the highest value, which gives a share in [0, 1]; 0 if the highest is 0.
 
     >>> share_of_most(1.5, 2.0), share_of_most(0.0, 0.0)
     (0.75, 0.0)

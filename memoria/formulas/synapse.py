@@ -1,4 +1,4 @@
-"""Spreading activation with suppression: what passes, fades, competes, and is on (source: 003).
+"""Spreading activation with suppression: passing on, fading, inhibition, squashing (source: 003).
 
 In: numbers. Out: numbers. Touches nothing.
 """
@@ -12,27 +12,22 @@ DECAY_FACTOR = 0.5
 SPREAD_FACTOR = 0.8
 MIN_ACTIVATION = 0.01
 TEMPORAL_DECAY_RATE = 0.01
-# The source names inhibition without figures; these are the design's.
+# The source describes inhibition but gives no numbers; these are memoria's own.
 INHIBITION_THRESHOLD = 0.5
 INHIBITION_STRENGTH = 0.15
 SIGMOID_SLOPE = 10.0
 SIGMOID_CENTRE = 0.3
 
-#: Kind of the suppressive edges that count both ways.
-CONFLICTS = "conflicts"
-#: Kinds of the suppressive edges that count from their source alone, which supersedes the target.
-DIRECTIONAL = ("overrides", "deprecated-to", "merged-into")
-
 
 def faded(weight: float, age_hours: float, rate: float = TEMPORAL_DECAY_RATE) -> float:
-    """Return what is left of an edge's weight: weight * e^(-rate * age).
+    """Return the part of an edge's weight that is left: weight * e^(-rate * age).
 
     Parameters
     ----------
     age_hours
-        Hours since the edge was last used; below 0, as of a clock that is behind, counts as 0.
+        Hours since the edge was last used; a negative age (a clock that is behind) counts as 0.
     rate
-        Share lost per hour of age; >= 0.
+        Rate of the decay, per hour of age; >= 0.
 
     Notes
     -----
@@ -52,7 +47,7 @@ def passed_on(
     decay: float = DECAY_FACTOR,
     spread: float = SPREAD_FACTOR,
 ) -> float:
-    """Return what one edge takes of a memory's energy: its share of one of the four pools.
+    """Return the energy that one edge carries: its share of one of the source's four pools.
 
     Parameters
     ----------
@@ -61,8 +56,9 @@ def passed_on(
     weight
         Weight of the edge, as it has `faded`; 0 to 1.
     count
-        Edges of the same category at the source, >= 1: positive, conflict, directional
-        suppression or affinity. The others never count (source: 003, "Why four denominators?").
+        Number of edges of the same category at the source, >= 1. The categories are positive,
+        conflict, directional suppression and affinity; edges of other categories are not counted
+        (source: 003, "Why four denominators?").
 
     >>> passed_on(1.0, 1.0, 1), passed_on(1.0, 0.5, 2)
     (0.4, 0.1)
@@ -77,19 +73,20 @@ def inhibited(
     threshold: float = INHIBITION_THRESHOLD,
     strength: float = INHIBITION_STRENGTH,
 ) -> float:
-    """Return what lateral inhibition leaves of an activation.
+    """Return the activation that is left after lateral inhibition.
 
     Parameters
     ----------
     activation
-        Of the memory; >= 0.
+        Activation of the memory; >= 0.
     strongest
-        Highest activation among its neighbours; one above the threshold damps what is weaker.
+        Highest activation among the neighbours; a neighbour above the threshold weakens memories
+        that are less active.
 
     Notes
     -----
-    A share of the activation is taken, not that much of it: subtracted, the difference to a seed of
-    1 would put out all that the seed reaches over more than three edges.
+    The activation is multiplied, not reduced by a fixed amount: if the difference to a seed of 1
+    were subtracted, every memory more than three edges from the seed would fall to 0.
 
     >>> round(inhibited(0.4, 1.0), 3), inhibited(0.4, 0.5), inhibited(0.9, 0.8)
     (0.364, 0.4, 0.9)
@@ -101,7 +98,7 @@ def inhibited(
 
 
 def squashed(activation: float) -> float:
-    """Return 1 / (1 + e^(-10 * (x - 0.3))): nearly 0 for what is off, nearly 1 for what is on.
+    """Return 1 / (1 + e^(-10 * (x - 0.3))): nearly 0 for a low activation, nearly 1 for a high one.
 
     Source: 003, sigmoid squashing.
 

@@ -9,13 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memoria.formulas.recency import MAX_PAUSE_HOURS
+from memoria.graph.vocabulary import clock_key
 from memoria.store import Store
 from memoria.store.queries import load
-
-
-def clock_key(scope: str) -> str:
-    """Key of the node that keeps the scope's clock: a ``:MemoriaMeta``, unique by its key."""
-    return f"scope:{scope}"
 
 
 async def advance_clock(

@@ -6,11 +6,11 @@ Query: ``graph.hydrate``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from memoria._support import foreign
+from memoria.graph.vocabulary import MEMORY_LABEL
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryNode
@@ -97,50 +97,14 @@ def memory_node(row: Sequence[Any]) -> MemoryNode:
     id_, labels, text, tags, topics, entities, category, priority, when, created_at, metadata = row
     return MemoryNode(
         id=id_,
-        kind=min((label for label in labels if label != "Memory"), default="Memory"),
-        text=_string(text) or "",
-        tags=_strings(tags),
-        topics=_strings(topics),
-        entities=_strings(entities),
-        category=_string(category),
-        priority=_number(priority),
-        when=json_map(when),
-        created_at=_datetime(created_at),
-        metadata=json_map(metadata),
+        kind=min((label for label in labels if label != MEMORY_LABEL), default=MEMORY_LABEL),
+        text=foreign.string(text) or "",
+        tags=foreign.strings(tags),
+        topics=foreign.strings(topics),
+        entities=foreign.strings(entities),
+        category=foreign.string(category),
+        priority=foreign.number(priority),
+        when=foreign.json_map(when),
+        created_at=foreign.moment(created_at),
+        metadata=foreign.json_map(metadata),
     )
-
-
-def _string(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value)
-
-
-def json_map(value: object) -> dict[str, Any]:
-    """Read a map that is stored as JSON; what is none reads as empty."""
-    if not isinstance(value, str):
-        return {}
-    try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
-
-
-def _datetime(value: object) -> datetime | None:
-    """Read a time as Cypher prints it: to the nanosecond, with a zone's name after its offset."""
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value.partition("[")[0])
-    except ValueError:  # a year that Python does not know
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

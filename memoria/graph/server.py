@@ -14,19 +14,23 @@ from typing import Literal, Protocol
 import neo4j
 
 from memoria.errors import DimensionError, IndexNotReadyError
+from memoria.graph.vocabulary import (
+    MEMORY_LABEL,
+    META_INDEX,
+    META_LABEL,
+    TEXT_INDEX,
+    UNIQUE_INDEX,
+    VECTOR_INDEX,
+)
 from memoria.store import Session, Store
 from memoria.store.queries import load
 
-UNIQUE = "memory_scope_id"
-VECTOR = "memory_embedding"
-TEXT = "memory_text"
-
 # Index name -> type, label and leading properties that it must have to be ours.
 _REQUIRED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    UNIQUE: ("RANGE", "Memory", ("scope", "id")),
-    "memoria_meta_key": ("RANGE", "MemoriaMeta", ("key",)),
-    TEXT: ("FULLTEXT", "Memory", ("text", "scope_key")),
-    VECTOR: ("VECTOR", "Memory", ("embedding",)),
+    UNIQUE_INDEX: ("RANGE", MEMORY_LABEL, ("scope", "id")),
+    META_INDEX: ("RANGE", META_LABEL, ("key",)),
+    TEXT_INDEX: ("FULLTEXT", MEMORY_LABEL, ("text", "scope_key")),
+    VECTOR_INDEX: ("VECTOR", MEMORY_LABEL, ("embedding",)),
 }
 _OTHER = "OTHER"
 _MISSING = "MISSING"
@@ -93,7 +97,9 @@ async def probe_session(session: Session) -> ServerFacts:
     kernel = next((row for row in components if row["name"] == "Neo4j Kernel"), components[0])
     version: str = kernel["versions"][0]
     states = {row["name"]: _state(row) for row in indexes}
-    ours = [row for row in indexes if row["name"] == VECTOR and states[VECTOR] != _OTHER]
+    ours = [
+        row for row in indexes if row["name"] == VECTOR_INDEX and states[VECTOR_INDEX] != _OTHER
+    ]
     scoped = any("scope" in row["properties"] for row in ours)
     return ServerFacts(
         version=version,
@@ -140,13 +146,13 @@ def check_vectors_fit(facts: ServerFacts, *, dimensions: int | None, embedder: s
     """Raise `DimensionError` where both sides are known and differ."""
     if None not in (dimensions, facts.dimensions) and dimensions != facts.dimensions:
         raise DimensionError(
-            f"the vectors have {dimensions} dimensions, but the index {VECTOR} holds "
+            f"the vectors have {dimensions} dimensions, but the index {VECTOR_INDEX} holds "
             f"{facts.dimensions}: use the embedder it was set up for, or another database",
             field="dimensions",
         )
     if None not in (embedder, facts.embedder) and embedder != facts.embedder:
         raise DimensionError(
-            f"the embedder is {embedder!r}, but the index {VECTOR} was set up for "
+            f"the embedder is {embedder!r}, but the index {VECTOR_INDEX} was set up for "
             f"{facts.embedder!r}: use that one, or another database",
             field="embedder",
         )

@@ -1,7 +1,77 @@
-"""The words of the stored graph, each in one place: relations, origins, kinds.
+"""The words of the stored graph, each in one place: labels, kinds, relations, origins, names.
 
-Constants only. Strategies may import this module, since it touches nothing.
+Constants, and the two keys that are made from the name of a scope. Touches nothing, so that
+strategies may import this module.
 """
 
+from __future__ import annotations
+
+import hashlib
+from typing import get_args
+
+from memoria.types import SuppressionKind
+from memoria.types.memory import RELATED as RELATED  # the default of `Relation`
+
+# --- labels and kinds of nodes --------------------------------------------------------------------
+
+MEMORY_LABEL = "Memory"
+#: Label of the nodes that keep what memoria notes about a scope or a database.
+META_LABEL = "MemoriaMeta"
+LEARNING_EVENT_LABEL = "LearningEvent"
+#: Labels that a kind of memory must not have.
+RESERVED_LABELS = frozenset({MEMORY_LABEL, META_LABEL, LEARNING_EVENT_LABEL})
+#: Kinds that a memory may have without declaring any.
+DEFAULT_KINDS = (
+    "UserRequest",
+    "UserPreference",
+    "AgentAnswer",
+    "AgentAction",
+    "Event",
+    "DataSource",
+)
+
+# --- relations of edges; `RELATED` is one more --------------------------------------------------
+
+#: Relation of the edges that linking makes.
+SIMILAR = "similar"
+#: Relation of the edges that learning makes between memories that were active together.
+CO_ACTIVATED = "co_activated"
 #: Relation of the virtual edges between memories that share tags; never stored.
 AFFINITY = "shared-tags"
+
+# --- origins: which part of memoria made an edge --------------------------------------------------
+
+ORIGIN_INGEST = "ingest"
+ORIGIN_SIMILARITY = "similarity"
+ORIGIN_LEARNED = "learned"
+
+# --- kinds of suppressing edges -------------------------------------------------------------------
+
+SUPPRESSION_KINDS: tuple[SuppressionKind, ...] = get_args(SuppressionKind)
+#: The kind with which each of two memories suppresses the other.
+CONFLICTS: SuppressionKind = "conflicts"
+#: The kinds with which the source suppresses the target, but not the other way round.
+DIRECTIONAL = tuple(kind for kind in SUPPRESSION_KINDS if kind != CONFLICTS)
+
+# --- names of indexes -----------------------------------------------------------------------------
+
+UNIQUE_INDEX = "memory_scope_id"
+VECTOR_INDEX = "memory_embedding"
+TEXT_INDEX = "memory_text"
+META_INDEX = "memoria_meta_key"
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+def scope_key(scope: str) -> str:
+    """Return the one-word form of a scope that the full-text index can match exactly.
+
+    >>> scope_key("user-1") == scope_key("User 1")
+    False
+    """
+    return "s" + hashlib.sha256(scope.encode("utf-8")).hexdigest()[:32]
+
+
+def clock_key(scope: str) -> str:
+    """Return the key of the ``:MemoriaMeta`` node that keeps the scope's clock."""
+    return f"scope:{scope}"

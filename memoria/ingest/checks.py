@@ -12,9 +12,8 @@ from typing import Any
 
 from memoria._support.checks import check_kind
 from memoria.errors import InvalidInputError
+from memoria.graph.vocabulary import RESERVED_LABELS
 from memoria.types import Relation
-
-RESERVED_LABELS = frozenset({"Memory", "MemoriaMeta", "LearningEvent"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.checks import check_scope, scope_key
+from memoria._support.checks import check_scope
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
+from memoria.graph.vocabulary import ORIGIN_INGEST, scope_key
 
-ORIGIN = "ingest"
 LIST_DELIMITER = "\x1f"  # the unit separator
 REPORT_EVERY = 10_000
 _STRINGS = ("tags", "topics", "entities")
@@ -119,7 +119,7 @@ class Tables:
             _text(row["relation"]),
             repr(float(row["weight"])),
             _strings(row["tags"], "tags"),
-            ORIGIN,
+            ORIGIN_INGEST,
             self._now,
             "0",
         )

@@ -10,12 +10,18 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from memoria._support.checks import DEFAULT_KINDS, check_id, check_kind, check_scope, scope_key
+from memoria._support.checks import check_ids, check_kind, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
-from memoria._support.ranges import check_whole
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
-from memoria.graph.server import UNIQUE, VECTOR, ServerFacts, check_embedder, probe, require_online
+from memoria.graph.server import ServerFacts, check_embedder, probe, require_online
+from memoria.graph.vocabulary import (
+    DEFAULT_KINDS,
+    ORIGIN_INGEST,
+    UNIQUE_INDEX,
+    VECTOR_INDEX,
+    scope_key,
+)
 from memoria.ingest.checks import (
     WriteReport,
     check_kinds,
@@ -29,7 +35,6 @@ from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import Memory, MemoryLinker, Relation
 
-ORIGIN = "ingest"
 EMBED_BATCH = 128
 MAX_EDGES_AT_ONCE = 20_000
 
@@ -63,7 +68,7 @@ class GraphWriter:
         linker: MemoryLinker | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        check_whole("batch_size", batch_size, 1, 10_000)
+        check_whole(batch_size, "batch_size", low=1, high=10_000, error=ConfigError)
         self.scope = check_scope(scope)
         self.kinds = check_kinds(kinds)
         if linker is not None and linker.scope != self.scope:
@@ -136,11 +141,8 @@ class GraphWriter:
         int
             Memories deleted.
         """
-        if isinstance(ids, str | bytes):
-            raise InvalidInputError("ids must be a list of ids, got one string", field="ids")
-        known = sorted({check_id(value) for value in ids})
         forgotten = 0
-        for batch in batches(known, self.batch_size):
+        for batch in batches(check_ids(ids), self.batch_size):
             parameters = {"ids": batch, "scope": self.scope, "max_edges": MAX_EDGES_AT_ONCE}
             while True:
                 row = (await self._store.run(load("ingest.forget"), parameters))[0]
@@ -209,10 +211,10 @@ class GraphWriter:
         """Check once that the schema is there and fits the embedder."""
         if self._facts is None:
             facts = await probe(self._store)
-            require_online(UNIQUE, facts)
+            require_online(UNIQUE_INDEX, facts)
             check_embedder(facts, self.embedder)
             if self.embedder is not None:
-                require_online(VECTOR, facts)
+                require_online(VECTOR_INDEX, facts)
             self._facts = facts
 
     def check_memory(self, memory: Memory) -> None:
@@ -229,7 +231,7 @@ class GraphWriter:
         json_text(memory.when, "when")
         json_text(memory.metadata, "metadata")
         if isinstance(memory.embedding, tuple) and self._facts is not None:
-            require_online(VECTOR, self._facts)
+            require_online(VECTOR_INDEX, self._facts)
             size = len(memory.embedding)
             if size != self._facts.dimensions:
                 raise DimensionError(
@@ -291,7 +293,7 @@ class GraphWriter:
             "ids": Rows(ids),
             "scope": self.scope,
             "now": self._clock(),
-            "origin": ORIGIN,
+            "origin": ORIGIN_INGEST,
             "skip_missing": skip_missing,
         }
         row = (await self._store.run(load("ingest.relations"), parameters))[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria._support.settings import SettingsCheck
 from memoria.formulas import plasticity
 
 
@@ -48,13 +48,13 @@ class LearnConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
+        check = SettingsCheck(self)
         for name in ("increment", "eta"):
-            check_positive(name, getattr(self, name))
-            check_within(name, getattr(self, name), 0.0, 1.0)
-        check_whole("co_activations", self.co_activations, 1, 100)
-        check_within("window_days", self.window_days, 0.001, 3_650)
-        check_whole("max_active", self.max_active, 2, 200)
-        check_within("decay_per_hour", self.decay_per_hour, 0.0, 10.0)
-        check_whole("promote_uses", self.promote_uses, 1, 1_000_000)
-        check_within("min_weight", self.min_weight, 0.0, 1.0)
-        check_within("log_days", self.log_days, 1, 36_500)
+            check.within(name, 0.0, 1.0, above_low=True)
+        check.whole("co_activations", 1, 100)
+        check.within("window_days", 0.001, 3_650)
+        check.whole("max_active", 2, 200)
+        check.within("decay_per_hour", 0.0, 10.0)
+        check.whole("promote_uses", 1, 1_000_000)
+        check.within("min_weight", 0.0, 1.0)
+        check.within("log_days", 1, 36_500)

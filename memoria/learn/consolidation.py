@@ -2,23 +2,23 @@
 
 In: the learned edges of a scope, page by page. Out: a `ConsolidateReport`.
 Writes weights, deletes edges and old events of the log, unless it is a dry run.
-Queries: ``learn.page``, ``learn.edges``, ``learn.consolidate``, ``learn.old``, ``learn.trim``.
+Queries: ``learn.edges``, ``learn.consolidate``, ``learn.old``, ``learn.trim``, ``graph.page``.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from memoria._support import foreign
 from memoria.formulas.plasticity import DAY_S, decayed
-from memoria.graph.clock import clock_key
-from memoria.learn.conditions import pages
+from memoria.graph.pages import pages
+from memoria.graph.vocabulary import ORIGIN_LEARNED, clock_key
 from memoria.learn.config import LearnConfig
-from memoria.learn.events import ORIGIN, Event, apply
+from memoria.learn.events import Event, apply
 from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import ConsolidateReport, EdgeChange
@@ -113,7 +113,7 @@ class Consolidation:
         """Go through the scope."""
         edges = skipped = pairs = 0
         done: list[Decision] = []
-        async for page in pages(self._store, self._scope):
+        async for page in pages(self._store, scope=self._scope):
             found, old_pairs = await self._read(page)
             edges += len(found)
             pairs += old_pairs
@@ -176,26 +176,27 @@ def _edges(rows: Sequence[Sequence[Any]]) -> Iterator[LearnedEdge]:
     """Read edges; one whose weights are none, in a foreign graph, is left alone."""
     for row in rows:
         source, target, relation, weight, lif_weight, base_weight, uses, promoted, origin = row[:9]
-        if not all(map(_is_weight, (weight, base_weight))):
+        now, base = _weight(weight), _weight(base_weight)
+        if now is None or base is None:
             continue
         times = [time for time in row[9:] if time is not None]
         yield LearnedEdge(
             source=source,
             target=target,
             relation=relation,
-            weight=float(weight),
-            lif_weight=float(lif_weight) if _is_weight(lif_weight) else None,
-            base_weight=float(base_weight),
-            uses=uses if isinstance(uses, int) else 0,
-            promoted_uses=promoted if isinstance(promoted, int) else 0,
-            made=origin == ORIGIN,
+            weight=now,
+            lif_weight=_weight(lif_weight),
+            base_weight=base,
+            uses=foreign.count(uses),
+            promoted_uses=foreign.count(promoted),
+            made=origin == ORIGIN_LEARNED,
             since=max(times, default=None),
         )
 
 
-def _is_weight(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
+def _weight(value: object) -> float | None:
+    number = foreign.number(value)
+    return None if number is None or number < 0 else number
 
 
 def _place(edge: LearnedEdge) -> tuple[str, str, str]:

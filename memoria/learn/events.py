@@ -16,15 +16,13 @@ from uuid import uuid4
 from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
 from memoria.formulas.plasticity import DAY_S, oja_terms
-from memoria.graph.clock import clock_key
+from memoria.graph.vocabulary import CO_ACTIVATED, CONFLICTS, ORIGIN_LEARNED, clock_key
 from memoria.learn.config import LearnConfig
 from memoria.learn.trails import CoActive
 from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import LearnReport, SuppressionKind
 
-ORIGIN = "learned"
-CO_ACTIVATED = "co_activated"
 #: Times of use that a memory keeps, the latest.
 MAX_USE_TIMES = 32
 
@@ -96,7 +94,7 @@ def use_event(
             "hours": hours,
             "max_times": MAX_USE_TIMES,
             "memories": Rows(memories),
-            "origin": ORIGIN,
+            "origin": ORIGIN_LEARNED,
             "rows": Rows(edges),
         },
     )
@@ -112,7 +110,7 @@ def co_activation_event(id_: str, pairs: Sequence[CoActive], config: LearnConfig
         parameters={
             "increment": config.increment,
             "needed": config.co_activations,
-            "origin": ORIGIN,
+            "origin": ORIGIN_LEARNED,
             "relation": CO_ACTIVATED,
             "rows": Rows(
                 [pair.one, pair.other, *oja_terms(pair.earlier, pair.later, eta=config.eta)]
@@ -135,7 +133,7 @@ def suppression_event(
         parameters={
             "rows": Rows(map(list, pairs)),
             "suppression": suppression,
-            "symmetric": suppression == "conflicts",
+            "symmetric": suppression == CONFLICTS,
         },
     )
 

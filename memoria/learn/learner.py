@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any
 
 from memoria._support.checks import check_id, check_number, check_scope
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import UNIQUE, probe, require_online
+from memoria.graph.server import probe, require_online
+from memoria.graph.vocabulary import (
+    CONFLICTS,
+    META_INDEX,
+    RELATED,
+    SUPPRESSION_KINDS,
+    UNIQUE_INDEX,
+)
 from memoria.learn.conditions import read_conditions
 from memoria.learn.config import LearnConfig
 from memoria.learn.consolidation import Consolidation
@@ -111,7 +118,7 @@ class Learner:
         source: str,
         target: str,
         *,
-        relation: str = "related",
+        relation: str = RELATED,
         increment: float | None = None,
         event_id: str | None = None,
     ) -> LearnReport:
@@ -194,7 +201,7 @@ class Learner:
         source: str,
         target: str,
         *,
-        kind: SuppressionKind = "conflicts",
+        kind: SuppressionKind = CONFLICTS,
         event_id: str | None = None,
     ) -> LearnReport:
         """Say that a memory suppresses another; strategies that know suppression heed it.
@@ -212,9 +219,9 @@ class Learner:
         InvalidInputError
             The kind is not one of these, or both ends are the same.
         """
-        if kind not in get_args(SuppressionKind):
+        if kind not in SUPPRESSION_KINDS:
             raise InvalidInputError(
-                f"kind must be one of {', '.join(get_args(SuppressionKind))}", field="kind"
+                f"kind must be one of {', '.join(SUPPRESSION_KINDS)}", field="kind"
             )
         ends = (check_id(source, "source"), check_id(target, "target"))
         if source == target:
@@ -304,7 +311,7 @@ class Learner:
         """Check once that ids are unique: without that, nothing is applied once."""
         if not self._checked:
             facts = await probe(self._store)
-            for name in (UNIQUE, "memoria_meta_key"):
+            for name in (UNIQUE_INDEX, META_INDEX):
                 require_online(name, facts)
             self._checked = True
 

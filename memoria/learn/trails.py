@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from memoria._support.checks import check_id
+from memoria._support.checks import check_ids
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import AFFINITY
 from memoria.types import Hop, Path, Trace
@@ -48,9 +48,7 @@ def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> t
     InvalidInputError
         One string in place of a list, no identifier, or an id that the recall did not find.
     """
-    if isinstance(ids, str | bytes):
-        raise InvalidInputError(f"{field} must be a list of ids, got one string", field=field)
-    unique = tuple(sorted({check_id(value, field) for value in ids}))
+    unique = check_ids(ids, field)
     if trace is not None:
         known = found_in(trace)
         if unknown := [id_ for id_ in unique if id_ not in known]:

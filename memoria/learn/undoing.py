@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import uuid4
 
-from memoria.graph.clock import clock_key
+from memoria.graph.vocabulary import clock_key
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import UndoReport

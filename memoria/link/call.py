@@ -7,24 +7,23 @@ those of `find_nearest`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from memoria.graph.clock import advance_clock, clock_key
+from memoria._support import foreign
+from memoria.graph.clock import advance_clock
 from memoria.graph.server import ServerFacts
-from memoria.link.choose import Facts, Link, choose_links, facts_of
+from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
+from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
 from memoria.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
 from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import LinkReport
 
-RELATION = "similar"
-ORIGIN = "similarity"
 FACTS_AT_ONCE = 10_000
 
 
@@ -86,9 +85,9 @@ class LinkCall:
         least = self._config.min_cosine
         return {id_: [hit for hit in hits if hit[1] >= least] for id_, hits in found.items()}
 
-    async def _facts(self, ids: Iterable[str]) -> dict[str, Facts]:
+    async def _facts(self, ids: Iterable[str]) -> dict[str, MemoryFacts]:
         ordered = sorted(ids)
-        facts: dict[str, Facts] = {}
+        facts: dict[str, MemoryFacts] = {}
         for start in range(0, len(ordered), FACTS_AT_ONCE):
             chunk = Rows(ordered[start : start + FACTS_AT_ONCE])
             parameters = {"ids": chunk, "scope": self._scope}
@@ -101,8 +100,7 @@ class LinkCall:
         id_, *_, stored, linked = row
         if not linked and (self._wanted is None or id_ in self._wanted):
             return self._hours or 0.0
-        known = isinstance(stored, int | float) and math.isfinite(stored)
-        return float(stored) if known else 0.0
+        return foreign.number(stored) or 0.0
 
     def _once(self, links: list[Link]) -> list[Link]:
         """Leave out pairs that an earlier page has linked from their other end, as strongly.
@@ -141,8 +139,8 @@ class LinkCall:
             "key": clock_key(self._scope),
             "linked": Rows([id_, None if linked[id_] else self._hours] for id_ in sorted(linked)),
             "now": now.astimezone(UTC),
-            "origin": ORIGIN,
-            "relation": RELATION,
+            "origin": ORIGIN_SIMILARITY,
+            "relation": SIMILAR,
             "rows": rows,
             "scope": self._scope,
         }

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memoria._support import foreign
 from memoria.formulas.edge_score import category_match, composite_score, jaccard
 from memoria.formulas.recency import temporal_proximity
 from memoria.link.config import CompositeLinkConfig, LinkConfig, SimilarityLinkConfig
@@ -18,7 +19,7 @@ PRUNE_BELOW = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class MemoryFacts:
     """What the score of an edge needs to know of one of its ends.
 
     Attributes
@@ -57,7 +58,7 @@ class Link:
 
 def choose_links(
     neighbours: Mapping[str, Iterable[tuple[str, float]]],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, MemoryFacts],
     config: LinkConfig,
 ) -> list[Link]:
     """Choose the edges of each memory, and merge those found from both ends; by source and target.
@@ -91,7 +92,7 @@ def _merged(one: Link, other: Link) -> Link:
 def _choose(
     id_: str,
     hits: list[tuple[str, float]],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, MemoryFacts],
     config: LinkConfig,
 ) -> Iterable[tuple[str, float]]:
     if isinstance(config, CompositeLinkConfig):
@@ -102,7 +103,9 @@ def _choose(
     return _similar(facts[id_], hits, facts, config)
 
 
-def _composite(cosine: float, one: Facts, other: Facts, config: CompositeLinkConfig) -> float:
+def _composite(
+    cosine: float, one: MemoryFacts, other: MemoryFacts, config: CompositeLinkConfig
+) -> float:
     return composite_score(
         cosine,
         tags=jaccard(one.tags, other.tags),
@@ -113,9 +116,9 @@ def _composite(cosine: float, one: Facts, other: Facts, config: CompositeLinkCon
 
 
 def _similar(
-    one: Facts,
+    one: MemoryFacts,
     hits: list[tuple[str, float]],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, MemoryFacts],
     config: SimilarityLinkConfig,
 ) -> Iterator[tuple[str, float]]:
     """Yield the nearest by cosine, then those that share topics or entities."""
@@ -134,7 +137,7 @@ def _similar(
     yield from _best(((o, w) for o, w in shared if w >= PRUNE_BELOW), config.max_shared_links)
 
 
-def _shared(one: Facts, other: Facts) -> float:
+def _shared(one: MemoryFacts, other: MemoryFacts) -> float:
     """Jaccard of topics and entities together; a topic is never the same as an entity."""
     common = len(one.topics & other.topics) + len(one.entities & other.entities)
     every = len(one.topics | other.topics) + len(one.entities | other.entities)
@@ -145,18 +148,13 @@ def _best(scored: Iterable[tuple[str, float]], count: int) -> list[tuple[str, fl
     return sorted(scored, key=lambda item: (-item[1], item[0]))[:count]
 
 
-def facts_of(row: Any, hours: float) -> Facts:
+def facts_of(row: Any, hours: float) -> MemoryFacts:
     """Read a row of ``link.facts``; a foreign graph may hold anything in it."""
     _, tags, category, topics, entities, *_ = row
-    return Facts(
-        tags=_strings(tags),
-        category=category if isinstance(category, str) else "",
-        topics=_strings(topics),
-        entities=_strings(entities),
+    return MemoryFacts(
+        tags=frozenset(foreign.strings(tags)),
+        category=foreign.string(category) or "",
+        topics=frozenset(foreign.strings(topics)),
+        entities=frozenset(foreign.strings(entities)),
         hours=hours,
     )
-
-
-def _strings(value: object) -> frozenset[str]:
-    values = value if isinstance(value, list) else ()
-    return frozenset(item for item in values if isinstance(item, str))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria._support.settings import SettingsCheck
 from memoria.formulas.edge_score import MIN_COSINE
 from memoria.formulas.recency import SIGMA_HOURS
 
@@ -38,12 +38,12 @@ class CompositeLinkConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_within("min_cosine", self.min_cosine, 0.0, 1.0)
-        check_positive("min_score", self.min_score)
-        check_within("min_score", self.min_score, 0.0, 1.0)
-        check_whole("max_links", self.max_links, 1, 100)
-        check_whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
-        check_within("sigma_hours", self.sigma_hours, 0.001, 1_000_000)
+        check = SettingsCheck(self)
+        check.within("min_cosine", 0.0, 1.0)
+        check.within("min_score", 0.0, 1.0, above_low=True)
+        check.whole("max_links", 1, 100)
+        check.whole("candidates", self.max_links, MAX_CANDIDATES)
+        check.within("sigma_hours", 0.001, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +72,12 @@ class SimilarityLinkConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_within("min_cosine", self.min_cosine, 0.0, 1.0)
-        check_within("increment", self.increment, 0.0, 1.0)
-        check_whole("max_links", self.max_links, 1, 100)
-        check_whole("max_shared_links", self.max_shared_links, 0, 100)
-        check_whole("candidates", self.candidates, self.max_links, MAX_CANDIDATES)
+        check = SettingsCheck(self)
+        check.within("min_cosine", 0.0, 1.0)
+        check.within("increment", 0.0, 1.0)
+        check.whole("max_links", 1, 100)
+        check.whole("max_shared_links", 0, 100)
+        check.whole("candidates", self.max_links, MAX_CANDIDATES)
 
 
 LinkConfig = CompositeLinkConfig | SimilarityLinkConfig

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-from memoria._support.checks import check_id, check_number, check_scope
+from memoria._support.checks import check_ids, check_number, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
-from memoria._support.ranges import check_whole
-from memoria.errors import ConfigError, InvalidInputError
-from memoria.graph.server import UNIQUE, VECTOR, ServerFacts, probe, require_online
-from memoria.link.call import ORIGIN, LinkCall
+from memoria.errors import ConfigError
+from memoria.graph.pages import pages
+from memoria.graph.server import ServerFacts, probe, require_online
+from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX, VECTOR_INDEX
+from memoria.link.call import LinkCall
 from memoria.link.choose import PRUNE_BELOW
 from memoria.link.config import CompositeLinkConfig, LinkConfig
 from memoria.store import Store
@@ -49,7 +50,7 @@ class Linker:
         batch_size: int = 256,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        check_whole("batch_size", batch_size, 1, 10_000)
+        check_whole(batch_size, "batch_size", low=1, high=10_000, error=ConfigError)
         self.scope = check_scope(scope)
         self.config = CompositeLinkConfig() if config is None else config
         if not isinstance(self.config, LinkConfig):
@@ -93,7 +94,7 @@ class Linker:
             The schema was not applied.
         """
         facts = await self._ready()
-        wanted = None if ids is None else _checked(ids)
+        wanted = None if ids is None else check_ids(ids)
         call = LinkCall(self._store, self.scope, self.config, facts, wanted)
         report = LinkReport()
         done = 0
@@ -114,7 +115,12 @@ class Linker:
         check_number(below, "below", low=0, high=1)
         deleted = 0
         async for page in self._pages(None):
-            parameters = {"below": below, "ids": page, "origin": ORIGIN, "scope": self.scope}
+            parameters = {
+                "below": below,
+                "ids": page,
+                "origin": ORIGIN_SIMILARITY,
+                "scope": self.scope,
+            }
             deleted += (await self._store.run(load("link.prune"), parameters))[0]["deleted"]
         return deleted
 
@@ -122,7 +128,7 @@ class Linker:
         """Check once that the indexes are there."""
         if self._facts is None:
             facts = await probe(self._store)
-            for name in (UNIQUE, VECTOR):
+            for name in (UNIQUE_INDEX, VECTOR_INDEX):
                 require_online(name, facts)
             self._facts = facts
         return self._facts
@@ -133,17 +139,5 @@ class Linker:
             for start in range(0, len(ids), self._batch_size):
                 yield list(ids[start : start + self._batch_size])
             return
-        after = ""
-        while True:
-            parameters = {"after": after, "limit": self._batch_size, "scope": self.scope}
-            page: list[str] = (await self._store.run(load("link.page"), parameters))[0]["ids"]
-            if not page:
-                return
+        async for page in pages(self._store, scope=self.scope, size=self._batch_size):
             yield page
-            after = page[-1]
-
-
-def _checked(ids: Iterable[str]) -> list[str]:
-    if isinstance(ids, str | bytes):
-        raise InvalidInputError("ids must be a list of ids, got one string", field="ids")
-    return sorted({check_id(value) for value in ids})

@@ -21,7 +21,7 @@ KEPT_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class AdminResult:
     """How a run of the tool ended; ``said`` is the end of what it printed."""
 
     status: int
@@ -35,7 +35,7 @@ async def administer(
     *,
     java_options: Sequence[str] = ("-Xmx256m",),
     on_text: Callable[[str], None] = lambda _: None,
-) -> Outcome:
+) -> AdminResult:
     """Run one command; cancelled, the tool is killed.
 
     The command travels in a file: other users see a process's arguments, and a class path is long.
@@ -69,7 +69,7 @@ async def administer(
         )
         try:
             said = await _read(process, on_text)
-            return Outcome(status=await process.wait(), said=said)
+            return AdminResult(status=await process.wait(), said=said)
         finally:
             if process.returncode is None:
                 process.kill()

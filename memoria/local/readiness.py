@@ -118,7 +118,7 @@ async def wait_until_ready(
         # A process that has just begun to run Java shows no command line for a moment.
         misses = 0 if alive() else misses + 1
         if misses == GONE_AFTER_MISSES:
-            raise explain(tail(layout, 200), port)
+            raise startup_error(tail(layout, 200), port)
         if await _port_is_open(port) and await _answers(port, auth):
             return
         await asyncio.sleep(POLL_S)
@@ -160,7 +160,7 @@ async def _answers(port: int, auth: tuple[str, str]) -> bool:
     return True
 
 
-def explain(text: str, port: int) -> LocalServerError:
+def startup_error(text: str, port: int) -> LocalServerError:
     """Why a server ended, from what it printed."""
     if "Address already in use" in text or "BindException" in text:
         return port_taken(port)

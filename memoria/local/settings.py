@@ -6,10 +6,12 @@ In: a folder, sizes, a port. Out: paths and texts. Reads ``neo4j.conf``.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from memoria._support.settings import SettingsCheck
 from memoria.errors import ConfigError
 
 NEO4J_VERSION = "2026.08.1"
@@ -48,10 +50,9 @@ class Sizes:
     page_cache_mb: int
 
     def __post_init__(self) -> None:
-        if self.heap_mb < 256:
-            raise ConfigError(f"heap_mb must be at least 256, got {self.heap_mb}")
-        if self.page_cache_mb < 8:
-            raise ConfigError(f"page_cache_mb must be at least 8, got {self.page_cache_mb}")
+        check = SettingsCheck(self)
+        check.whole("heap_mb", 256, sys.maxsize)
+        check.whole("page_cache_mb", 8, sys.maxsize)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
+from memoria._support.settings import SettingsCheck
 from memoria.errors import ConfigError
 
 #: With larger weights the scores would overflow.
@@ -85,10 +86,9 @@ class RelevanceConfig:
 
     def __post_init__(self) -> None:
         """Check every weight."""
-        for name, weight in asdict(self).items():
-            number = isinstance(weight, int | float) and not isinstance(weight, bool)
-            if not number or not abs(weight) <= MAX_WEIGHT:
-                raise ConfigError(f"{name} must be a number from -{MAX_WEIGHT} to {MAX_WEIGHT}")
+        check = SettingsCheck(self)
+        for name in asdict(self):
+            check.within(name, -MAX_WEIGHT, MAX_WEIGHT)
         if not any(asdict(self).values()):
             raise ConfigError(
                 "every weight is 0, which ranks nothing: give one to a feature, take a profile "

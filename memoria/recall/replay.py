@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memoria._support.ranges import check_seconds
+from memoria._support.checks import check_seconds
+from memoria.errors import ConfigError
 from memoria.explore import ExploreRequest, explore_all
 from memoria.plain.settings import explore_config_from
 from memoria.ranking import FactsRequest
@@ -88,7 +89,7 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
     """
     config = explore_config_from(trace.config, changes)
     deadline_s = trace.config.get("deadline_s", DEADLINE_S)
-    check_seconds("deadline_s", deadline_s)
+    check_seconds(deadline_s, "deadline_s", error=ConfigError)
     started = asyncio.get_running_loop().time()
     request = ExploreRequest(
         input=RunInput(

@@ -1,8 +1,8 @@
 """A small agent memory to try memoria with: Ada, the assistant of a bakery with three shops.
 
-In: nothing. Out: the path of ``memories.jsonl`` (memories and edges, the format of
-``memoria ingest``) and three questions whose answers lie several edges away from the
-memories that share their words. Touches nothing; the file is read by its caller.
+In: nothing. Out: the path of ``memories.jsonl`` (memories and edges, in the format of
+``memoria ingest``), and three questions whose answers lie several edges away from the memories
+that share words with the question. Touches nothing; the file is read by its caller.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ __all__ = ["QUESTIONS", "SampleQuestion", "sample_path"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleQuestion:
-    """A question to the sample memory and where its answer lies.
+    """A question to the sample memory, and the memories that answer it.
 
     Attributes
     ----------
     text
         The question, as a user would ask it.
     tags
-        Query tags; 2-4 words of the sample's tag vocabulary.
+        Tags of the question; 2 to 4 of the tags that the sample uses.
     expects
-        Ids of the memories that answer it together; 2-4 ids, several hops apart.
+        Ids of the memories that together answer the question; 2 to 4, several hops apart.
     """
 
     text: str
@@ -54,5 +54,5 @@ QUESTIONS: tuple[SampleQuestion, ...] = (
 
 
 def sample_path() -> Path:
-    """Return where ``memories.jsonl`` lies; UTF-8, one JSON object a line, memories first."""
+    """Return the path of ``memories.jsonl``: UTF-8, one JSON object per line, memories first."""
     return Path(str(files(__name__) / "memories.jsonl"))

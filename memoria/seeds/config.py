@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memoria._support.ranges import (
-    check_names,
-    check_one_of,
-    check_positive,
-    check_whole,
-    check_within,
-)
+from memoria._support.settings import SettingsCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +47,12 @@ class SeedConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_whole("max_seeds", self.max_seeds, 1, 100)
-        check_whole("candidates", self.candidates, self.max_seeds, 1_000)
-        check_one_of("fusion", self.fusion, ("rrf", "linear", "cosine"))
-        check_positive("rrf_k", self.rrf_k)
-        check_within("alpha", self.alpha, 0.0, 1.0)
-        check_whole("max_facts", self.max_facts, 0, 100)
-        check_names("fact_kinds", self.fact_kinds)
-        check_whole("unembedded", self.unembedded, 0, 1_000)
+        check = SettingsCheck(self)
+        check.whole("max_seeds", 1, 100)
+        check.whole("candidates", self.max_seeds, 1_000)
+        check.one_of("fusion", ("rrf", "linear", "cosine"))
+        check.positive("rrf_k")
+        check.within("alpha", 0.0, 1.0)
+        check.whole("max_facts", 0, 100)
+        check.names("fact_kinds")
+        check.whole("unembedded", 0, 1_000)

@@ -14,9 +14,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from memoria._support.checks import is_id, scope_key
+from memoria._support.checks import is_id
 from memoria.errors import MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
+from memoria.graph.vocabulary import scope_key
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoria._support.ranges import check_seconds, check_whole
+from memoria._support.settings import SettingsCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,9 @@ class StoreConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
+        check = SettingsCheck(self)
         for name in ("connect_timeout_s", "query_timeout_s", "retry_base_s"):
-            check_seconds(name, getattr(self, name))
-        check_whole("max_retries", self.max_retries, 0, 10)
-        check_whole("max_sessions", self.max_sessions, 1, 10_000)
-        check_whole("max_recalls", self.max_recalls, 1, 10_000)
+            check.seconds(name)
+        check.whole("max_retries", 0, 10)
+        check.whole("max_sessions", 1, 10_000)
+        check.whole("max_recalls", 1, 10_000)

@@ -15,7 +15,6 @@ from memoria.strategies.base import RunInput, Step
 from memoria.types import Direction
 
 #: Relation that has no direction, whichever way it is stored.
-SIMILAR = "similar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,12 @@ the parts of its score. Touches nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memoria._support import foreign
 from memoria.formulas import base_level, situation
-from memoria.graph.memories import json_map
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,26 +80,17 @@ def situations_of(rows: Sequence[Sequence[Any]], now_s: float) -> dict[str, Situ
 
 def _situation(row: Sequence[Any], now_s: float) -> Situation:
     labels, category, priority, when, age_hours, use_count, use_times, confirmed, overridden = row
-    times = [each for each in use_times if _is_number(each)] if isinstance(use_times, list) else []
+    listed = use_times if isinstance(use_times, list) else ()
+    times = [time for time in map(foreign.number, listed) if time is not None]
+    category, priority = foreign.string(category), foreign.number(priority)
     if age_hours is None and times:  # it is at least as old as its first use
         age_hours = (now_s - min(times)) / 3600
     return Situation(
-        when=json_map(when),
-        uses=max(_count(use_count), len(times)),
+        when=foreign.json_map(when),
+        uses=max(foreign.count(use_count), len(times)),
         age_hours=age_hours,
-        confirmed=_count(confirmed),
-        overridden=_count(overridden),
-        priority=min(max(priority, 0.0), 1.0) if _is_number(priority) else None,
-        kinds=(*map(str, labels), *([category] if isinstance(category, str) else [])),
+        confirmed=foreign.count(confirmed),
+        overridden=foreign.count(overridden),
+        priority=None if priority is None else min(max(priority, 0.0), 1.0),
+        kinds=(*map(str, labels), *([] if category is None else [category])),
     )
-
-
-def _count(value: object) -> int:
-    """Return a counter, 0 where it is none; a float holds any that a database can count."""
-    return max(0, int(value)) if _is_number(value) and isinstance(value, int | float) else 0
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return math.isfinite(value)

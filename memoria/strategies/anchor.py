@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memoria._support.ranges import check_names, check_whole, check_within
+from memoria._support.settings import SettingsCheck
 from memoria.formulas import spreading
+from memoria.graph.vocabulary import SIMILAR
 from memoria.seeds.config import SeedConfig
 from memoria.store.queries import load
-from memoria.strategies._edges import SIMILAR, Edge
+from memoria.strategies._edges import Edge
 from memoria.strategies._joint import JointRun
 from memoria.strategies.base import RunInput, Step
 from memoria.types import Path
@@ -66,14 +67,15 @@ class AnchorSpreading:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_within("spreading_strength", self.spreading_strength, 0.0, 1.0)
-        check_whole("iterations", self.iterations, 1, 20)
+        check = SettingsCheck(self)
+        check.within("spreading_strength", 0.0, 1.0)
+        check.whole("iterations", 1, 20)
         for name in ("weight_similarity", "weight_activation", "weight_structural"):
-            check_within(name, getattr(self, name), 0.0, 1e6)
-        check_whole("anchor_top_k_episodes", self.anchor_top_k_episodes, 1, 100)
-        check_whole("anchor_top_k_facts", self.anchor_top_k_facts, 0, 100)
-        check_names("fact_kinds", self.fact_kinds)
-        check_whole("max_edges", self.max_edges, 1, 10_000)
+            check.within(name, 0.0, 1e6)
+        check.whole("anchor_top_k_episodes", 1, 100)
+        check.whole("anchor_top_k_facts", 0, 100)
+        check.names("fact_kinds")
+        check.whole("max_edges", 1, 10_000)
 
     @property
     def spreads(self) -> bool:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from memoria._support.ranges import check_one_of, check_positive, check_whole, check_within
+from memoria._support.settings import SettingsCheck
 
 # The strategies that have a name; `memoria.strategies` holds them.
 STRATEGY_NAMES = ("transfer", "lif", "anchor", "synapse")
@@ -70,14 +70,15 @@ class ExploreConfig:
 
     def __post_init__(self) -> None:
         """Check every range."""
+        check = SettingsCheck(self)
         if not callable(getattr(self.strategy, "start", None)):
-            check_one_of("strategy", self.strategy, STRATEGY_NAMES)
-        check_whole("max_depth", self.max_depth, 1, 20)
-        check_within("min_activation", self.min_activation, 0.0, math.inf)
-        check_within("tag_sim_floor", self.tag_sim_floor, 0.0, 1.0)
-        check_whole("max_branches", self.max_branches, 1, 100)
-        check_positive("max_weight", self.max_weight)
+            check.one_of("strategy", STRATEGY_NAMES)
+        check.whole("max_depth", 1, 20)
+        check.within("min_activation", 0.0, math.inf)
+        check.within("tag_sim_floor", 0.0, 1.0)
+        check.whole("max_branches", 1, 100)
+        check.positive("max_weight")
         if self.seeds_per_session is not None:
-            check_whole("seeds_per_session", self.seeds_per_session, 1, 1_000)
-        check_one_of("transactions", self.transactions, ("auto", "managed"))
-        check_one_of("round_trips", self.round_trips, ("level", "single"))
+            check.whole("seeds_per_session", 1, 1_000)
+        check.one_of("transactions", ("auto", "managed"))
+        check.one_of("round_trips", ("level", "single"))

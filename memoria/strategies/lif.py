@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from memoria._support.checks import check_scope
-from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria._support.settings import SettingsCheck
 from memoria.formulas import lif
+from memoria.graph.vocabulary import SIMILAR
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies._edges import SIMILAR, Edge, edges_of, edges_step
+from memoria.strategies._edges import Edge, edges_of, edges_step
 from memoria.strategies._joint import JointRun
 from memoria.strategies.base import RunInput, Step
 from memoria.strategies.config import ExploreConfig
@@ -59,11 +60,12 @@ class LeakyIntegrateAndFire:
 
     def __post_init__(self) -> None:
         """Check every range."""
+        check = SettingsCheck(self)
         for name in ("fire_threshold", "leak_rate", "min_signal"):
-            check_positive(name, getattr(self, name))
-        check_within("leak_rate", self.leak_rate, 0.0, 1.0)
-        check_whole("max_hops", self.max_hops, 1, 20)
-        check_whole("max_edges", self.max_edges, 1, 100_000)
+            check.positive(name)
+        check.within("leak_rate", 0.0, 1.0)
+        check.whole("max_hops", 1, 20)
+        check.whole("max_edges", 1, 100_000)
 
     def start(self, run_input: RunInput) -> LifRun:
         """Charge the seeds."""

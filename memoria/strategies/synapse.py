@@ -14,9 +14,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memoria._support.checks import check_json_map
-from memoria._support.ranges import check_positive, check_whole, check_within
+from memoria._support.settings import SettingsCheck
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.formulas import situation, synapse
+from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL
 from memoria.seeds.config import SeedConfig
 from memoria.store.queries import load
 from memoria.strategies._categories import signed_edges
@@ -87,21 +88,20 @@ class Synapse:
 
     def __post_init__(self) -> None:
         """Check every range."""
-        check_whole("max_steps", self.max_steps, 1, 20)
+        check = SettingsCheck(self)
+        check.whole("max_steps", 1, 20)
         for name in ("decay_factor", "spread_factor"):
-            check_positive(name, getattr(self, name))
-            check_within(name, getattr(self, name), 0.0, 1.0)
-        check_positive("min_activation", self.min_activation)
+            check.within(name, 0.0, 1.0, above_low=True)
+        check.positive("min_activation")
         for name in ("temporal_decay_rate", "inhibition_threshold"):
-            check_within(name, getattr(self, name), 0.0, 1e6)
-        check_within("inhibition_strength", self.inhibition_strength, 0.0, 1.0)
+            check.within(name, 0.0, 1e6)
+        check.within("inhibition_strength", 0.0, 1.0)
         if self.min_overlap is not None:
-            check_positive("min_overlap", self.min_overlap)
-            check_within("min_overlap", self.min_overlap, 0.0, 1.0)
+            check.within("min_overlap", 0.0, 1.0, above_low=True)
         for part in ("context", "base_level", "feedback", "priority"):
-            check_within(f"weight_{part}", getattr(self, f"weight_{part}"), 0.0, 1e6)
-        check_whole("unembedded", self.unembedded, 0, 1_000)
-        check_whole("max_edges", self.max_edges, 1, 10_000)
+            check.within(f"weight_{part}", 0.0, 1e6)
+        check.whole("unembedded", 0, 1_000)
+        check.whole("max_edges", 1, 10_000)
         try:
             object.__setattr__(self, "context", check_json_map(self.context, "context"))
         except InvalidInputError as exc:
@@ -145,8 +145,8 @@ class SynapseRun(JointRun):
             return Step(query=load("strategies.situation"), parameters=parameters)
         settings = self._settings
         parameters = {
-            "conflicts": synapse.CONFLICTS,
-            "directional": list(synapse.DIRECTIONAL),
+            "conflicts": CONFLICTS,
+            "directional": list(DIRECTIONAL),
             "floor": self._least * _SLACK,
             "frontier": [[node, self._leaves(node, 1.0, 1)] for node in self._wave],
             "limit": settings.max_edges,

@@ -1,4 +1,4 @@
-"""The ledger of a strategy under which memories are activated by many edges at once.
+"""How memories came by their energy, where many edges bring energy to one memory.
 
 Energies have no unit.
 """
@@ -14,22 +14,23 @@ Direction = Literal["out", "in"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """What one edge brought to a memory in one step.
+    """The energy that one edge brought to a memory in one step.
 
     Attributes
     ----------
     step
         Step of the run, from 1.
     source
-        Id of the memory it came from.
+        Id of the memory that the energy came from.
     relation
-        What the edge says; "" where it says nothing.
+        Relation of the edge; "" for an edge without one.
     direction
         ``out`` when the stored edge points away from the source, else ``in``.
     weight
-        Weight that counted.
+        Weight of the edge that was used in the calculation.
     energy_in, energy_out
-        Energy that the source had to pass on, and what of it arrived; below 0: it suppressed.
+        Energy that the source passed on, and the part of it that arrived; an ``energy_out`` below 0
+        means that the source suppressed the memory.
     """
 
     step: int
@@ -48,15 +49,16 @@ class Activation:
     Attributes
     ----------
     id
-        Of the memory.
+        Id of the memory.
     energy
-        What it ended with: the energy of the hops that lead to it.
+        Energy at the end of the run: that of the hops that lead to the memory.
     source
-        The strategy's mark of what it activated, such as ``synaptic``; ``seed`` for a seed.
+        What activated the memory, in a word of the strategy such as ``synaptic``; ``seed`` for a
+        seed.
     shares
-        What the energy is the sum of, by name, such as ``start`` and ``received``.
+        The parts that add up to the energy, by name, such as ``start`` and ``received``.
     contributions
-        What arrived, by step, then source.
+        The contributions that arrived, by step, then by source.
     """
 
     id: str

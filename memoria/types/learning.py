@@ -1,4 +1,4 @@
-"""What learning did."""
+"""Reports of learning, and the kinds of suppression."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ SuppressionKind = Literal["conflicts", "overrides", "deprecated-to", "merged-int
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnReport:
-    """What one learning event did; the same again where the event was applied before.
+    """What one learning event did; for an event that was applied before, what it did then.
 
     Attributes
     ----------
     event_id
-        The event's id: the same one again changes nothing.
+        Id of the event; sending the same id again changes nothing.
     applied
-        Whether this call applied it; False: an earlier one had.
+        Whether this call applied the event; False if an earlier call did.
     memories
         Memories whose use or feedback was counted.
     edges
         Edges strengthened, or updated by Oja's rule.
     edges_created
-        Edges made.
+        Edges that were created.
     pairs
-        Pairs whose co-activation was counted towards an edge.
+        Pairs whose co-activation was counted; enough co-activations create an edge.
     suppressions
-        Suppressing edges made.
+        Suppressing edges that were created.
     """
 
     event_id: str
@@ -49,9 +49,9 @@ class EdgeChange:
     source, target, relation
         The edge.
     before, after
-        Its weight; ``after`` is None for a pruned edge.
+        Its weights before and after; ``after`` is None for a pruned edge.
     promoted
-        Whether its weight is now its base, which does not decay.
+        Whether the weight has become the base of the edge, which does not decay.
     """
 
     source: str
@@ -69,19 +69,20 @@ class ConsolidateReport:
     Attributes
     ----------
     dry_run
-        Whether nothing was written.
+        True if nothing was written.
     edges
-        Learned edges looked at.
+        Learned edges that were examined.
     decayed, promoted, pruned
-        Edges that lost weight and stay, whose weight became their base, that were deleted.
+        Edges that lost weight but stay; edges whose weight became their base; edges that were
+        deleted.
     skipped
-        Edges that were used between reading and writing: left to the next consolidation.
+        Edges that were used between reading and writing; the next consolidation takes them.
     pairs_forgotten
         Pending co-activations that are too old to count.
     events_trimmed
-        Events too old for the log, which they leave; they can't be undone any more.
+        Events that were dropped from the log because of their age; they can't be undone any more.
     changes
-        Each edge that changes, by source, target and relation.
+        The changes, one for each edge, sorted by source, target and relation.
     """
 
     dry_run: bool
@@ -106,11 +107,13 @@ class UndoReport:
     events
         Events undone.
     restored
-        Changes taken back: edges, memories, pairs and suppressions.
+        Changes that were taken back: of edges, memories, pairs and suppressions.
     kept
-        Changes left as they are: something else wrote or deleted the edge since.
+        Changes that were left in place, because the edge was written or deleted by something else
+        since.
     log_since
-        What was learned before is not in the log any more, and stays; None where it holds all.
+        Start of the log. Events before it were dropped and can't be undone. None if no event was
+        dropped.
     """
 
     since: datetime

@@ -1,4 +1,4 @@
-"""What linking memories did, and what a writer asks of a linker."""
+"""The report of a linker, and the part of a linker that a writer calls."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class LinkReport:
     Attributes
     ----------
     memories
-        Linked: their neighbours were looked for, whether or not there are any.
+        Memories whose neighbours were looked for, whether or not there were any.
     already_linked
-        Left alone, as only new ones were wanted.
+        Memories passed over, because only new memories were to be linked.
     without_embedding
-        Left out: they have no vector that the index holds.
+        Memories left out, because the index holds no vector of theirs.
     missing
-        Ids that no memory of the scope has.
+        Ids for which the scope has no memory.
     edges
-        Edges made or found again.
+        Edges created or found again.
     edges_created
-        Of those, the ones that were not there before.
+        Edges that did not exist before.
     """
 
     memories: int = 0
@@ -35,13 +35,13 @@ class LinkReport:
     edges_created: int = 0
 
     def plus(self, other: LinkReport) -> LinkReport:
-        """Return the sums of both."""
+        """Return a report with the sums of both."""
         names = [field.name for field in fields(self)]
         return LinkReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 class MemoryLinker(Protocol):
-    """Links memories that were just written; `Linker` does."""
+    """Something that links memories which were just written, such as a `Linker`."""
 
     @property
     def scope(self) -> str:
@@ -49,5 +49,5 @@ class MemoryLinker(Protocol):
         ...
 
     async def link(self, ids: Iterable[str] | None = None, *, only_new: bool = False) -> LinkReport:
-        """Link these memories, or all of the scope."""
+        """Link these memories, or all memories of the scope."""
         ...

@@ -1,6 +1,6 @@
-"""What is kept: memories and the relations between them.
+"""Memories, and the relations between them.
 
-In: values from a caller or a file, checked once at birth. Out: frozen data.
+In: values from a caller or a file, checked once when they are made. Out: frozen data.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from typing import Any
 from memoria._support import checks
 from memoria.errors import InvalidInputError
 
+#: Relation of an edge for which no relation is given.
+RELATED = "related"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNode:
     """A memory as it stands in the graph, never with its embedding.
 
-    Read from whatever wrote the graph, hence not checked: a property that is missing or of
+    Not checked, because any program may have written the graph: a property that is missing or of
     another type reads as empty.
 
     Attributes
@@ -28,19 +31,19 @@ class MemoryNode:
     kind
         Its kind label, such as ``UserRequest``; ``Memory`` when it carries no other label.
     text
-        The memory itself.
+        What the memory says.
     tags, topics, entities
-        Strings it is filed under.
+        Strings under which the memory is filed.
     category
         One coarse class, or None.
     priority
         Importance, 0 to 1, or None.
     when
-        Predicates under which it holds.
+        Conditions under which the memory holds.
     created_at
-        When it was made; aware datetime, or None.
+        When the memory was made; an aware datetime, or None.
     metadata
-        Anything else the writer kept.
+        Anything else that the writer wants to keep.
     """
 
     id: str
@@ -65,12 +68,12 @@ class Memory(MemoryNode):
     Attributes
     ----------
     embedding
-        Its vector, or None to have the writer's embedder make it.
+        Vector of the text; None to have the writer's embedder make the vector.
 
     Raises
     ------
     InvalidInputError
-        A field is missing, of the wrong type or out of its range; names the field.
+        A field is missing, has the wrong type or is out of its range; the error names the field.
     """
 
     embedding: Iterable[float] | None = None
@@ -103,18 +106,18 @@ class Relation:
     Attributes
     ----------
     source, target
-        Ids of the two memories; energy flows both ways.
+        Ids of the two memories; energy flows in both directions.
     relation
         What the edge says, such as ``caused_by``.
     weight
-        Strength, 0 to 1; in normal use 0.25 to 1.
+        Strength, 0 to 1; usually 0.25 to 1.
     tags
         Topics of the edge, compared with the tags of a query.
     """
 
     source: str
     target: str
-    relation: str = "related"
+    relation: str = RELATED
     weight: float = 0.5
     tags: Sequence[str] = ()
 
@@ -128,7 +131,7 @@ class Relation:
 
 
 def _set(instance: object, name: str, value: object) -> None:
-    """Store the checked form of a field of a frozen instance, at its birth only."""
+    """Store the checked form of a field of a frozen instance, while it is being made."""
     object.__setattr__(instance, name, value)
 
 

@@ -1,4 +1,4 @@
-"""What a recall finds: seeds, the paths that energy takes from them, and how each one ended.
+"""What a recall finds: seeds, the paths of energy from them, and why each path ended.
 
 Energies, scores and similarities have no unit.
 """
@@ -26,9 +26,10 @@ class Seed:
     id
         Id of the memory.
     score
-        Hybrid similarity R, in (0, 1]: the energy it starts with.
+        Hybrid similarity R, in (0, 1]: the energy with which the exploration starts.
     vector_rank, text_rank
-        Place in the vector and in the full-text list, from 1; None where it is not in the list.
+        Rank in the list of the vector search and of the full-text search, from 1; None if the
+        memory is not in that list.
     vector_score
         Cosine similarity with the query, -1 to 1.
     text_score
@@ -55,11 +56,11 @@ class Seeds:
     Attributes
     ----------
     seeds
-        What explorations start from; at most ``max_seeds``.
+        The seeds that explorations start from; at most ``max_seeds``.
     runners_up
         The other hits, on the same score scale.
     degraded
-        Why a part of the search gave nothing, one sentence each; empty when all went well.
+        For each part of the search that failed, a sentence that says why; empty if none did.
     """
 
     seeds: tuple[Seed, ...]
@@ -69,28 +70,29 @@ class Seeds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One step of a path, with its ledger.
+    """One step of a path, with the numbers from which its energy was calculated.
 
     Under transfer energy ``energy_out == ((energy_in * weight) / sqrt(degree)) * tag_similarity``,
-    to the last bit (source: 001, section 4). Under a strategy that adds up what many edges bring,
-    the edge is that of the strongest chain, and `Exploration.activations` holds all of them.
+    to the last bit (source: 001, section 4). Under a strategy that adds up the energy of many
+    edges, a hop shows the edge of the strongest chain, and `Exploration.activations` has them all.
 
     Attributes
     ----------
     source, target
-        Ids of the memory the energy left and of the one it reached.
+        Ids of the memory that the energy left, and of the memory that it reached.
     relation
-        What the edge says; "" where it says nothing.
+        Relation of the edge; "" for an edge without one.
     direction
         ``out`` when the stored edge points from source to target, else ``in``.
     weight
-        Weight that counted: stored, capped at ``max_weight``, 0.01 where none is stored.
+        Weight that was used: the stored weight, at most ``max_weight``, and 0.01 where no weight is
+        stored.
     tags
         Tags of the edge.
     tag_similarity
         Floored Jaccard of edge tags and query tags, 0 to 1.
     degree
-        RELATES edges of the source, both directions, a self loop once.
+        Number of RELATES edges at the source, in both directions; a self loop counts once.
     energy_in, energy_out
         Energy of the source, and of the target after this hop.
     """
@@ -116,14 +118,14 @@ class Path:
     seed_id
         Id of the seed.
     hops
-        Steps from the seed; empty for a seed that passes on nothing.
+        Steps from the seed; empty for a seed that passes on no energy.
     memories
-        The memories along it, seed first: ``len(hops) + 1`` of them. Empty when they could not
-        be read: a deadline left no time, or the database went away.
+        The memories on the path, seed first: ``len(hops) + 1`` of them. Empty if they could not be
+        read, because the deadline came or the database went away.
     end_reason
-        Why it ends here; ``not_explored`` for a hit of the search that is no seed.
+        Why the path ends here; ``not_explored`` for a hit of the search that is not a seed.
     energy
-        Energy of its last memory; the seed's score for a path without hops.
+        Energy of the last memory; for a path without hops, the score of the seed.
     """
 
     seed_id: str
@@ -150,14 +152,14 @@ class ExplorationStats:
     Attributes
     ----------
     levels
-        Levels expanded.
+        Levels that were expanded.
     nodes
-        Memories reached, the seed included.
+        Memories that were reached, including the seed.
     elapsed_s
-        Wall time from its start to its last text; seconds.
+        Wall time from the start to the last text; seconds.
     hydrate_s
-        The part of it spent waiting for texts that did not come with the levels; seconds. While
-        streaming beside the levels.
+        The part of ``elapsed_s`` spent waiting for texts that the queries of the levels did not
+        return; seconds. A stream reads these texts while the levels go on.
     """
 
     levels: int
@@ -173,19 +175,19 @@ class Exploration:
     Attributes
     ----------
     seed
-        Where it started.
+        The seed from which it started.
     status
         ``complete``; ``seed_not_found`` (no paths); ``truncated`` by the deadline; or ``failed``.
     paths
-        Its paths by energy (highest first), then ids. Of a failed or truncated exploration,
-        those found so far.
+        The paths by energy (highest first), then by ids. A failed or truncated exploration has the
+        paths found so far.
     error
-        Why it failed, else None.
+        Why the exploration failed, else None.
     stats
-        What it cost.
+        What the exploration cost.
     activations
-        How each memory that is first reached from this seed came by its energy, highest first;
-        empty under transfer energy, whose hops say it.
+        How each memory that was first reached from this seed came by its energy, highest energy
+        first; empty under transfer energy, where the hops say so.
     """
 
     seed: Seed
@@ -197,7 +199,7 @@ class Exploration:
 
     @property
     def frontiers(self) -> tuple[tuple[tuple[str, float], ...], ...]:
-        """Memories and their energies by hops from the seed, which comes first; sorted by id."""
+        """Memories and their energies, level by level from the seed; each level sorted by id."""
         levels: list[dict[str, float]] = []
         for path in self.paths:
             energies = [path.start, *(hop.energy_out for hop in path.hops)]

@@ -23,16 +23,17 @@ class RankedMemory:
     memory
         The memory.
     score
-        Relevance relative to the best, in (0, 1]; without a relevance model the highest energy
-        with which any path reached it, and for a seed at least its own score.
+        Relevance relative to the best memory, in (0, 1]. Without relevance weights: the highest
+        energy with which any path reached the memory; for a seed, at least its own score.
     path
-        The path that brought it there: the one with most energy, or that of a hit.
+        The path that brought the memory: the path with the most energy, or that of a hit.
     features
-        What speaks for it, by name; see `RelevanceConfig`. Empty without a relevance model.
+        The features of the memory, by name; see `RelevanceConfig`. Empty without relevance weights.
     shares
-        Share of each feature in the relevance: its value times its weight; and ``behind_seed``,
-        what was taken to place a memory that matches less behind the seed that brought it. They
-        add up to the logarithm of ``score``, but for what all memories of a recall have in common.
+        Share of each feature in the relevance: its value times its weight. ``behind_seed`` is the
+        amount subtracted to place a memory that matches less behind the seed that brought it. The
+        shares add up to the logarithm of ``score``, plus a constant that is the same for all
+        memories of a recall.
     """
 
     memory: MemoryNode
@@ -49,13 +50,13 @@ class ContextItem:
     Attributes
     ----------
     id, kind
-        Of the memory.
+        Id and kind of the memory.
     date
-        When it was made, or None.
+        When the memory was made, or None.
     score
-        Energy with which its path reached it.
+        Energy with which the path reached the memory.
     path
-        The path that brought it.
+        The path that brought the memory.
     """
 
     id: str
@@ -72,14 +73,14 @@ class OmittedItem:
     Attributes
     ----------
     id
-        Of the memory.
+        Id of the memory.
     score
-        Energy with which its best path reached it.
+        Energy with which its best path reached the memory.
     reason
-        ``budget``: no room for it; ``duplicate``: it says what a better one says; ``no_text``: its
-        text is empty, or could not be read in time.
+        ``budget``: there was no room left; ``duplicate``: a better memory says the same;
+        ``no_text``: the text is empty, or could not be read in time.
     duplicate_of
-        Id of that better one, for ``duplicate``; else None.
+        For ``duplicate``, the id of that better memory; else None.
     """
 
     id: str
@@ -95,11 +96,11 @@ class ContextPack:
     Attributes
     ----------
     text
-        The context; at most the budget's tokens.
+        The context; at most as many tokens as the budget allows.
     items
         The memories in it, in the order of the text.
     tokens
-        Tokens used, by the counter that packed it.
+        Tokens of the text, as counted by the packer's own counter.
     omitted
         The memories left out, best first.
     """
@@ -112,25 +113,26 @@ class ContextPack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """How a recall came about; enough to explain it, to learn from it, and to run it again.
+    """The record of a recall; enough to explain it, to learn from it, and to run it again.
 
     Attributes
     ----------
     query, query_tags, scope
-        What was asked, and of whom.
+        The question, its tags, and the scope that was asked.
     started_at
-        When; aware datetime.
+        When the recall began; an aware datetime.
     timings_s
         Wall time by stage (``embed``, ``wait``, ``seeds``, ``explore``, ``hydrate``, ``rank``,
-        ``pack``); seconds. ``wait`` is the time until other recalls left it a turn.
-        ``hydrate`` is the part of ``explore`` spent waiting for texts that did not come with the
-        levels, and for what ranking asks; while streaming beside the levels.
+        ``pack``); seconds. ``wait`` is the time until the recall had its turn.
+        ``hydrate`` is the part of ``explore`` spent waiting for texts that the queries of the
+        levels did not return, and for the query of the ranking; a stream sends these queries while
+        the levels go on.
     degraded
-        What did not work as well as it could have, one sentence each.
+        For each part that did not work as well as it could have, a sentence that says why.
     id
-        Its own, of no other recall.
+        Id of this recall; no other recall has it.
     seeds, explorations
-        What the search found, and what came of it.
+        The result of the search, and the explorations that started from it.
     config
         Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
     vector
@@ -165,7 +167,7 @@ class Recall:
     context
         The memories packed for a prompt.
     trace
-        How it came about.
+        How the recall came about.
     hits
         The other hits of the search, best first, each a path without hops.
     """

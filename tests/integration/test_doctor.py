@@ -14,12 +14,12 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria._support.checks import scope_key
 from memoria.doctor import FIXES, Examination, ExamineConfig, Finding, examine, fix
 from memoria.embed import CallableEmbedder, Embedder
-from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
+from memoria.errors import ConfigError, DeadlineError, InvalidInputError, UnavailableError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import probe
+from memoria.graph.vocabulary import scope_key
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
@@ -393,7 +393,7 @@ async def test_a_check_that_fails_is_a_finding_and_the_others_go_on(
 
 async def test_arguments_out_of_range_are_refused(store: Store, scope: str) -> None:
     for options in ({"sample": -1}, {"sample": 1.5}, {"limit": 0}):
-        with pytest.raises(InvalidInputError):
+        with pytest.raises(ConfigError):
             await look(store, scope, **options)
     with pytest.raises(InvalidInputError):
         await look(store, "")

@@ -17,7 +17,7 @@ from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError
 from memoria.evaluation import (
     METHODS,
-    STRATEGIES,
+    STRATEGY_METHODS,
     Dataset,
     EvaluationConfig,
     Run,
@@ -122,7 +122,7 @@ async def test_every_method_finds_what_shares_its_words(store: Store, harbour: D
         assert 0 < method.p50_s <= method.p95_s
     baselines = ["dense", "bm25", "rrf", "ppr"]
     assert [(each.method, each.baseline) for each in report.differences] == [
-        (strategy, baseline) for strategy in STRATEGIES for baseline in baselines
+        (strategy, baseline) for strategy in STRATEGY_METHODS for baseline in baselines
     ]
 
 

@@ -23,13 +23,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from memoria._support.checks import DEFAULT_KINDS, MAX_TEXT_BYTES
+from memoria._support.checks import MAX_TEXT_BYTES
 from memoria.cli.output import opened
 from memoria.doctor.plans import SCANS, explain
 from memoria.errors import ScopeError, UnavailableError
 from memoria.export import Skipped, export_lines
 from memoria.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
 from memoria.graph.schema import apply_schema
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.jsonl import parse_line
 from memoria.local import LocalNeo4j
@@ -244,8 +245,7 @@ PAGED = {
     "export.memories": {"embeddings": False, "known": [], "max_chars": 1_000},
     "export.sources": {},
     "ingest.without_embedding": {},
-    "learn.page": {},
-    "link.page": {},
+    "graph.page": {},
 }
 
 

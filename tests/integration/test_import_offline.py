@@ -15,12 +15,12 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria._support.checks import DEFAULT_KINDS
 from memoria._support.home import default_home
 from memoria._support.jars import resolve_jars
 from memoria.errors import DimensionError, InvalidInputError, LocalServerError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import check_schema
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, GraphWriter, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.local import ImportFiles, LocalNeo4j

@@ -11,8 +11,8 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria._support.checks import scope_key
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
+from memoria.graph.vocabulary import scope_key
 from memoria.ingest import GraphWriter, WriteReport
 from memoria.store import Store
 from memoria.store.config import StoreConfig

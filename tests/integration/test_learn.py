@@ -15,8 +15,9 @@ import pytest
 from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.formulas.plasticity import oja, strengthened
+from memoria.graph.vocabulary import CO_ACTIVATED
 from memoria.ingest import GraphWriter
-from memoria.learn import CO_ACTIVATED, MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
+from memoria.learn import MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Transactions
 from memoria.store.queries import Query, load, root
@@ -869,7 +870,6 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "learn.edges": {"before": 0.0, "ids": ["a"], "scope": "s"},
     "learn.log": {"key": "k", "since": NOW},
     "learn.old": {"before": NOW, "key": "k"},
-    "learn.page": {"after": "", "limit": 10, "scope": "s"},
 }
 
 

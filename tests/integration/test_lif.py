@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoria._support.checks import scope_key
 from memoria.config import RetrieverConfig
+from memoria.graph.vocabulary import scope_key
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store

@@ -24,11 +24,11 @@ from memoria.errors import (
 )
 from memoria.export import export_lines
 from memoria.formulas.recency import active_hours_after
-from memoria.graph.clock import advance_clock, clock_key
+from memoria.graph.clock import advance_clock
 from memoria.graph.server import probe
+from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.ingest import GraphWriter, WriteReport
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
-from memoria.link.call import ORIGIN, RELATION
 from memoria.link.nearest import NearestRequest, find_nearest
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
@@ -139,7 +139,7 @@ class Links:
         found = {(e["source"], e["target"]): e["properties"]["weight"] for e in edges}
         assert len(found) == len(edges)
         assert all(source < target for source, target in found)
-        assert all(e["properties"]["relation"] == RELATION for e in edges)
+        assert all(e["properties"]["relation"] == SIMILAR for e in edges)
         return found
 
     async def hours(self) -> dict[str, float | None]:
@@ -406,9 +406,9 @@ async def test_an_edge_that_points_the_other_way_is_the_same_edge(links: Links) 
     await links.writer(linking=False).write(
         [memory("a", BASE), memory("b", at_cosine(0.9)), memory("c", at_cosine(0.9, 2))],
         [
-            Relation(source="b", target="a", relation=RELATION, weight=0.1, tags=["mine"]),
+            Relation(source="b", target="a", relation=SIMILAR, weight=0.1, tags=["mine"]),
             Relation(source="b", target="a", relation="caused", weight=0.2),
-            Relation(source="c", target="a", relation=RELATION, weight=1.0),
+            Relation(source="c", target="a", relation=SIMILAR, weight=1.0),
         ],
     )
     await links.linker().link(["a", "b", "c"])
@@ -418,15 +418,15 @@ async def test_an_edge_that_points_the_other_way_is_the_same_edge(links: Links) 
     }
     assert sorted(edges) == [
         ("b", "a", "caused"),
-        ("b", "a", RELATION),
-        ("b", "c", RELATION),
-        ("c", "a", RELATION),
+        ("b", "a", SIMILAR),
+        ("b", "c", SIMILAR),
+        ("c", "a", SIMILAR),
     ]
-    mine = edges["b", "a", RELATION]
+    mine = edges["b", "a", SIMILAR]
     assert mine["weight"] == pytest.approx(0.745, abs=TOLERANCE)
     assert (mine["tags"], mine["origin"]) == (["mine"], "ingest")
     assert edges["b", "a", "caused"]["weight"] == 0.2
-    assert edges["c", "a", RELATION]["weight"] == 1.0, "never weakened"
+    assert edges["c", "a", SIMILAR]["weight"] == 1.0, "never weakened"
 
 
 # Source 004: creation, strengthening, topics and entities.
@@ -476,8 +476,8 @@ async def test_a_write_that_was_lost_on_the_way_and_sent_again_strengthens_once(
         "key": clock_key(links.scope),
         "linked": [["a", None]],
         "now": NOW,
-        "origin": ORIGIN,
-        "relation": RELATION,
+        "origin": ORIGIN_SIMILARITY,
+        "relation": SIMILAR,
         "rows": [["a", "b", 0.7, [], True]],
         "scope": links.scope,
     }
@@ -767,7 +767,7 @@ async def test_concurrent_writers_of_edges_and_linkers_lose_nothing(links: Links
     memories = [memory(f"m{n:02}", [x + rng.gauss(0, 1) for x in centre]) for n in range(40)]
     await links.writer(linking=False).write(memories)
     relations = [
-        Relation(source=f"m{a:02}", target=f"m{b:02}", relation=RELATION, weight=1.0)
+        Relation(source=f"m{a:02}", target=f"m{b:02}", relation=SIMILAR, weight=1.0)
         for a, b in (rng.sample(range(40), 2) for _ in range(200))
         if a < b
     ]
@@ -794,7 +794,7 @@ async def test_recall_follows_the_edges_that_linking_made(
     found = [e async for e in retriever.explore_seeds([Seed(id="b", score=1.0)])]
     (path,) = found[0].paths
     assert [node.id for node in path.memories] == ["b", "a"]
-    assert path.hops[0].relation == RELATION
+    assert path.hops[0].relation == SIMILAR
     assert path.energy == pytest.approx(0.9 * 0.55 + 0.25, abs=TOLERANCE)
 
 
@@ -808,7 +808,11 @@ async def test_the_doctor_finds_no_fault_with_links(links: Links) -> None:
         for f in found.findings
         if f.check.startswith(("edges", "memories", "graph", "plans")) and f.severity != "ok"
     ] == []
-    assert {f.check for f in found.findings} >= {"plans.link.write", "plans.clock.advance"}
+    assert {f.check for f in found.findings} >= {
+        "plans.link.write",
+        "plans.graph.advance_clock",
+        "plans.graph.page",
+    }
 
 
 async def test_links_survive_an_export_and_are_not_doubled_by_linking_again(links: Links) -> None:
@@ -825,7 +829,7 @@ async def test_links_survive_an_export_and_are_not_doubled_by_linking_again(link
     assert '"source":"a","target":"b","relation":"similar"' in lines[-1]
     weights = await links.weights()
     await links.writer(linking=False).write(
-        [], [Relation(source="a", target="b", relation=RELATION, weight=weights["a", "b"])]
+        [], [Relation(source="a", target="b", relation=SIMILAR, weight=weights["a", "b"])]
     )
     await links.linker().link()
     assert await links.weights() == weights

@@ -66,6 +66,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "rate": 0.01,
         "scope": "s",
     },
+    "graph.page": {"after": "a", "limit": 10, "scope": "s"},
     "ranking.candidates": {
         "ids": ["a", "b"],
         "kinds": ["Event"],
@@ -87,14 +88,14 @@ async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
     return await plans.explain(Store(driver, database="neo4j"), load(name), PARAMETERS[name])
 
 
-def test_every_query_of_the_recall_path_is_here() -> None:
+def test_every_query_of_the_recall_path_and_that_of_all_pages_is_here() -> None:
     files = [
         file
         for stage in ("context", "ranking", "seeds", "strategies")
         for file in (root() / stage).glob("*.cypher")
     ]
     queries = [load(f"{file.parent.name}.{file.stem}") for file in files]
-    queries.append(load("graph.hydrate"))
+    queries += [load("graph.hydrate"), load("graph.page")]
     assert {query.name for query in queries} == set(PARAMETERS)
     for query in queries:
         assert query.mode == "read"

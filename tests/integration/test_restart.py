@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from memoria._support.checks import scope_key
 from memoria.config import RetrieverConfig
 from memoria.errors import UnavailableError
 from memoria.graph.schema import apply_schema
+from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver

@@ -15,11 +15,11 @@ import neo4j
 import numpy as np
 import pytest
 
-from memoria._support.checks import scope_key
 from memoria.config import RetrieverConfig
 from memoria.doctor.plans import SCANS
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError, MemoriaError
+from memoria.graph.vocabulary import scope_key
 from memoria.retriever import GraphRetriever
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.seeds.config import SeedConfig

@@ -211,7 +211,7 @@ def test_a_question_of_a_conversation_that_is_not_there_is_refused(tmp_path: Pat
     ("data", "message"),
     [
         (b"{", "line 1: not JSON"),
-        (b'\n\n{"id": NaN}', "line 3: not JSON that can be used: NaN"),
+        (b'\n\n{"id": NaN}', "line 3: NaN is not JSON"),
         (b"[]", "line 1: must be a JSON object"),
         (b"\xff", "line 1: not UTF-8"),
         (b"\x1f\x8bnonsense", "gzip data are damaged"),

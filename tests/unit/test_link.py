@@ -24,7 +24,7 @@ from memoria.formulas.edge_score import (
 )
 from memoria.formulas.recency import SIGMA_HOURS, active_hours_after, temporal_proximity
 from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
-from memoria.link.choose import Facts, Link, choose_links, facts_of
+from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
 
 TOLERANCE = 1e-9
 UNIT = st.floats(0, 1)
@@ -246,8 +246,8 @@ def test_the_clock_never_goes_back_and_runs_an_hour_at_most(
 # Which edges are chosen.
 
 
-def facts(count: int, **fields: Any) -> dict[str, Facts]:
-    return {f"m{number:02}": Facts(**fields) for number in range(count)}
+def facts(count: int, **fields: Any) -> dict[str, MemoryFacts]:
+    return {f"m{number:02}": MemoryFacts(**fields) for number in range(count)}
 
 
 def pairs(links: list[Link]) -> list[tuple[str, str]]:
@@ -255,7 +255,10 @@ def pairs(links: list[Link]) -> list[tuple[str, str]]:
 
 
 def test_the_best_five_by_composite_score_survive() -> None:
-    known = facts(9) | {"m08": Facts(tags=frozenset("t")), "m00": Facts(tags=frozenset("t"))}
+    known = facts(9) | {
+        "m08": MemoryFacts(tags=frozenset("t")),
+        "m00": MemoryFacts(tags=frozenset("t")),
+    }
     hits = [(f"m{number:02}", 0.9 - number / 100) for number in range(1, 9)]
     links = choose_links({"m00": hits}, known, CompositeLinkConfig())
     # By cosine alone m08 is the last of eight; its tag makes it the best.
@@ -328,11 +331,11 @@ def test_only_the_three_nearest_are_linked_by_similarity() -> None:
 
 def test_shared_topics_and_entities_link_below_the_threshold() -> None:
     known = facts(6) | {
-        "m00": Facts(topics=frozenset("ab"), entities=frozenset("x")),
-        "m01": Facts(topics=frozenset("ab"), entities=frozenset("x")),  # all: 3 of 3
-        "m02": Facts(entities=frozenset("xy")),  # 1 of 4; the cosine is more
-        "m03": Facts(entities=frozenset("ab")),  # entities are no topics
-        "m04": Facts(topics=frozenset("acdefghijkl")),  # 1 of 13: less than prune would leave
+        "m00": MemoryFacts(topics=frozenset("ab"), entities=frozenset("x")),
+        "m01": MemoryFacts(topics=frozenset("ab"), entities=frozenset("x")),  # all: 3 of 3
+        "m02": MemoryFacts(entities=frozenset("xy")),  # 1 of 4; the cosine is more
+        "m03": MemoryFacts(entities=frozenset("ab")),  # entities are no topics
+        "m04": MemoryFacts(topics=frozenset("acdefghijkl")),  # 1 of 13: less than prune would leave
     }
     hits = [("m01", 0.2), ("m02", 0.5), ("m03", 0.5), ("m04", 0.05), ("m05", 0.5)]
     links = choose_links({"m00": hits}, known, SimilarityLinkConfig())
@@ -342,8 +345,8 @@ def test_shared_topics_and_entities_link_below_the_threshold() -> None:
 
 
 def test_what_a_foreign_graph_holds_counts_where_it_can() -> None:
-    row = ["m", ["a", 7, None], 3.5, "no list", [["x"]], "never"]
-    assert facts_of(row, 2.0) == Facts(tags=frozenset("a"), hours=2.0)
+    row = ["m", [7, 8], 3.5, "no list", True, "never"]
+    assert facts_of(row, 2.0) == MemoryFacts(tags=frozenset({"7", "8"}), hours=2.0)
 
 
 @pytest.mark.parametrize(

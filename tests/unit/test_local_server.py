@@ -25,10 +25,10 @@ from memoria.local.password import (
 )
 from memoria.local.readiness import (
     PortTakenError,
-    explain,
     free_port,
     port_becomes_free,
     port_is_free,
+    startup_error,
     tail,
 )
 from memoria.local.settings import (
@@ -236,7 +236,7 @@ def test_too_little_memory_or_disk_is_refused_before_the_start(tmp_path: Path) -
     ],
 )
 def test_the_log_of_a_failed_start_is_explained(text: str, expected: str) -> None:
-    assert expected in str(explain(text, 7))
+    assert expected in str(startup_error(text, 7))
 
 
 def test_the_tail_ends_with_what_java_printed(tmp_path: Path) -> None:

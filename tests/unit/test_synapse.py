@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.formulas import base_level, situation, synapse
+from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL
 from memoria.strategies import RunInput, Synapse
 from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
 from memoria.strategies.config import ExploreConfig
@@ -30,8 +31,8 @@ def test_constants_are_those_of_the_source() -> None:
     assert (synapse.SIGMOID_SLOPE, synapse.SIGMOID_CENTRE) == (10, 0.3)
     assert (base_level.DECAY, base_level.CENTRE, base_level.NEUTRAL) == (0.5, -1, 0.5)
     assert situation.KIND_BOOSTS == {"constraint": 2.0, "directive": 1.5, "procedure": 1.2}
-    assert synapse.CONFLICTS == "conflicts"
-    assert synapse.DIRECTIONAL == ("overrides", "deprecated-to", "merged-into")
+    assert CONFLICTS == "conflicts"
+    assert DIRECTIONAL == ("overrides", "deprecated-to", "merged-into")
 
 
 def test_constants_that_the_source_leaves_out_are_those_of_the_design() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoria._support.checks import DEFAULT_KINDS
+from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import Tables, write_tables
 from memoria.ingest.rows import relation_row
 from memoria.types import Relation

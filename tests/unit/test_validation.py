@@ -16,6 +16,7 @@ from memoria._support.checks import (
     MAX_NESTING,
     MAX_PARTS,
     check_id,
+    check_ids,
     check_json_map,
     check_kind,
     check_number,
@@ -25,9 +26,9 @@ from memoria._support.checks import (
     check_strings,
     check_vector,
     check_whole,
-    scope_key,
 )
-from memoria.errors import InvalidInputError, ScopeError
+from memoria.errors import ConfigError, InvalidInputError, ScopeError
+from memoria.graph.vocabulary import scope_key
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]
 
@@ -121,6 +122,20 @@ def test_kind_has_only_characters_that_need_no_quotes(text: str) -> None:
     assert kind.isidentifier()
 
 
+# --- lists of ids ---------------------------------------------------------------------------------
+
+
+def test_ids_are_kept_sorted_and_once() -> None:
+    assert check_ids(["b", "a", "b"]) == ("a", "b")
+    assert check_ids({"b", "a"}) == check_ids(id_ for id_ in "ba") == ("a", "b")
+    assert check_ids([]) == ()
+
+
+@pytest.mark.parametrize("value", ["abc", b"abc", None, 1, [1], [""], ["a", None]])
+def test_anything_but_a_list_of_ids_is_refused(value: object) -> None:
+    assert refused(check_ids, value, "used").field == "used"
+
+
 # --- lists of strings -----------------------------------------------------------------------------
 
 
@@ -187,6 +202,25 @@ def test_whole_number_in_its_range_passes() -> None:
 @pytest.mark.parametrize("value", [0, 101, -1, 1.0, 1.5, True, "5", None, math.nan, 10**400])
 def test_other_whole_number_is_refused(value: object) -> None:
     assert refused(check_whole, value, "max_seeds", low=1, high=100).field == "max_seeds"
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"low": 0, "high": 1}, "in [0, 1]"),
+        ({"low": 0, "high": 1, "above_low": True}, "in (0, 1]"),
+        ({"low": 0, "high": math.inf}, "at least 0"),
+        ({"low": 0, "high": math.inf, "above_low": True}, "above 0"),
+    ],
+)
+def test_refusal_names_the_range_and_the_number(limits: dict[str, Any], said: str) -> None:
+    assert str(refused(check_number, -1, "weight", **limits)) == f"weight must be {said}, got -1"
+
+
+def test_same_rule_refuses_a_setting_with_an_error_of_its_own() -> None:
+    for check in (check_number, check_whole):
+        with pytest.raises(ConfigError, match=r"^size must be .*1.*3\]?, got 7$"):
+            check(7, "size", low=1, high=3, error=ConfigError)
 
 
 @pytest.mark.parametrize("value", [5e-324, 0.005, 1, 1.0])

@@ -1,4 +1,4 @@
-// name: link.page
+// name: graph.page
 // mode: read
 // params: after, limit, scope
 // returns: ids

@@ -1,0 +1,55 @@
+"""Checks of settings, by the rules of `memoria._support.checks`.
+
+In: a config, at its birth. Out: nothing, or a ``ConfigError`` that names the setting which is out
+of its range. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from memoria._support.checks import check_number, check_seconds, check_whole
+from memoria.errors import ConfigError
+
+
+class SettingsCheck:
+    """Checks the settings of one config; each method raises ``ConfigError`` if a value is wrong."""
+
+    def __init__(self, config: object) -> None:
+        self._config = config
+
+    def whole(self, name: str, low: int, high: int) -> None:
+        """Check that a setting is a whole number in [low, high]."""
+        check_whole(getattr(self._config, name), name, low=low, high=high, error=ConfigError)
+
+    def within(self, name: str, low: float, high: float, *, above_low: bool = False) -> None:
+        """Check that a setting is a finite number in [low, high], or in (low, high]."""
+        value = getattr(self._config, name)
+        check_number(value, name, low=low, high=high, above_low=above_low, error=ConfigError)
+
+    def positive(self, name: str) -> None:
+        """Check that a setting is a finite number above 0."""
+        self.within(name, 0, math.inf, above_low=True)
+
+    def seconds(self, name: str) -> None:
+        """Check that a setting is a time that a call may take, in seconds."""
+        check_seconds(getattr(self._config, name), name, error=ConfigError)
+
+    def one_of(self, name: str, allowed: Sequence[str]) -> None:
+        """Check that a setting is one of the values allowed."""
+        value = getattr(self._config, name)
+        if value not in allowed:
+            raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {_short(value)}")
+
+    def names(self, name: str) -> None:
+        """Check that a setting is a tuple of strings."""
+        value = getattr(self._config, name)
+        if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
+            raise ConfigError(f"{name} must be a tuple of strings, got {_short(value)}")
+
+
+def _short(value: object) -> str:
+    """Return the beginning of a value's text."""
+    huge = isinstance(value, int) and value.bit_length() > 64  # Python can't print such a number
+    return "a larger number" if huge else repr(value)[:100]
