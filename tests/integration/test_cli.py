@@ -100,7 +100,6 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     up = run("up", "--json")
     assert up.returncode == 0, up.stderr
     assert "starting Neo4j ..." in up.stderr
-    assert "downloading" not in run("up").stderr
     info = json.loads(up.stdout)
     assert set(info) == {"uri", "user", "password_file", "pid", "version"}
     assert info["uri"].startswith("bolt://127.0.0.1:")
@@ -112,7 +111,6 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     status = json.loads(run("status", "--json").stdout)
     assert (status["pid"], status["home"]) == (info["pid"], str(home))
     assert status["disk_bytes"] > 1_000_000
-    assert f"home {home}, " in run("status").stdout
     assert run("logs", "-n", "5").stdout.strip()
 
     made = run("init", "--embedder", "none", "--json")
