@@ -46,7 +46,7 @@ async def use_base(program: str, server: EphemeralNeo4j, question: str) -> None:
     for arguments, codes, expected in (
         (["--help"], {0}, "recall"),
         (["recall", question, "--embedder", "none", "--scope", "smoke"], {0}, " tokens, "),
-        (["doctor", "--scope", "smoke", "--sample", "1", "--all"], {0, 4}, "indexes"),  # 4: warnings
+        (["doctor", "--scope", "smoke", "--sample=1", "--all"], {0, 4}, "indexes"),  # 4: warnings
     ):
         process = await asyncio.create_subprocess_exec(
             program,
