@@ -74,7 +74,7 @@ async def main() -> None:
     driver = neo4j.AsyncGraphDatabase.driver(args.uri, auth=(args.user, password))
     async with driver:
         store = Store(driver, database=args.database)
-        await apply_schema(store, dimensions=384, embedder=None)
+        await apply_schema(store)
         scopes = [f"bench-{uuid4().hex}" for _ in range(2)]
         writers = [GraphWriter(store, scope=scope, batch_size=args.batch_size) for scope in scopes]
         for name in ("first time", "again"):

@@ -132,7 +132,7 @@ async def main() -> None:
     driver = neo4j.AsyncGraphDatabase.driver(args.uri, auth=(args.user, password))
     async with driver:
         store = Store(driver, database=args.database, config=StoreConfig(query_timeout_s=120.0))
-        await apply_schema(store, dimensions=DIMENSIONS, embedder=None)
+        await apply_schema(store, dimensions=DIMENSIONS)
         scope = f"bench-{uuid4().hex}"
         writer = GraphWriter(store, scope=scope)
         started = time.perf_counter()

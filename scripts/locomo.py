@@ -87,7 +87,7 @@ def question_embedder(folder: Path) -> memoria.CallableEmbedder:
 async def load(driver: neo4j.AsyncDriver, folder: Path, embedder: memoria.Embedder) -> None:
     """Write the graph."""
     store = memoria.Store(driver, database="neo4j")
-    await memoria.apply_schema(store, dimensions=embedder.dimensions, embedder=embedder.name)
+    await memoria.apply_schema(store, embedder=embedder)
     edges = relations(folder)
     for scope, nodes in memories(folder).items():
         writer = memoria.GraphWriter(store, scope=scope, kinds=KINDS)

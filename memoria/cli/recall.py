@@ -39,7 +39,6 @@ from memoria.cli.render import recall_summary, show_paths, summary
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
 from memoria.embed import DEFAULT_ONNX_MODEL
-from memoria.errors import MemoriaError
 from memoria.plain import plain_explorations, plain_recall
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
@@ -101,9 +100,7 @@ def recall(
     )
 
     async def ask(store: Store) -> Recall:
-        retriever = GraphRetriever(
-            store.driver, scope=scope, database=store.database, embedder=model, config=config
-        )
+        retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
         async with retriever:  # a server that does not answer is no reason to load a model
             await load_model(model)
             if as_json:
@@ -160,12 +157,10 @@ def explore(
     chosen = [_seed(text) for text in seeds]
 
     async def follow(store: Store) -> tuple[Exploration, ...]:
-        retriever = GraphRetriever(store.driver, scope=scope, database=store.database)
+        retriever = GraphRetriever(store, scope=scope)
         if as_json:
             async with retriever.explore_seeds(chosen, query_tags=tag or (), config=config) as ends:
                 done = {one.seed: one async for one in ends}
-            if (error := _common_error(list(done.values()))) is not None:
-                raise error
             return tuple(done[seed] for seed in chosen)
         async with retriever.stream_paths(chosen, query_tags=tag or (), config=config) as paths:
             await show_paths(paths, screen)
@@ -185,12 +180,6 @@ def _seed(text: str) -> Seed:
     if id_ and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", score):
         return Seed(id=id_, score=float(score))
     return Seed(id=text, score=1.0)
-
-
-def _common_error(explorations: Sequence[Exploration]) -> MemoriaError | None:
-    """Return the first error where every exploration failed: then there is nothing to print."""
-    errors = [found.error for found in explorations if found.error is not None]
-    return errors[0] if errors and len(errors) == len(explorations) else None
 
 
 def _report(explorations: Sequence[Exploration], scope: str) -> None:

@@ -15,8 +15,8 @@ import neo4j
 
 from memoria._support.checks import check_whole
 from memoria.embed import ONNX_MODELS
-from memoria.graph.server import ServerFacts
 from memoria.store import Store
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 
 #: Memories, and edges, that one check looks at unless told otherwise.

@@ -104,9 +104,7 @@ class Group:
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
         """One round trip a step, which takes every branch of the group one hop further."""
         spread = self._runs[0].spread
-        async with self._store.session(
-            until=self._levels_until, transactions=self._request.config.transactions
-        ) as session:
+        async with self._store.session(until=self._levels_until) as session:
             while (step := spread.ask()) is not None:
                 deliveries.create_task(self._meanwhile())
                 records = await session.run(step.query, step.parameters)

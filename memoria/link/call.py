@@ -15,11 +15,11 @@ from typing import Any
 from uuid import uuid4
 
 from memoria.graph.clock import advance_clock, clock_key
-from memoria.graph.server import ServerFacts
 from memoria.link.choose import Facts, Link, choose_links, facts_of
 from memoria.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
 from memoria.store import Rows, Store
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 from memoria.types import LinkReport
 

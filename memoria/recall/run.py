@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memoria.context import ContextBuilder, CountTokens, near_pairs
 from memoria.embed import Embedder, check_vectors
-from memoria.errors import MemoriaError
+from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, group_size
-from memoria.graph.server import ServerFacts
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
@@ -25,16 +24,19 @@ from memoria.recall.found import Found
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.seeds.unembedded import with_unembedded
 from memoria.store import Store
+from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 
 log = logging.getLogger(__name__)
 
 
-# Of a call's time: an embedder that is late leaves the search by words; a turn that comes later
-# leaves no time for an answer.
+# Shares of the deadline. If the embedder takes longer than this share of the time left, the recall
+# searches by words only; if a turn comes later than this, it is too late to answer.
 _EMBED_SHARE = 0.25
 _TURN_SHARE = 0.9
+# A recall that is not ready so long after its deadline ends without a result; seconds.
+_GRACE_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +51,6 @@ class Engine:
         Makes the query's vector, or None.
     facts
         Asks what the server is, within a time of the loop's clock.
-    turns
-        How many recalls are at work at once.
     count_tokens
         Counts the tokens of a context, or None for the estimate.
     """
@@ -59,7 +59,6 @@ class Engine:
     scope: str
     embedder: Embedder | None
     facts: Callable[[float], Awaitable[ServerFacts]]
-    turns: Limiter
     count_tokens: CountTokens | None
 
 
@@ -94,14 +93,36 @@ class Recaller:
         Raises
         ------
         OverloadedError
-            Its turn did not come in time.
+            The line of recalls is too long for its deadline, or its turn did not come in time.
+        DeadlineError
+            The time was up before there was a result.
         """
-        prepared = await self._prepare()  # needs no turn: the model may be a service far away
+        try:
+            async with asyncio.timeout_at(self._until + _GRACE_S):
+                return await self._in_turn(hydrate_at, on_path)
+        except TimeoutError as exc:
+            raise DeadlineError(
+                f"the recall took longer than {self._call.config.deadline_s:g} s: give more time, "
+                "or ask for less"
+            ) from exc
+
+    async def _in_turn(self, hydrate_at: HydrateAt, on_path: Callable[[Path], None]) -> Recall:
+        """Embed while others are at work: the model may be a service far away."""
+        store = self._engine.store
+        async with self._turn(store.line):
+            prepared = await self._prepare()
+            async with self._turn(store.recalls):
+                return await self._follow(await self._search(*prepared), hydrate_at, on_path)
+
+    @asynccontextmanager
+    async def _turn(self, limiter: Limiter) -> AsyncIterator[None]:
+        """Wait for a turn, as long as there will be time to use it."""
         waiting = self._clock()
-        until = self._started + _TURN_SHARE * self._call.config.deadline_s
-        async with self._engine.turns.turn(until):
-            self._timings_s["wait"] = self._clock() - waiting
-            return await self._follow(await self._search(*prepared), hydrate_at, on_path)
+        late = self._started + _TURN_SHARE * self._call.config.deadline_s
+        async with limiter.turn(min(late, self._until - limiter.lasting_s)):
+            waited_s = self._timings_s.get("wait", 0.0)
+            self._timings_s["wait"] = waited_s + self._clock() - waiting
+            yield
 
     async def _prepare(self) -> tuple[ServerFacts, list[str]]:
         """Ask what the server is, and embed the query; also notes on what went wrong."""
@@ -259,7 +280,8 @@ class Recaller:
         if embedder is None:
             notes.append("no embedder: searched by words only")
             return None
-        late = self._started + _EMBED_SHARE * self._call.config.deadline_s
+        now = self._clock()
+        late = now + _EMBED_SHARE * (self._until - now)
         try:
             async with asyncio.timeout_at(late) as limit:
                 vector = await embedder.embed_query(self._call.query)

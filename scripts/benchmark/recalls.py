@@ -12,10 +12,10 @@ from contextlib import asynccontextmanager
 import neo4j
 from neo4j_graphrag.retrievers import HybridCypherRetriever
 
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.graph.server import TEXT, VECTOR
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
 from memoria.store.config import StoreConfig
 from scripts.benchmark.cases import Question
 from scripts.benchmark.contender import Contender, Outcome
@@ -43,8 +43,9 @@ def retriever_on(
         return [vectors[text] for text in texts]
 
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
-    config = RetrieverConfig(store=store or StoreConfig())
-    return GraphRetriever(driver, scope=SCOPE, database=DATABASE, embedder=embedder, config=config)
+    return GraphRetriever(
+        Store(driver, database=DATABASE, config=store), scope=SCOPE, embedder=embedder
+    )
 
 
 def memoria_recalls(retriever: GraphRetriever) -> list[Contender]:

@@ -15,8 +15,8 @@ from memoria.doctor import Bucket, Examination, ExamineConfig, Finding, Hub, Sev
 from memoria.doctor.energy import energy_lost, find_hubs
 from memoria.doctor.graph import histogram
 from memoria.doctor.subject import Subject, literal
-from memoria.graph.server import ServerFacts
 from memoria.store import Store
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import root
 from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
