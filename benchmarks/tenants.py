@@ -23,6 +23,7 @@ from memoria.errors import MemoriaError, OverloadedError
 from memoria.local import LocalNeo4j
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from memoria.types import Memory, Relation
 
 MOST_TENANTS = 1_000
@@ -176,7 +177,8 @@ async def main() -> None:
     async with LocalNeo4j.ephemeral() as server:
         target = Target(uri=server.uri, auth=server.auth)
         async with open_driver(target) as driver:
-            memory = GraphRetriever(driver, scope="tenant-0", embedder=embedder)
+            patient = Store(driver, config=StoreConfig(query_timeout_s=60))  # plans are new
+            memory = GraphRetriever(patient, scope="tenant-0", embedder=embedder)
             await write_tenants(memory, max(arguments.tenants))
             for _ in range(20):  # the server plans its queries once
                 await memory.recall("warm up")
