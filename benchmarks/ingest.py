@@ -61,7 +61,7 @@ async def run(options: argparse.Namespace) -> None:
     config = StoreConfig(query_timeout_s=120.0)
     async with opened(options, config) as driver:
         store = Store(driver, database=options.database, config=config)
-        await apply_schema(store, dimensions=384, embedder=None)
+        await apply_schema(store)
         scopes = [f"bench-{uuid4().hex}" for _ in range(2)]
         size = options.batch_size
         writers = [GraphWriter(store, scope=scope, batch_size=size) for scope in scopes]

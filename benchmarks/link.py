@@ -121,7 +121,7 @@ async def run(options: argparse.Namespace) -> None:
     config = StoreConfig(query_timeout_s=120.0)
     async with opened(options, config) as driver:
         store = Store(driver, database=options.database, config=config)
-        await apply_schema(store, dimensions=DIMENSIONS, embedder=None)
+        await apply_schema(store, dimensions=DIMENSIONS)
         scope = f"bench-{uuid4().hex}"
         writer = GraphWriter(store, scope=scope)
         started = time.perf_counter()

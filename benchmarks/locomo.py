@@ -101,7 +101,7 @@ async def served(folder: Path, embedder: memoria.Embedder) -> AsyncIterator[neo4
 async def _load(driver: neo4j.AsyncDriver, folder: Path, embedder: memoria.Embedder) -> None:
     """Write the graph."""
     store = memoria.Store(driver, database=DATABASE)
-    await memoria.apply_schema(store, dimensions=embedder.dimensions, embedder=embedder.name)
+    await memoria.apply_schema(store, embedder=embedder)
     edges = relations(folder)
     for scope, nodes in memories(folder).items():
         writer = memoria.GraphWriter(store, scope=scope, kinds=KINDS)

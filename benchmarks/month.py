@@ -244,9 +244,7 @@ async def simulate(folder: Path, scope: str | None) -> list[Day]:
     questions = [entry for entry in asked if locomo.scope_of(entry["gold"][0]) == scope]
     async with LocalNeo4j.ephemeral() as server:
         async with memoria.connect(server.uri, server.auth, scope=scope) as bare:
-            await memoria.apply_schema(
-                bare.store, dimensions=embedder.dimensions, embedder=embedder.name
-            )
+            await memoria.apply_schema(bare.store, embedder=embedder)
             writer = memoria.GraphWriter(bare.store, scope=scope, kinds=locomo.KINDS)
             await writer.write(locomo.memories(folder)[scope], locomo.relations(folder)[scope])
         async with memoria.connect(

@@ -11,7 +11,6 @@ from memoria._support.settings import SettingsCheck
 from memoria.context.config import ContextConfig
 from memoria.ranking.config import RelevanceConfig
 from memoria.seeds.config import SeedConfig
-from memoria.store.config import StoreConfig
 from memoria.strategies.config import ExploreConfig
 
 
@@ -21,7 +20,7 @@ class RetrieverConfig:
 
     Attributes
     ----------
-    seeds, explore, context, store
+    seeds, explore, context
         Settings of the stages. Where ``seeds`` are the default ones, a strategy that wants others
         has its own (`lif`: eight, `anchor`: by cosine).
     relevance
@@ -36,7 +35,6 @@ class RetrieverConfig:
     seeds: SeedConfig = field(default_factory=SeedConfig)
     explore: ExploreConfig = field(default_factory=ExploreConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
-    store: StoreConfig = field(default_factory=StoreConfig)
     relevance: RelevanceConfig | None = field(default_factory=RelevanceConfig.default)
     deadline_s: float = 10.0
     budget_tokens: int = 2_000

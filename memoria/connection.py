@@ -1,22 +1,25 @@
 """Open a retriever on whatever database there is: a given one, the environment's, or the local one.
 
-In: an address, or nothing. Out: a `GraphRetriever` on a driver that closes with the context.
+In: an address, or nothing. Out: a `GraphRetriever` that closes its driver.
 Touches: the environment, a password file, the network.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import AsyncExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
-from memoria.retriever import GraphRetriever
-from memoria.store import Auth, Target, open_driver
+from memoria.retriever import GraphRetriever, close_with
+from memoria.store import Auth, Store, Target, open_driver
+from memoria.store.config import StoreConfig
 
 
 def given_auth(
@@ -92,8 +95,31 @@ async def _local_target(auth: Auth | None, database: str) -> Target:
     return Target(uri=server.uri, auth=auth or server.auth, database=database)
 
 
-@asynccontextmanager
-async def connect(
+class Connection:
+    """A `GraphRetriever` that is still to be opened: ``async with`` it, or ``await`` it."""
+
+    def __init__(self, opening: Callable[[], Coroutine[Any, Any, GraphRetriever]]) -> None:
+        self._open = opening
+        self._retriever: GraphRetriever | None = None
+
+    def __await__(self) -> Generator[Any, None, GraphRetriever]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> GraphRetriever:
+        self._retriever = await self._open()
+        return self._retriever
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._retriever is not None:
+            await self._retriever.close()
+
+
+def connect(
     uri: str | None = None,
     auth: Auth | None = None,
     *,
@@ -101,9 +127,13 @@ async def connect(
     database: str | None = None,
     embedder: Embedder | None = None,
     config: RetrieverConfig | None = None,
+    store: StoreConfig | None = None,
     count_tokens: CountTokens | None = None,
-) -> AsyncIterator[GraphRetriever]:
-    """Open a `GraphRetriever`, check its server, and close it at the end of the context.
+) -> Connection:
+    """Open a `GraphRetriever`, and check its server.
+
+    ``async with connect(...) as memory`` closes it at the end of the block. In a notebook write
+    ``memory = await connect(...)``, and ``await memory.close()`` at the end.
 
     Parameters
     ----------
@@ -111,11 +141,13 @@ async def connect(
         The database; what is not given comes from ``NEO4J_URI``, ``NEO4J_USERNAME``,
         ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE``, else it is the running local server.
     scope
-        The tenant whose memories these are.
+        The tenant whose memories these are; `GraphRetriever.for_scope` serves others.
     embedder
         Turns queries into vectors; None searches by words only.
     config
         Settings of every stage.
+    store
+        Settings of the way to the database: time limits, retries, sessions and recalls at once.
     count_tokens
         Counts the tokens of a context; None for an estimate.
 
@@ -128,17 +160,20 @@ async def connect(
     DimensionError
         The embedder is not the one whose vectors the index holds.
     """
-    settings = config or RetrieverConfig()
-    target = await find_target(uri, auth, database)
-    async with (
-        open_driver(target, settings.store) as driver,
-        GraphRetriever(
-            driver,
-            scope=scope,
-            database=target.database,
-            embedder=embedder,
-            config=settings,
-            count_tokens=count_tokens,
-        ) as retriever,
-    ):
-        yield retriever
+
+    async def opening() -> GraphRetriever:
+        async with AsyncExitStack() as stack:
+            target = await find_target(uri, auth, database)
+            driver = await stack.enter_async_context(open_driver(target, store))
+            retriever = GraphRetriever(
+                Store(driver, database=target.database, config=store),
+                scope=scope,
+                embedder=embedder,
+                config=config,
+                count_tokens=count_tokens,
+            )
+            await retriever.server_facts()
+            close_with(retriever, stack.pop_all())
+        return retriever
+
+    return Connection(opening)

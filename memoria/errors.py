@@ -8,7 +8,7 @@
     │   ├── DimensionError     vectors of another size or model than the index holds
     │   └── ScopeError         a scope is missing, or an edge would join two scopes
     ├── UnavailableError       the database could not serve a query            (retryable)
-    ├── OverloadedError        no room now: turns, pool, memory or threads     (retryable)
+    ├── OverloadedError        no room now: a line, pool, memory or threads     (retryable)
     ├── DeadlineError          the time given was up
     ├── BudgetError            one query needed more memory than the server allows it
     ├── IndexNotReadyError     an index is missing, populating or failed
@@ -94,13 +94,26 @@ class UnavailableError(MemoriaError):
 
 
 class OverloadedError(MemoriaError):
-    """There is no room now: no turn came in time, or the server or the driver's pool is full.
+    """There is no room now: the line is too long for the time given, or the server is full.
 
-    Call again later, with fewer calls at once; where it comes often, raise the limit that the
-    message names. Not retried by memoria, as that would add to the load.
+    Call again after ``retry_after_s``, give more time, or send fewer calls at once. Where it comes
+    often, the database and this process need more processors. memoria does not retry by itself, as
+    that would add to the load.
+
+    Attributes
+    ----------
+    retry_after_s
+        When the line will be short enough, at the recent rate; seconds from now. None where the
+        server or the driver's pool was full, for which nobody can tell.
     """
 
     retryable = True
+
+    def __init__(
+        self, message: str, *, query: str | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message, query=query)
+        self.retry_after_s = retry_after_s
 
 
 class DeadlineError(MemoriaError):

@@ -1,72 +1,76 @@
-"""`GraphRetriever`: from a query, or from seeds, to paths, ranking and context.
+"""`GraphRetriever`, the one handle: from a query, or from seeds, to paths, ranking and context.
 
-In: a query, or seeds that the caller found. Out: `Recall`, or a stream of its parts. Reads only.
+In: a query, or seeds that the caller found. Out: `Recall`, or a stream of its parts. Reads only;
+what it makes writes on an explicit call.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from copy import copy
 from dataclasses import replace
-from types import TracebackType
-from typing import Self, TypeVar
-
-import neo4j
+from typing import Self, TypeVar, Unpack
 
 from memoria._support.checks import check_scope, check_strings, check_whole
+from memoria._support.once import Once
 from memoria._support.stream import Stream
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
-from memoria.errors import ConfigError, InvalidInputError
+from memoria.errors import ConfigError, InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
-from memoria.graph.server import ServerFacts, check_embedder, probe
-from memoria.graph.vocabulary import VECTOR_INDEX
+from memoria.graph.server import check_embedder, is_complete, server_facts
+from memoria.ingest import GraphWriter, WriterOptions
+from memoria.learn import LearnConfig, Learner
+from memoria.link import Linker
+from memoria.link.config import LinkConfig
 from memoria.recall import Engine, RecallCall, Recaller
 from memoria.seeds.config import SeedConfig
-from memoria.store import Store
-from memoria.store.limiter import Limiter
+from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.strategies import RunInput, strategy_of
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
 
 
 class GraphRetriever:
-    """Recalls memories of one scope. Made by `connect`, or on a driver of your own.
+    """Memory of one scope: recalls by itself, and makes what writes, links and learns.
 
-    Nothing is opened or sent before the first call; entering it checks the server beforehand,
-    and is not needed. Use it from one event loop, for any number of calls at once: of its recalls
-    ``config.store.max_recalls`` are at work, the others wait.
+    Made by `connect`, or on a driver of your own. Nothing is sent before the first call;
+    ``async with`` is optional: it checks the server early. Use it from one event loop, for any
+    number of calls at once: the limits of its store decide how many of them are at work.
 
     Parameters
     ----------
-    driver
-        An open ``neo4j.AsyncDriver``; it stays yours.
+    store
+        A `Store`, or an open ``neo4j.AsyncDriver``; it stays yours. Who shares a store shares its
+        limits: in a service use one store, or one retriever and `for_scope`.
     scope
         The tenant whose memories these are; required, and fixed.
     database
-        Name of the database.
+        Name of the database, on a driver of your own; None for ``neo4j``.
     embedder
-        Limiter queries into vectors; None searches by words only.
+        Turns queries into vectors; None searches by words only.
     config
-        Settings of every stage. ``store.max_sessions`` must not exceed the size of the driver's
-        connection pool.
+        Settings of every stage.
     count_tokens
-        Counts the tokens of a context, such as ``embedder.count_tokens``; None for
-        ``estimate_tokens``, four bytes each.
+        Counts the tokens of a context; None for ``estimate_tokens``, four bytes each.
 
     Raises
     ------
     ScopeError
         There is no scope.
+    ConfigError
+        The driver's pool has fewer connections than ``StoreConfig.max_sessions``.
     """
 
     def __init__(
         self,
-        driver: neo4j.AsyncDriver,
+        store: StoreOrDriver,
         *,
         scope: str,
-        database: str = "neo4j",
+        database: str | None = None,
         embedder: Embedder | None = None,
         config: RetrieverConfig | None = None,
         count_tokens: CountTokens | None = None,
@@ -75,30 +79,49 @@ class GraphRetriever:
         self.config = _checked(config, RetrieverConfig) or RetrieverConfig()
         self.embedder = embedder
         self.count_tokens = count_tokens
-        self.store = Store(driver, database=database, config=self.config.store)
-        self._facts: ServerFacts | None = None
+        self.store = store_of(store, database)
+        self._facts = Once[ServerFacts]()
+        self._opened = AsyncExitStack()
         self._engine = Engine(
             scope=self.scope,
             embedder=embedder,
             facts=lambda until: self.server_facts(until=until),
-            turns=Limiter(self.config.store.max_recalls, of="recall", advice="raise max_recalls"),
             count_tokens=count_tokens,
         )
+
+    def for_scope(self, scope: str) -> Self:
+        """Return the same for another tenant; the server is not asked anything again."""
+        other = copy(self)
+        other.scope = check_scope(scope)
+        other._engine = replace(self._engine, scope=other.scope)
+        other._opened = AsyncExitStack()
+        return other
+
+    def writer(self, **options: Unpack[WriterOptions]) -> GraphWriter:
+        """Make a `GraphWriter` on the same store, scope and embedder; its options as there."""
+        return GraphWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
+
+    def linker(self, *, config: LinkConfig | None = None, batch_size: int = 256) -> Linker:
+        """Make a `Linker` on the same store and scope."""
+        return Linker(self.store, scope=self.scope, config=config, batch_size=batch_size)
+
+    def learner(self, *, config: LearnConfig | None = None) -> Learner:
+        """Make a `Learner` on the same store and scope."""
+        return Learner(self.store, scope=self.scope, config=config)
 
     async def __aenter__(self) -> Self:
         await self.server_facts()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Leave the driver open: it is the caller's."""
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the driver if `connect` opened it; a driver or a store of your own stays open."""
+        await self._opened.aclose()
 
     async def server_facts(self, *, until: float | None = None) -> ServerFacts:
-        """Ask the server what it is and which indexes it has; once, if they are complete.
+        """Say what the server is and which indexes it has: asked once for the store.
 
         Parameters
         ----------
@@ -109,15 +132,16 @@ class GraphRetriever:
         ------
         DimensionError
             The embedder is not the one whose vectors the index holds.
+        DeadlineError
+            The server did not answer in time.
         """
-        if self._facts is None:
-            facts = await probe(self.store, until=until)
-            # Some models load to learn their dimensions: not on the event loop.
-            await asyncio.to_thread(check_embedder, facts, self.embedder)
-            if self.embedder is not None and facts.indexes.get(VECTOR_INDEX) != "ONLINE":
-                return facts  # the schema is still to come, and with it a better dialect
-            self._facts = facts
-        return self._facts
+        return await self._facts.get(self._checked_facts, keep=is_complete, until=until)
+
+    async def _checked_facts(self) -> ServerFacts:
+        facts = await server_facts(self.store)
+        # Some models load to learn their dimensions: not on the event loop.
+        await asyncio.to_thread(check_embedder, facts, self.embedder)
+        return facts
 
     async def find_seeds(
         self,
@@ -164,6 +188,9 @@ class GraphRetriever:
     ) -> Stream[Exploration, None]:
         """Explore from every seed; iterate over the explorations as they finish.
 
+        One that failed has the status ``failed`` and its ``error``. Where every one failed, the
+        stream raises the first error after the last exploration.
+
         Parameters
         ----------
         seeds
@@ -180,12 +207,22 @@ class GraphRetriever:
         ------
         InvalidInputError
             Two seeds have the same id, or an argument is out of its range.
+        MemoriaError
+            Every exploration failed, such as for a wrong password.
         """
         chosen = _distinct(seeds)
         request = self._explore_request(chosen, query_tags, config, deadline_s, "exploration_end")
 
         async def produce(emit: Callable[[Exploration], None]) -> None:
-            await explore(self.store, request(), Listener(on_exploration=emit))
+            errors: list[MemoriaError | None] = []
+
+            def deliver(exploration: Exploration) -> None:
+                errors.append(exploration.error)
+                emit(exploration)
+
+            await explore(self.store, request(), Listener(on_exploration=deliver))
+            if errors and errors[0] is not None and None not in errors:
+                raise errors[0]
 
         return Stream(produce)
 
@@ -277,10 +314,6 @@ class GraphRetriever:
     ) -> RetrieverConfig:
         """Put the limits of one call, which are a caller's input, into the settings."""
         settings = _checked(config, RetrieverConfig) or self.config
-        if settings.store != self.config.store:
-            raise InvalidInputError(
-                "config.store can't change for one call: give it to the retriever", field="config"
-            )
         try:
             if budget_tokens is not None:
                 settings = replace(settings, budget_tokens=budget_tokens)
@@ -314,6 +347,11 @@ class GraphRetriever:
             )
 
         return request
+
+
+def close_with(retriever: GraphRetriever, opened: AsyncExitStack) -> None:
+    """Have a retriever close, at its end, what was opened for it alone."""
+    retriever._opened = opened
 
 
 C = TypeVar("C", ExploreConfig, RetrieverConfig)

@@ -59,7 +59,7 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def is_public_surface(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the signature is fixed by the design: the calls of a retriever."""
-    return bool(node.decorator_list) or node.name in {"recall", "recall_stream"}
+    return bool(node.decorator_list) or node.name in {"connect", "recall", "recall_stream"}
 
 
 def is_command(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

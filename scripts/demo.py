@@ -31,10 +31,8 @@ async def main() -> None:
 
     auth = LocalNeo4j().auth
     async with memoria.connect(server.uri, auth, scope=SCOPE, embedder=embedder) as retriever:
-        await memoria.apply_schema(
-            retriever.store, dimensions=embedder.dimensions, embedder=embedder.name
-        )
-        writer = memoria.GraphWriter(retriever.store, scope=SCOPE, embedder=embedder)
+        await memoria.apply_schema(retriever.store, embedder=embedder)
+        writer = retriever.writer()
         with progress_bars() as progress:
             report = await ingest_files(writer, [sample_path()], progress=progress)
         console.print(f"{report.written.memories} memories, {report.written.relations} edges")

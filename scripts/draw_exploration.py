@@ -267,7 +267,7 @@ def spaced(name: str) -> str:
 
 async def explore_sample(retriever: memoria.GraphRetriever) -> memoria.Exploration:
     """Write the sample into the retriever's scope, and explore from the one seed."""
-    await ingest_files(memoria.GraphWriter(retriever.store, scope=retriever.scope), [sample_path()])
+    await ingest_files(retriever.writer(), [sample_path()])
     async with retriever.explore_seeds(
         [SEED], query_tags=QUESTION.tags, config=CONFIG
     ) as explorations:
@@ -286,7 +286,7 @@ async def main() -> None:
             LocalNeo4j.ephemeral(progress=progress) as server,
             memoria.connect(server.uri, server.auth, scope=SCOPE) as retriever,
         ):
-            await memoria.apply_schema(retriever.store, dimensions=384, embedder=None)
+            await memoria.apply_schema(retriever.store)
             exploration = await explore_sample(retriever)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     PICTURE.write_text(picture(exploration), encoding="utf-8")

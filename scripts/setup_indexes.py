@@ -18,6 +18,7 @@ from pathlib import Path
 from memoria.connection import find_target, given_auth
 from memoria.errors import MemoriaError
 from memoria.graph.schema import SchemaReport, apply_schema
+from memoria.graph.server import AbsentEmbedder
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 
@@ -60,11 +61,14 @@ async def run(args: argparse.Namespace) -> SchemaReport:
     auth = given_auth(args.user, password=args.password, password_file=args.password_file)
     target = await find_target(args.uri, auth, args.database)
     config = StoreConfig()
+    embedder = None
+    if args.embedder_name is not None:
+        embedder = AbsentEmbedder(name=args.embedder_name, dimensions=args.dimensions)
     async with open_driver(target, config) as driver:
         return await apply_schema(
             Store(driver, database=target.database, config=config),
             dimensions=args.dimensions,
-            embedder=args.embedder_name,
+            embedder=embedder,
             kinds=args.kinds,
             timeout_s=args.timeout_s,
         )

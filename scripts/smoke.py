@@ -23,10 +23,8 @@ async def main(program: str) -> None:
         LocalNeo4j.ephemeral() as server,
         memoria.connect(server.uri, server.auth, scope="smoke", embedder=embedder) as retriever,
     ):
-        await memoria.apply_schema(
-            retriever.store, dimensions=embedder.dimensions, embedder=embedder.name
-        )
-        writer = memoria.GraphWriter(retriever.store, scope="smoke", embedder=embedder)
+        await memoria.apply_schema(retriever.store, embedder=embedder)
+        writer = retriever.writer()
         await ingest_files(writer, [sample_path()])
         question = QUESTIONS[0]
         recall = await retriever.recall(question.text, query_tags=question.tags)

@@ -13,6 +13,7 @@ from typing import Any
 import neo4j
 
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
 from tests.reference import Edge, Graph, Node, ReferenceExploration
@@ -62,14 +63,14 @@ async def remove(driver: neo4j.AsyncDriver, prefix: str) -> None:
 
 
 async def explore_with_engine(
-    driver: neo4j.AsyncDriver,
+    source: Store | neo4j.AsyncDriver,
     scope: str,
     seeds: Iterable[tuple[str, float]],
     query_tags: Sequence[str],
     config: ExploreConfig,
 ) -> dict[str, Exploration]:
     """Explorations of the engine by the id of their seed."""
-    retriever = GraphRetriever(driver, scope=scope, database=DATABASE)
+    retriever = GraphRetriever(source, scope=scope, database=DATABASE)
     explorations = retriever.explore_seeds(
         [Seed(id=seed_id, score=score) for seed_id, score in seeds],
         query_tags=query_tags,

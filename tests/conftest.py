@@ -11,6 +11,7 @@ import neo4j
 import pytest
 
 from memoria.graph.schema import apply_schema
+from memoria.graph.server import AbsentEmbedder
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
@@ -80,7 +81,7 @@ async def driver(target: Target) -> AsyncIterator[neo4j.AsyncDriver]:
     """A driver on the server under test, its schema applied."""
     async with open_driver(target, StoreConfig()) as opened:
         store = Store(opened, database="neo4j")
-        await apply_schema(store, dimensions=DIMENSIONS, embedder=EMBEDDER)
+        await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
         yield opened
 
 

@@ -15,7 +15,6 @@ from benchmarks.race.contender import DisagreementError
 from benchmarks.race.recalls import retriever_on
 from benchmarks.race.serve import Served
 from benchmarks.report.figures import Measured, measured, percentile
-from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store.config import StoreConfig
 
@@ -52,9 +51,7 @@ async def measure_turns(served: Served, questions: Sequence[Question]) -> list[M
     half_ms: dict[str, list[float]] = {name: [] for name in limits}
     answers = []
     retrievers = {
-        name: retriever_on(
-            served.driver, questions, RetrieverConfig(store=StoreConfig(max_recalls=limit))
-        )
+        name: retriever_on(served.driver, questions, store=StoreConfig(max_recalls=limit))
         for name, limit in limits.items()
     }
     for retriever in retrievers.values():

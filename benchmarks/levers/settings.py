@@ -13,35 +13,36 @@ from benchmarks.race.cases import Question
 from benchmarks.race.recalls import retriever_on
 from benchmarks.race.serve import Served
 from memoria.config import RetrieverConfig
+from memoria.retriever import GraphRetriever
+from memoria.store.config import StoreConfig
 from memoria.strategies.config import ExploreConfig
 
 APART = RetrieverConfig(explore=ExploreConfig(seeds_per_session=1))
-MANAGED = RetrieverConfig(explore=ExploreConfig(transactions="managed"))
+MANAGED = StoreConfig(transactions="managed")
 
 
 def settings_levers(served: Served, questions: Sequence[Question]) -> list[Lever]:
     """Recall with the defaults, and with one setting changed."""
-    ours = _recalls(served, questions, RetrieverConfig())
+    driver = served.driver
+    ours = _recalls(retriever_on(driver, questions))
     return [
         Lever(kept=f"whole recall, {kept}", against=against, cases=questions, ours=ours, other=by)
         for kept, against, by in (
             (
                 "all seeds in one session",
                 "a session for each seed (`seeds_per_session=1`)",
-                _recalls(served, questions, APART),
+                _recalls(retriever_on(driver, questions, config=APART)),
             ),
             (
                 "auto-commit transactions",
                 'managed (`transactions="managed"`)',
-                _recalls(served, questions, MANAGED),
+                _recalls(retriever_on(driver, questions, store=MANAGED)),
             ),
         )
     ]
 
 
-def _recalls(served: Served, questions: Sequence[Question], config: RetrieverConfig) -> Run:
-    retriever = retriever_on(served.driver, questions, config)
-
+def _recalls(retriever: GraphRetriever) -> Run:
     async def run(question: Question) -> Any:
         recall = await retriever.recall(question.text, query_tags=question.tags, deadline_s=60)
         return [(each.memory.id, each.score) for each in recall.ranked]

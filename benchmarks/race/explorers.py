@@ -20,6 +20,8 @@ from benchmarks.race.queries import text_of
 from benchmarks.race.serve import DATABASE, Served
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
 from memoria.strategies.config import ExploreConfig
@@ -31,13 +33,17 @@ TOGETHER = 100  # seeds in one session: all
 def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]:
     """Memoria in every setting of sessions and transactions; the first one is the reference."""
     retriever = GraphRetriever(served.driver, scope=SCOPE, database=DATABASE)
+    managing = GraphRetriever(
+        Store(served.driver, database=DATABASE, config=StoreConfig(transactions="managed")),
+        scope=SCOPE,
+    )
     together = replace(config, seeds_per_session=TOGETHER)
     apart = replace(config, seeds_per_session=1)
     runs = {
         MEMORIA: _whole(retriever, together),
         EACH: _whole(retriever, apart),
-        MEMORIA + MANAGED: _whole(retriever, replace(together, transactions="managed")),
-        EACH + MANAGED: _whole(retriever, replace(apart, transactions="managed")),
+        MEMORIA + MANAGED: _whole(managing, together),
+        EACH + MANAGED: _whole(managing, apart),
         STREAMED: _streamed(retriever, together),
     }
 

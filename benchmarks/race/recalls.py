@@ -23,6 +23,8 @@ from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.graph.vocabulary import TEXT_INDEX, VECTOR_INDEX
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.store.config import StoreConfig
 
 TOP_K = 5
 
@@ -33,7 +35,11 @@ def make_retriever(served: Served, questions: Sequence[Question]) -> GraphRetrie
 
 
 def retriever_on(
-    driver: neo4j.AsyncDriver, questions: Sequence[Question], config: RetrieverConfig | None = None
+    driver: neo4j.AsyncDriver,
+    questions: Sequence[Question],
+    *,
+    config: RetrieverConfig | None = None,
+    store: StoreConfig | None = None,
 ) -> GraphRetriever:
     """Make memoria with an embedder that has the vectors at hand; None: the default settings."""
     vectors = {question.text: question.vector.tolist() for question in questions}
@@ -42,7 +48,12 @@ def retriever_on(
         return [vectors[text] for text in texts]
 
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
-    return GraphRetriever(driver, scope=SCOPE, database=DATABASE, embedder=embedder, config=config)
+    return GraphRetriever(
+        Store(driver, database=DATABASE, config=store),
+        scope=SCOPE,
+        embedder=embedder,
+        config=config,
+    )
 
 
 def memoria_recalls(retriever: GraphRetriever) -> list[Contender]:

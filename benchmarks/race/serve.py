@@ -22,6 +22,7 @@ from memoria._support.home import default_home
 from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback
 from memoria.graph.schema import apply_schema
+from memoria.graph.server import AbsentEmbedder
 from memoria.local import LocalNeo4j
 from memoria.local.settings import COORDINATE
 from memoria.store import Store, Target, open_driver
@@ -105,7 +106,9 @@ async def serve(
             store = Store(driver, database=DATABASE, config=config)
             with _timed(load, "schema_s"):
                 await apply_schema(
-                    store, dimensions=DIMENSIONS, embedder=EMBEDDER, timeout_s=SCHEMA_TIMEOUT_S
+                    store,
+                    embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS),
+                    timeout_s=SCHEMA_TIMEOUT_S,
                 )
             if not offline:
                 with _timed(load, "write_s"):

@@ -2,6 +2,7 @@
 // mode: read
 // params: ids, limit, scope
 // returns: rows
+// needs: search
 // Nearest memories of a scope for each of several, filtered by scope inside the index (Neo4j 2026
 // and later). rows: [id, hits, seen]; hits: [id, cosine], itself included; seen: how many the index
 // returned; fewer than limit: it has no more.

@@ -2,6 +2,7 @@
 // mode: read
 // params: kinds, limit, scope, vector
 // returns: hits, seen
+// needs: search
 // Nearest memories of a scope, filtered by scope inside the index (Neo4j 2026 and later).
 // hits: [id, cosine]. Kinds are labels, which the index can't filter: they are filtered after it.
 // seen: how many it returned; fewer than limit: it has no more.

@@ -2,6 +2,7 @@
 // mode: read
 // params: cap, frontier, levels, max_branches, max_weight, min_activation, most, query_tags, scope, tag_sim_floor
 // returns: levels, memories
+// needs: 2026
 // All levels of explorations in one round trip: strategies.level, whose core this repeats, and between
 // two levels the choice among its children. Python chooses for itself, and takes a level only where
 // its own frontier is the one that was expanded here; where it is not, it goes on with strategies.level.

@@ -35,7 +35,6 @@ from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter, IngestReport, WriteReport, ingest_files
 from memoria.store import Store
 
-NO_EMBEDDER_DIMENSIONS = 384
 READ_AT_ONCE = 1_000
 SHOWN = 10
 
@@ -72,12 +71,7 @@ def init(
         )
 
     async def apply(store: Store) -> SchemaReport:
-        return await apply_schema(
-            store,
-            dimensions=model.dimensions if model else dimensions or NO_EMBEDDER_DIMENSIONS,
-            embedder=model.name if model else None,
-            kinds=kinds,
-        )
+        return await apply_schema(store, embedder=model, dimensions=dimensions, kinds=kinds)
 
     report: SchemaReport = run(on_store(connection, apply))
     facts = {
@@ -156,7 +150,8 @@ def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
         parts.insert(2, f"{count(done.links, 'link', 'links')} ({done.links_created} new)")
     if done.unlinked:
         parts.insert(3, f"{done.unlinked} not linked for want of a vector")
-    return f"{', '.join(parts)}; scope {one_line(scope)}"
+    first = "this database was not set up: its indexes were made; " if done.schema_created else ""
+    return f"{first}{', '.join(parts)}; scope {one_line(scope)}"
 
 
 def forget(

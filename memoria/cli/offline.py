@@ -31,7 +31,6 @@ from memoria.ingest.daemon import in_daemon_thread
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 
-NO_EMBEDDER_DIMENSIONS = 384
 SCHEMA_TIMEOUT_S = 3_600.0
 
 
@@ -128,8 +127,8 @@ async def _finish(
         store = Store(driver, database=target.database)
         await apply_schema(
             store,
-            dimensions=model.dimensions if model else report.dimensions or NO_EMBEDDER_DIMENSIONS,
-            embedder=model.name if model else None,
+            embedder=model,
+            dimensions=report.dimensions,
             timeout_s=SCHEMA_TIMEOUT_S,
         )
         if model is None:

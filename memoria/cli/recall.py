@@ -95,9 +95,7 @@ def recall(
     )
 
     async def ask(store: Store) -> Recall:
-        retriever = GraphRetriever(
-            store.driver, scope=scope, database=store.database, embedder=model, config=config
-        )
+        retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
         async with retriever:  # a server that does not answer is no reason to load a model
             await load_model(model)
             if as_json:
@@ -155,7 +153,7 @@ def explore(
     chosen = [_seed(text) for text in seeds]
 
     async def follow(store: Store) -> tuple[Exploration, ...]:
-        retriever = GraphRetriever(store.driver, scope=scope, database=store.database)
+        retriever = GraphRetriever(store, scope=scope)
         if as_json:
             async with retriever.explore_seeds(chosen, query_tags=tag or (), config=config) as ends:
                 return in_order(chosen, [one async for one in ends])

@@ -5,18 +5,14 @@ In: a subject. Out: findings. Runs nothing: EXPLAIN of every query that memoria 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import neo4j
-
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
-from memoria.errors import DeadlineError, MemoriaError, QueryError
+from memoria.errors import MemoriaError
 from memoria.graph.vocabulary import TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
-from memoria.store.faults import translate
 from memoria.store.queries import Query, load, root
 
 #: An operator of a plan, and its details.
@@ -44,10 +40,6 @@ _NEVER_SCAN: Mapping[str, Severity] = {
     "graph.advance_clock": "warning",
     "graph.page": "warning",
 }
-#: Queries that only a server can plan whose vector index filters by scope.
-_NEEDS_SEARCH = ("link.nearest_search", "seeds.vector_search")
-#: Queries that Neo4j 5.26 can't plan.
-_NEEDS_2026 = ("strategies.levels",)
 
 
 async def check_plans(subject: Subject) -> list[Finding]:
@@ -56,10 +48,8 @@ async def check_plans(subject: Subject) -> list[Finding]:
     refused: list[str] = []
     others = 0
     for query in shipped():
-        if query.name in _NEEDS_SEARCH and subject.facts.vector_dialect != "search":
-            continue  # never run on this server
-        if query.name in _NEEDS_2026 and not subject.facts.has_single_trip:
-            continue  # nor this
+        if not subject.facts.can_run(query):
+            continue  # memoria never sends it to this server
         room = query.name.partition(".")[0]
         severity = _NEVER_SCAN.get(query.name) or _NEVER_SCAN.get(room)
         if severity is not None:
@@ -94,28 +84,7 @@ async def explain(
     MemoriaError
         The server can't plan it.
     """
-    limit_s = store.config.query_timeout_s
-    text = " ".join(("EXPLAIN", query.text))
-    mode = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
-    try:
-        async with (
-            asyncio.timeout(limit_s),
-            store.driver.session(
-                database=store.database,
-                default_access_mode=mode,
-                notifications_min_severity="OFF",
-            ) as session,
-        ):
-            statement = neo4j.Query(text, timeout=limit_s)
-            result = await session.run(statement, p=dict(parameters or {}))
-            summary = await result.consume()
-    except TimeoutError as exc:
-        raise DeadlineError(f"no plan in {limit_s} s", query=query.name) from exc
-    except Exception as exc:  # only the store knows which errors the driver has
-        raise translate(exc, query.name) from exc
-    if summary.plan is None:
-        raise QueryError("the server returned no plan", query=query.name)
-    return list(_steps(summary.plan))
+    return list(_steps(await store.explain(query, parameters)))
 
 
 def _steps(plan: Mapping[str, Any]) -> Iterator[Step]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from memoria.graph.server import ServerFacts
+from memoria.store.facts import ServerFacts
 
 Severity = Literal["ok", "note", "warning", "error"]
 #: From harmless to worst.

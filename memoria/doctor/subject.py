@@ -14,9 +14,10 @@ import neo4j
 
 from memoria._support.settings import SettingsCheck
 from memoria.embed import ONNX_MODELS
-from memoria.graph.server import ServerFacts, probe
+from memoria.graph.server import probe
 from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 
 #: Memories, and edges, that one check looks at unless told otherwise.

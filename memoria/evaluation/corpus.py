@@ -7,7 +7,7 @@ Queries: ``evaluation.items``, ``evaluation.edges``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,7 @@ class Corpus:
     """Reads scopes, each once."""
 
     def __init__(self, store: Store, kinds: Sequence[str]) -> None:
-        limit = max(store.config.query_timeout_s, PAGE_TIMEOUT_S)
-        config = replace(store.config, query_timeout_s=limit)
-        self._store = Store(store.driver, database=store.database, config=config)
+        self._store = store.patient(PAGE_TIMEOUT_S)
         self._kinds = list(kinds)
         self._items: dict[str, Items] = {}
         self._graphs: dict[str, Graph] = {}

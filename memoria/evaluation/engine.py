@@ -20,17 +20,14 @@ Engine = Callable[[Question], Awaitable[Recall]]
 async def open_engine(
     store: Store, dataset: Dataset, *, embedder: Embedder | None, config: RetrieverConfig
 ) -> Engine:
-    """Open a retriever for each scope; a question is asked in its own, for the ranked kinds."""
-    retrievers: dict[str, GraphRetriever] = {}
-    for scope in dataset.memories:
-        retriever = GraphRetriever(
-            store.driver, scope=scope, database=store.database, embedder=embedder, config=config
-        )
-        await retriever.server_facts()
-        retrievers[scope] = retriever
+    """Open a retriever; a question is asked in its own scope, for the ranked kinds."""
+    scopes = list(dataset.memories)
+    retriever = GraphRetriever(store, scope=scopes[0], embedder=embedder, config=config)
+    await retriever.server_facts()
 
     async def ask(question: Question) -> Recall:
-        return await retrievers[question.scope].recall(question.text, kinds=dataset.item_kinds)
+        own = retriever.for_scope(question.scope)
+        return await own.recall(question.text, kinds=dataset.item_kinds)
 
     return ask
 

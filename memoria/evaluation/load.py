@@ -20,13 +20,11 @@ from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Dataset
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import check_embedder, probe
 from memoria.graph.stats import scope_stats
 from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.types import Memory
 
-NO_EMBEDDER_DIMENSIONS = 384
 PROGRESS_STEP = 100
 # A batch of edges at a hub takes a while.
 TIMEOUT_S = 60.0
@@ -90,13 +88,7 @@ async def prepare(store: Store, embedder: Embedder | None) -> None:
     DimensionError
         The database holds the vectors of another embedder.
     """
-    facts = await probe(store)
-    check_embedder(facts, embedder)
-    if embedder is None:
-        dimensions = facts.dimensions or NO_EMBEDDER_DIMENSIONS
-        await apply_schema(store, dimensions=dimensions, embedder=None)
-    else:
-        await apply_schema(store, dimensions=embedder.dimensions, embedder=embedder.name)
+    await apply_schema(store, embedder=embedder)
 
 
 async def load_dataset(
@@ -118,8 +110,7 @@ async def load_dataset(
         Whether the ranked memories get the vectors supplied with the dataset instead.
     """
     has_vectors = use_supplied or embedder is not None
-    patient = replace(store.config, query_timeout_s=max(store.config.query_timeout_s, TIMEOUT_S))
-    store = Store(store.driver, database=store.database, config=patient)
+    store = store.patient(TIMEOUT_S)
     missing = [
         scope
         for scope in dataset.memories

@@ -94,9 +94,7 @@ class Group:
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
         """One round trip a step, which takes every branch of the group one hop further."""
         run = self._runs[0].strategy_run
-        async with self._store.session(
-            until=self._levels_until, transactions=self._request.input.config.transactions
-        ) as session:
+        async with self._store.session(until=self._levels_until) as session:
             while (step := run.ask()) is not None:
                 deliveries.create_task(self._meanwhile())
                 records = await session.run(step.query, step.parameters)

@@ -1,6 +1,6 @@
 """Set a database up: constraints, indexes, and the record of which embedder they serve.
 
-In: a store, and the size and model of its vectors. Out: what was made. Writes.
+In: a store, and the embedder that makes its vectors. Out: what was made. Writes.
 Queries: ``schema*``, ``graph.record``.
 """
 
@@ -11,19 +11,22 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from memoria._support.checks import MAX_DIMENSIONS
-from memoria.errors import ConfigError, QueryError
+from memoria._support.checks import MAX_DIMENSIONS, check_whole
+from memoria.errors import ConfigError, InvalidInputError, QueryError
 from memoria.graph.server import (
-    ServerFacts,
+    NamedEmbedder,
     check_vectors_fit,
-    is_2026_or_later,
+    is_complete,
     probe_session,
     require_online,
 )
-from memoria.store import Session, Store
+from memoria.store import ServerFacts, Session, Store
+from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query, load
 
 SCHEMA_VERSION = 1
+# Size of the vectors of a database that is set up without an embedder and without any vector.
+NO_EMBEDDER_DIMENSIONS = 384
 POLL_S = 0.1
 
 
@@ -47,8 +50,8 @@ class SchemaReport:
 async def apply_schema(
     store: Store,
     *,
-    dimensions: int,
-    embedder: str | None,
+    embedder: NamedEmbedder | None = None,
+    dimensions: int | None = None,
     kinds: bool = False,
     timeout_s: float = 300.0,
 ) -> SchemaReport:
@@ -58,10 +61,11 @@ async def apply_schema(
 
     Parameters
     ----------
-    dimensions
-        Numbers in one vector; 1 to 4096.
     embedder
-        Name of the embedder to record; None records none.
+        Makes the vectors: its name and the size of its vectors are recorded. None records none.
+    dimensions
+        Numbers in one vector, where the memories bring their vectors with them; 1 to 4096. None:
+        the embedder's, else what the database was set up for, else 384.
     kinds
         Whether to add the optional ``id`` index of each default kind.
     timeout_s
@@ -74,33 +78,57 @@ async def apply_schema(
     IndexNotReadyError
         An index is not online in time, or failed, or its name is taken.
     """
-    if type(dimensions) is not int or not 1 <= dimensions <= MAX_DIMENSIONS:
-        raise ConfigError(f"dimensions must be in [1, {MAX_DIMENSIONS}], got {dimensions!r}")
     if not timeout_s > 0:
         raise ConfigError(f"timeout_s must be above 0, got {timeout_s}")
+    name, size = await _name_and_size(embedder, dimensions)
     until = asyncio.get_running_loop().time() + timeout_s
     # A constraint is checked against all nodes by the statement that makes it: allow it the time.
-    config = replace(store.config, query_timeout_s=timeout_s)
-    patient = Store(store.driver, database=store.database, config=config)
-    async with patient.session("write", until=until) as session:
+    async with store.patient(timeout_s).session("write", until=until) as session:
         before = await probe_session(session)
-        check_vectors_fit(before, dimensions=dimensions, embedder=embedder)
+        size = size or before.dimensions or NO_EMBEDDER_DIMENSIONS
+        check_vectors_fit(before, dimensions=size, embedder=name)
         statements = _statements("schema-25" if is_2026_or_later(before.version) else "schema")
         if kinds:
             statements += _statements("schema-kinds")
         for statement in statements:
-            await _create(session, statement, {"dimensions": dimensions})
+            await _create(session, statement, {"dimensions": size})
         names = [_created_name(statement) for statement in statements]
         facts = await _wait_online(session, names, until)
         # Another process may have made the index meanwhile, for other vectors.
-        check_vectors_fit(facts, dimensions=dimensions, embedder=embedder)
-        facts = await _record(session, facts, dimensions, embedder)
-    check_vectors_fit(facts, dimensions=dimensions, embedder=embedder)
+        check_vectors_fit(facts, dimensions=size, embedder=name)
+        facts = await _record(session, facts, size, name)
+    check_vectors_fit(facts, dimensions=size, embedder=name)
+    if is_complete(facts):
+        store.facts.put(facts)
     return SchemaReport(
         facts=facts,
         created=tuple(name for name in names if name not in before.indexes),
         existing=tuple(name for name in names if name in before.indexes),
     )
+
+
+async def _name_and_size(
+    embedder: NamedEmbedder | None, dimensions: int | None
+) -> tuple[str | None, int | None]:
+    """Return what to record of the vectors, checked; None for what is not known."""
+    name = None
+    if embedder is not None:
+        if isinstance(embedder, str):
+            raise InvalidInputError(
+                f"embedder must be an embedder, such as OnnxEmbedder(), got the text {embedder!r}",
+                field="embedder",
+            )
+        name = embedder.name
+        size = await asyncio.to_thread(lambda: embedder.dimensions)  # some models load for it
+        if dimensions not in (None, size):
+            raise ConfigError(
+                f"dimensions is {dimensions}, but the embedder makes vectors of {size}: leave "
+                "dimensions out"
+            )
+        dimensions = size
+    if dimensions is not None:
+        check_whole(dimensions, "dimensions", low=1, high=MAX_DIMENSIONS, error=ConfigError)
+    return name, dimensions
 
 
 def _statements(name: str) -> list[Query]:

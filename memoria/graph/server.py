@@ -6,10 +6,10 @@ Queries: ``graph.components``, ``graph.indexes``, ``graph.meta``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import partial
+from typing import Protocol
 
 import neo4j
 
@@ -22,10 +22,11 @@ from memoria.graph.vocabulary import (
     UNIQUE_INDEX,
     VECTOR_INDEX,
 )
-from memoria.store import Session, Store
+from memoria.store import ServerFacts, Session, Store
+from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import load
 
-# Index name -> type, label and leading properties that it must have to be ours.
+# Index name -> type, label and leading properties that it must have to be memoria's.
 _REQUIRED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     UNIQUE_INDEX: ("RANGE", MEMORY_LABEL, ("scope", "id")),
     META_INDEX: ("RANGE", META_LABEL, ("key",)),
@@ -51,40 +52,65 @@ class NamedEmbedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerFacts:
-    """What a server is, and what its database has.
+class AbsentEmbedder:
+    """Name and size of the vectors of an embedder that is not at hand.
 
     Attributes
     ----------
-    version, edition
-        Of the server, such as ``2026.08.1`` and ``community``.
-    vector_dialect
-        ``search`` where the vector index can filter by scope (Neo4j 2026 and later, index set
-        up with its scope), else ``procedure``.
+    name
+        Model and variant.
     dimensions
-        Size of the vectors that the vector index holds; None without such an index.
-    embedder
-        Name of the embedder recorded at set-up, or None.
-    indexes
-        Index name -> state: ``ONLINE``, ``POPULATING``, ``FAILED``; or ``OTHER`` for an index
-        that has one of memoria's names and covers something else.
+        Numbers in one vector.
     """
 
-    version: str
-    edition: str
-    vector_dialect: Literal["search", "procedure"]
-    dimensions: int | None
-    embedder: str | None
-    indexes: Mapping[str, str]
+    name: str
+    dimensions: int
 
-    @property
-    def has_single_trip(self) -> bool:
-        """Whether it takes the query of all levels: Neo4j 2026 and later; 5.26 refuses it."""
-        return is_2026_or_later(self.version)
+
+async def server_facts(store: Store, *, until: float | None = None) -> ServerFacts:
+    """Say what the server is and has: asked once for a store, once its indexes are complete.
+
+    Callers that ask at the same time share one answer.
+
+    Parameters
+    ----------
+    until
+        Time of the loop's clock at which the answer must be there; seconds.
+
+    Raises
+    ------
+    DeadlineError
+        The server did not answer in time.
+    """
+    return await store.facts.get(partial(probe, store), keep=is_complete, until=until)
+
+
+def is_complete(facts: ServerFacts) -> bool:
+    """Whether all indexes that memoria needs are online."""
+    return all(facts.indexes.get(name) == "ONLINE" for name in _REQUIRED)
+
+
+def was_set_up(facts: ServerFacts) -> bool:
+    """Whether there is any index with one of memoria's names, in whatever state."""
+    return any(name in facts.indexes for name in _REQUIRED)
+
+
+async def require_ready(store: Store, *indexes: str) -> ServerFacts:
+    """Return what the server is, if these indexes are online.
+
+    Raises
+    ------
+    IndexNotReadyError
+        One of them is not; says what to do.
+    """
+    facts = await server_facts(store)
+    for name in indexes:
+        require_online(name, facts)
+    return facts
 
 
 async def probe(store: Store, *, until: float | None = None) -> ServerFacts:
-    """Ask what the server is and has; three round trips."""
+    """Ask the server anew what it is and has; three round trips."""
     async with store.session("read", until=until) as session:
         return await probe_session(session)
 
@@ -180,9 +206,3 @@ def _state(row: neo4j.Record) -> str:
     kind, label, properties = expected
     found = (row["type"], row["labels"], tuple(row["properties"][: len(properties)]))
     return state if found == (kind, [label], properties) else _OTHER
-
-
-def is_2026_or_later(version: str) -> bool:
-    """Whether a server of this version has what came after 5.26, such as ``SEARCH``."""
-    year = re.match(r"\d+", version)
-    return year is not None and int(year[0]) >= 2026

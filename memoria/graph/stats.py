@@ -6,7 +6,7 @@ In: a scope, or none. Out: `ScopeStats`, `ScopeSize`s. Reads only. Queries: ``st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -104,7 +104,7 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
     Three round trips, each of which reads all memories of the scope.
     """
     parameters = {"scope": check_scope(scope)}
-    patient = _patient(store)
+    patient = store.patient(TIMEOUT_S)
     memories = (await patient.run(load("graph.stats_memories"), parameters))[0]
     relations = (await patient.run(load("graph.stats_relations"), parameters))[0]["relations"]
     tags = (await patient.run(load("graph.stats_tags"), {**parameters, "limit": TOP_TAGS}))[0][
@@ -135,17 +135,10 @@ async def list_scopes(store: Store) -> tuple[ScopeSize, ...]:
     One round trip that reads the index of all memories of the database: no list of scopes is
     kept anywhere.
     """
-    rows = (await _patient(store).run(load("graph.stats_scopes"), {}))[0]["scopes"]
+    rows = (await store.patient(TIMEOUT_S).run(load("graph.stats_scopes"), {}))[0]["scopes"]
     return tuple(
         ScopeSize(scope=scope, memories=memories, edges=edges) for scope, memories, edges in rows
     )
-
-
-def _patient(store: Store) -> Store:
-    """Return the same store with time enough for large scopes."""
-    limit = max(store.config.query_timeout_s, TIMEOUT_S)
-    config = replace(store.config, query_timeout_s=limit)
-    return Store(store.driver, database=store.database, config=config)
 
 
 def _native(value: Any) -> datetime | None:

@@ -4,7 +4,7 @@ from memoria.ingest.checks import WriteReport
 from memoria.ingest.files import IngestReport, ingest_files
 from memoria.ingest.offline import OfflineReport, write_tables
 from memoria.ingest.tables import LIST_DELIMITER, Tables
-from memoria.ingest.writer import GraphWriter
+from memoria.ingest.writer import GraphWriter, WriterOptions
 
 __all__ = [
     "LIST_DELIMITER",
@@ -13,6 +13,7 @@ __all__ = [
     "OfflineReport",
     "Tables",
     "WriteReport",
+    "WriterOptions",
     "ingest_files",
     "write_tables",
 ]

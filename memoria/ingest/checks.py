@@ -38,6 +38,9 @@ class WriteReport:
         Memories that it could not, for want of a vector.
     links, links_created
         Edges that it made or found again; of those, the ones that were not there before.
+    schema_created
+        Names of the constraints and indexes that the first write made, because the database was
+        not set up; as a rule there are none.
     """
 
     memories: int = 0
@@ -51,6 +54,7 @@ class WriteReport:
     unlinked: int = 0
     links: int = 0
     links_created: int = 0
+    schema_created: tuple[str, ...] = ()
 
     def plus(self, other: WriteReport) -> WriteReport:
         """Return the sums of both."""

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from memoria._support.checks import check_ids, check_kind, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder, check_vectors
-from memoria.errors import ConfigError, DimensionError, InvalidInputError
-from memoria.graph.server import ServerFacts, check_embedder, probe, require_online
+from memoria.errors import (
+    AuthError,
+    ConfigError,
+    DimensionError,
+    IndexNotReadyError,
+    InvalidInputError,
+    QueryError,
+)
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import check_embedder, require_online, server_facts, was_set_up
 from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
     ORIGIN_INGEST,
@@ -31,7 +39,7 @@ from memoria.ingest.checks import (
     passes,
 )
 from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
-from memoria.store import Rows, Store
+from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of
 from memoria.store.queries import load
 from memoria.types import Memory, MemoryLinker, Relation
 
@@ -39,11 +47,25 @@ EMBED_BATCH = 128
 MAX_EDGES_AT_ONCE = 20_000
 
 
+class WriterOptions(TypedDict, total=False):
+    """What a `GraphWriter` takes beside store, scope and embedder; see there."""
+
+    kinds: Sequence[str]
+    batch_size: int
+    linker: MemoryLinker | None
+    clock: Callable[[], datetime]
+
+
 class GraphWriter:
     """Writes memories and relations of one scope.
 
+    The first batch that is written into a database without any of memoria's indexes makes them
+    (`apply_schema`), and says so in its report.
+
     Parameters
     ----------
+    store
+        A `Store`, such as that of a retriever, or an open driver of your own.
     embedder
         Makes the vectors of memories that bring none; None leaves them without.
     kinds
@@ -55,11 +77,13 @@ class GraphWriter:
         a `Linker` of the same scope. None links nothing.
     clock
         Gives the time of what has none of its own; aware.
+    database
+        Name of the database, on a driver of your own; None for ``neo4j``.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: StoreOrDriver,
         *,
         scope: str,
         embedder: Embedder | None = None,
@@ -67,6 +91,7 @@ class GraphWriter:
         batch_size: int = 1_000,
         linker: MemoryLinker | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        database: str | None = None,
     ) -> None:
         check_whole(batch_size, "batch_size", low=1, high=10_000, error=ConfigError)
         self.scope = check_scope(scope)
@@ -78,7 +103,7 @@ class GraphWriter:
         self.batch_size = batch_size
         # Smaller where each memory takes milliseconds: less is done again after an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
-        self._store = store
+        self._store = store_of(store, database)
         self._clock = clock
         self._facts: ServerFacts | None = None
 
@@ -109,7 +134,7 @@ class GraphWriter:
         DimensionError
             A vector, or the embedder, does not fit the index.
         IndexNotReadyError
-            The schema was not applied.
+            An index is not online, or the database was not set up and this user may not do it.
         """
         await self.ready()
         report = WriteReport()
@@ -173,6 +198,8 @@ class GraphWriter:
         """
         embedder = self._need_embedder()
         await self.ready()
+        if self._facts is None:
+            return 0  # the database was never set up: it holds no memory
         total = await self.count_unembedded(kinds)
         parameters = {
             "scope": self.scope,
@@ -208,14 +235,38 @@ class GraphWriter:
         return count
 
     async def ready(self) -> None:
-        """Check once that the schema is there and fits the embedder."""
-        if self._facts is None:
-            facts = await probe(self._store)
-            require_online(UNIQUE_INDEX, facts)
-            check_embedder(facts, self.embedder)
-            if self.embedder is not None:
-                require_online(VECTOR_INDEX, facts)
-            self._facts = facts
+        """Check once that the schema fits the embedder, where the database was set up."""
+        if self._facts is not None:
+            return
+        facts = await server_facts(self._store)
+        if not was_set_up(facts):
+            return  # the first batch will tell how large vectors are, and makes the schema
+        require_online(UNIQUE_INDEX, facts)
+        check_embedder(facts, self.embedder)
+        if self.embedder is not None:
+            require_online(VECTOR_INDEX, facts)
+        self._facts = facts
+
+    async def _set_up(self, memories: Sequence[Memory] = ()) -> tuple[str, ...]:
+        """Make the schema if there is none, for these vectors; return what was made."""
+        await self.ready()
+        if self._facts is not None:
+            return ()
+        sizes = (len(m.embedding) for m in memories if isinstance(m.embedding, tuple))
+        size = None if self.embedder is not None else next(sizes, None)
+        try:
+            made = await apply_schema(self._store, embedder=self.embedder, dimensions=size)
+        except (AuthError, QueryError) as exc:
+            if isinstance(exc, QueryError) and "AccessMode" not in str(exc):
+                raise
+            raise IndexNotReadyError(
+                "this database was not set up, and this user may not do it: run memoria init "
+                f"(from Python: apply_schema) as a user who may ({exc})"
+            ) from exc
+        self._facts = made.facts
+        for memory in memories:
+            self.check_memory(memory)  # once more: now the size of the vectors is known
+        return made.created
 
     def check_memory(self, memory: Memory) -> None:
         """Raise unless the memory can be written by this writer; call `ready` first."""
@@ -245,6 +296,7 @@ class GraphWriter:
         unique = {memory.id: memory for memory in memories}
         if not unique:
             return WriteReport()
+        made = await self._set_up(memories)
         vectors = await self._make_vectors(list(unique.values()))
         rows = Rows(
             memory_row(unique[id_], vectors.get(id_, unique[id_].embedding))
@@ -259,7 +311,10 @@ class GraphWriter:
         }
         row = (await self._store.run(load("ingest.memories"), parameters))[0]
         done = WriteReport(
-            memories=row["written"], memories_created=row["created"], embedded=len(vectors)
+            memories=row["written"],
+            memories_created=row["created"],
+            embedded=len(vectors),
+            schema_created=made,
         )
         if self.linker is None:
             return done
@@ -283,6 +338,7 @@ class GraphWriter:
         unique = {(edge.source, edge.target, edge.relation): edge for edge in relations}
         if not unique:
             return WriteReport(), frozenset()
+        made = await self._set_up()
         ids = sorted({end for source, target, _ in unique for end in (source, target)})
         place = {id_: number for number, id_ in enumerate(ids)}
         parameters = {
@@ -297,7 +353,9 @@ class GraphWriter:
             "skip_missing": skip_missing,
         }
         row = (await self._store.run(load("ingest.relations"), parameters))[0]
-        done = WriteReport(relations=row["written"], relations_created=row["created"])
+        done = WriteReport(
+            relations=row["written"], relations_created=row["created"], schema_created=made
+        )
         return done, frozenset(row["missing"])
 
     async def _make_vectors(self, memories: Sequence[Memory]) -> dict[str, list[float]]:

@@ -14,7 +14,7 @@ from typing import Any
 from memoria._support.checks import check_id, check_number, check_scope
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import probe, require_online
+from memoria.graph.server import require_ready
 from memoria.graph.vocabulary import (
     CONFLICTS,
     META_INDEX,
@@ -37,7 +37,7 @@ from memoria.learn.events import (
 from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, checked_ids, co_active, edges_to
 from memoria.learn.undoing import undo_since
-from memoria.store import Store
+from memoria.store import StoreOrDriver, store_of
 from memoria.types import (
     ConsolidateReport,
     LearnReport,
@@ -58,27 +58,31 @@ class Learner:
 
     Parameters
     ----------
+    store
+        A `Store`, such as that of a retriever, or an open driver of your own.
     config
         How fast to learn, and to forget.
     clock
         Gives the time; aware.
+    database
+        Name of the database, on a driver of your own; None for ``neo4j``.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: StoreOrDriver,
         *,
         scope: str,
         config: LearnConfig | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        database: str | None = None,
     ) -> None:
         self.scope = check_scope(scope)
         self.config = LearnConfig() if config is None else config
         if not isinstance(self.config, LearnConfig):
             raise ConfigError(f"config must be a LearnConfig, got a {type(config).__name__}")
-        self._store = store
+        self._store = store_of(store, database)
         self._clock = clock
-        self._checked = False
 
     async def reinforce(
         self, trace: Trace, used: Iterable[str], *, event_id: str | None = None
@@ -308,12 +312,8 @@ class Learner:
         return await apply(self._store, self.scope, aware(self._clock()), event)
 
     async def _ready(self) -> None:
-        """Check once that ids are unique: without that, nothing is applied once."""
-        if not self._checked:
-            facts = await probe(self._store)
-            for name in (UNIQUE_INDEX, META_INDEX):
-                require_online(name, facts)
-            self._checked = True
+        """Check that ids are unique: without that, an event could be applied twice."""
+        await require_ready(self._store, UNIQUE_INDEX, META_INDEX)
 
     def _check_scope(self, trace: Trace) -> None:
         if not isinstance(trace, Trace):

@@ -15,12 +15,12 @@ from uuid import uuid4
 
 from memoria._support import foreign
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import ServerFacts
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
 from memoria.link.config import LinkConfig, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
 from memoria.store import Rows, Store
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 from memoria.types import LinkReport
 

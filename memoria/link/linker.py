@@ -14,12 +14,12 @@ from memoria._support.checks import check_ids, check_number, check_scope, check_
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import ConfigError
 from memoria.graph.pages import pages
-from memoria.graph.server import ServerFacts, probe, require_online
+from memoria.graph.server import require_ready
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.link.call import LinkCall
 from memoria.link.choose import PRUNE_BELOW
 from memoria.link.config import CompositeLinkConfig, LinkConfig
-from memoria.store import Store
+from memoria.store import StoreOrDriver, store_of
 from memoria.store.queries import load
 from memoria.types import LinkReport
 
@@ -33,22 +33,27 @@ class Linker:
 
     Parameters
     ----------
+    store
+        A `Store`, such as that of a retriever, or an open driver of your own.
     config
         Which linker: a `CompositeLinkConfig` (the default) or a `SimilarityLinkConfig`.
     batch_size
         Memories linked in one transaction, at most; 1 to 10,000.
     clock
         Gives the time, for the scope's clock and new edges; aware.
+    database
+        Name of the database, on a driver of your own; None for ``neo4j``.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: StoreOrDriver,
         *,
         scope: str,
         config: LinkConfig | None = None,
         batch_size: int = 256,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        database: str | None = None,
     ) -> None:
         check_whole(batch_size, "batch_size", low=1, high=10_000, error=ConfigError)
         self.scope = check_scope(scope)
@@ -59,9 +64,8 @@ class Linker:
                 f"got a {type(config).__name__}"
             )
         self._batch_size = batch_size
-        self._store = store
+        self._store = store_of(store, database)
         self._clock = clock
-        self._facts: ServerFacts | None = None
 
     async def link(
         self,
@@ -93,7 +97,7 @@ class Linker:
         IndexNotReadyError
             The schema was not applied.
         """
-        facts = await self._ready()
+        facts = await require_ready(self._store, UNIQUE_INDEX, VECTOR_INDEX)
         wanted = None if ids is None else check_ids(ids)
         call = LinkCall(self._store, self.scope, self.config, facts, wanted)
         report = LinkReport()
@@ -123,15 +127,6 @@ class Linker:
             }
             deleted += (await self._store.run(load("link.prune"), parameters))[0]["deleted"]
         return deleted
-
-    async def _ready(self) -> ServerFacts:
-        """Check once that the indexes are there."""
-        if self._facts is None:
-            facts = await probe(self._store)
-            for name in (UNIQUE_INDEX, VECTOR_INDEX):
-                require_online(name, facts)
-            self._facts = facts
-        return self._facts
 
     async def _pages(self, ids: Sequence[str] | None) -> AsyncIterator[list[str]]:
         """Yield ids, sorted, in pages: those given, else all of the scope."""

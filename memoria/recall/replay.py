@@ -16,7 +16,7 @@ from memoria.explore import ExploreRequest, explore_all
 from memoria.plain.settings import explore_config_from
 from memoria.ranking import FactsRequest
 from memoria.recall.texts import complete
-from memoria.store import Store
+from memoria.store import StoreOrDriver, store_of
 from memoria.strategies import RunInput
 from memoria.types import EndReason, Exploration, Hop, Path, Trace
 
@@ -65,7 +65,13 @@ class Replay:
         return not self.changes
 
 
-async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None = None) -> Replay:
+async def replay(
+    store: StoreOrDriver,
+    trace: Trace,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    database: str | None = None,
+) -> Replay:
     """Explore again from the seeds of a recall, with its settings, and compare the paths.
 
     Same settings and graph give the same paths, to the last bit: ages are counted from the time of
@@ -75,10 +81,13 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
     Parameters
     ----------
     store
-        Where the memories are; the scope is that of the trace.
+        Where the memories are: a `Store`, or an open driver of your own. The scope is that of the
+        trace.
     changes
         Settings of `ExploreConfig` to change, such as ``{"strategy": "lif"}`` or
         ``{"max_depth": 3}``; a strategy's own as ``{"strategy.leak_rate": 0.9}``.
+    database
+        Name of the database, on a driver of your own; None for ``neo4j``.
 
     Raises
     ------
@@ -87,6 +96,7 @@ async def replay(store: Store, trace: Trace, changes: Mapping[str, Any] | None =
     MemoriaError
         Every exploration failed; the error of the first.
     """
+    store = store_of(store, database)
     config = explore_config_from(trace.config, changes)
     deadline_s = trace.config.get("deadline_s", DEADLINE_S)
     check_seconds(deadline_s, "deadline_s", error=ConfigError)

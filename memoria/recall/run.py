@@ -6,16 +6,15 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memoria.context import CountTokens, near_pairs
 from memoria.embed import Embedder
-from memoria.errors import MemoriaError
+from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
-from memoria.graph.server import ServerFacts
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
@@ -23,17 +22,19 @@ from memoria.recall.call import RecallCall
 from memoria.recall.packing import ids_by_score, pack
 from memoria.recall.texts import Completed, complete
 from memoria.recall.vector import query_vector
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.unembedded import with_unembedded
+from memoria.seeds import SeedRequest, search_seeds, with_unembedded
 from memoria.store import Store
+from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
 from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 
-# Shares of the deadline. If the embedder takes longer, the recall searches by words only; if the
-# recall's turn comes later, it is too late to answer.
+# Shares of the deadline. If the embedder takes longer than this share of the time left, the recall
+# searches by words only; if a turn comes later than this, it is too late to answer.
 _EMBED_SHARE = 0.25
 _TURN_SHARE = 0.9
+# A recall that is not ready so long after its deadline ends without a result; seconds.
+_GRACE_S = 0.1
 
 _OnPath = Callable[[Path], None]
 
@@ -50,8 +51,6 @@ class Engine:
         Makes the query's vector, or None.
     facts
         Asks what the server is, within a time of the loop's clock.
-    turns
-        How many recalls are at work at once.
     count_tokens
         Counts the tokens of a context, or None for the estimate.
     """
@@ -59,7 +58,6 @@ class Engine:
     scope: str
     embedder: Embedder | None
     facts: Callable[[float], Awaitable[ServerFacts]]
-    turns: Limiter
     count_tokens: CountTokens | None
 
 
@@ -101,20 +99,42 @@ class Recaller:
         Raises
         ------
         OverloadedError
-            Its turn did not come in time.
+            The line of recalls is too long for its deadline, or its turn did not come in time.
+        DeadlineError
+            The time was up before there was a result.
         """
-        prepared = await self._prepare()  # needs no turn: the model may be a service far away
+        try:
+            async with asyncio.timeout_at(self._until + _GRACE_S):
+                return await self._in_turn(hydrate_at, on_path)
+        except TimeoutError as exc:
+            raise DeadlineError(
+                f"the recall took longer than {self._call.config.deadline_s:g} s: give more time, "
+                "or ask for less"
+            ) from exc
+
+    async def _in_turn(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
+        """Embed while others are at work: the model may be a service far away."""
+        async with self._turn(self._store.line):
+            prepared = await self._prepare()
+            async with self._turn(self._store.recalls):
+                return await self._follow(await self._search(*prepared), hydrate_at, on_path)
+
+    @asynccontextmanager
+    async def _turn(self, limiter: Limiter) -> AsyncIterator[None]:
+        """Wait for a turn, as long as there will be time to use it."""
         waiting = self._clock()
-        until = self._started + _TURN_SHARE * self._call.config.deadline_s
-        async with self._engine.turns.turn(until):
-            self._timings_s["wait"] = self._clock() - waiting
-            return await self._follow(await self._search(*prepared), hydrate_at, on_path)
+        late = self._started + _TURN_SHARE * self._call.config.deadline_s
+        async with limiter.turn(min(late, self._until - limiter.lasting_s)):
+            waited_s = self._timings_s.get("wait", 0.0)
+            self._timings_s["wait"] = waited_s + self._clock() - waiting
+            yield
 
     async def _prepare(self) -> tuple[ServerFacts, list[str]]:
         """Ask what the server is, and embed the query; also notes on what went wrong."""
         facts = await self._engine.facts(self._half_of_the_rest())
         notes: list[str] = []
-        late = self._started + _EMBED_SHARE * self._call.config.deadline_s
+        now = self._clock()
+        late = now + _EMBED_SHARE * (self._until - now)
         with self._timed("embed"):
             self._vector = await query_vector(
                 self._engine.embedder, self._call.query, until=late, notes=notes

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from memoria._support.settings import SettingsCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreConfig:
-    """Settings of the way to the database.
+    """Settings of the way to the database; they belong to a `Store`, and hold for all who use it.
 
     Attributes
     ----------
@@ -22,11 +23,14 @@ class StoreConfig:
     retry_base_s
         First wait between tries, doubled each time, with jitter; seconds, > 0.
     max_sessions
-        Sessions in use at once; at most the size of the driver's pool.
+        Sessions in use at once, 1 to 10,000; at most the size of the driver's pool.
     max_recalls
-        Recalls of one retriever at work at once, 1 to 10,000; further ones wait, in the order in
-        which their questions are embedded. More than the server and this process have processors
-        for makes all of them late.
+        Recalls at work at once, of all scopes together, 1 to 10,000. Further recalls wait in line.
+        A value above the number of processors (server and client together) slows every recall.
+    transactions
+        ``auto``: auto-commit transactions with memoria's own retry, one round trip a query.
+        ``managed``: the driver's ``execute_read`` and ``execute_write`` with the driver's retry
+        policy, three round trips a query.
     """
 
     connect_timeout_s: float = 5.0
@@ -35,6 +39,7 @@ class StoreConfig:
     retry_base_s: float = 0.05
     max_sessions: int = 50
     max_recalls: int = 8
+    transactions: Literal["auto", "managed"] = "auto"
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -44,3 +49,4 @@ class StoreConfig:
         check.whole("max_retries", 0, 10)
         check.whole("max_sessions", 1, 10_000)
         check.whole("max_recalls", 1, 10_000)
+        check.one_of("transactions", ("auto", "managed"))

@@ -1,4 +1,4 @@
-"""Limiter: so many at once, the others in the order in which they asked.
+"""Limiter: so many at once, the others in the order in which they asked, if that can be in time.
 
 In: who wants a turn, and until when. Out: the turn. Touches nothing.
 """
@@ -6,14 +6,24 @@ In: who wants a turn, and until when. Out: the turn. Touches nothing.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from statistics import fmean
 
 from memoria.errors import ClosedError, OverloadedError
 
+# How long a turn is taken to last before the first turns have ended; seconds.
+ASSUMED_S = 0.5
+# The recent rate is that of so many turns for each place.
+_REMEMBERED = 4
+
 
 class Limiter:
-    """Places for so many at once. Bound to the event loop of the first who takes one.
+    """Places for so many at once, and a line in front of them.
+
+    The line is as long as callers have time: a caller is refused at once where, at the recent
+    rate, its turn would come too late. Bound to the event loop of the first caller.
 
     Parameters
     ----------
@@ -21,22 +31,38 @@ class Limiter:
         How many have a turn at once; >= 1.
     of
         What the turn is for, in the error: ``session``.
-    advice
-        What to do when it does not come in time, for the same.
 
     Attributes
     ----------
     taken
         How many have a turn now.
+    waiting
+        How many wait for a turn.
     """
 
-    def __init__(self, places: int, *, of: str, advice: str) -> None:
+    def __init__(self, places: int, *, of: str) -> None:
         self.taken = 0
+        self.waiting = 0
         self._places = places
         self._of = of
-        self._advice = advice
         self._loop: asyncio.AbstractEventLoop | None = None
         self._free: asyncio.Semaphore | None = None
+        # Time from the end of a turn to the next end, while others were waiting. The first entries
+        # are a guess, so that a few turns alone don't decide.
+        self._apart_s = deque([ASSUMED_S / places] * places, maxlen=_REMEMBERED * places)
+        self._lasted_s: deque[float] = deque(maxlen=_REMEMBERED * places)
+        self._full_since = 0.0
+
+    @property
+    def lasting_s(self) -> float:
+        """Time that a turn took recently; seconds, 0 where none has ended."""
+        return fmean(self._lasted_s) if self._lasted_s else 0.0
+
+    def wait_s(self) -> float:
+        """Time that a new caller would wait at the recent rate; seconds."""
+        if self.taken + self.waiting < self._places:
+            return 0.0
+        return (self.waiting + 1) * fmean(self._apart_s)
 
     @asynccontextmanager
     async def turn(self, until: float | None) -> AsyncIterator[None]:
@@ -45,30 +71,58 @@ class Limiter:
         Parameters
         ----------
         until
-            Time of the loop's clock until which to wait; seconds. None: as long as it takes.
+            Time of the loop's clock until which the turn must have come; seconds. None: the caller
+            waits as long as it takes.
 
         Raises
         ------
         OverloadedError
-            It did not come in time.
+            The line is too long for that, at the recent rate, or the turn did not come in time.
         ClosedError
-            They belong to another event loop.
+            The limiter belongs to another event loop.
         """
-        free = self._semaphore()
-        try:
-            async with asyncio.timeout_at(until):
-                await free.acquire()
-        except TimeoutError as exc:
-            raise OverloadedError(
-                f"no turn for a {self._of} came in time, {self._places} are at work: "
-                f"{self._advice}, or call less at once"
-            ) from exc
+        loop, free = asyncio.get_running_loop(), self._semaphore()
+        expected_s = self.wait_s()
+        if until is not None and expected_s > 0 and loop.time() + expected_s > until:
+            raise self._overloaded(expected_s, until - loop.time())
+        await self._wait(free, until)
         self.taken += 1
+        started = loop.time()
         try:
             yield
         finally:
             self.taken -= 1
             free.release()
+            self._remember(started, loop.time())
+
+    async def _wait(self, free: asyncio.Semaphore, until: float | None) -> None:
+        loop = asyncio.get_running_loop()
+        if self.taken >= self._places and not self.waiting:
+            self._full_since = loop.time()
+        self.waiting += 1
+        try:
+            async with asyncio.timeout_at(until):
+                await free.acquire()
+        except TimeoutError as exc:
+            raise self._overloaded(self.wait_s(), 0.0) from exc
+        finally:
+            self.waiting -= 1
+
+    def _remember(self, started: float, now: float) -> None:
+        """Note how long the turn took, and how soon after the last one it ended."""
+        self._lasted_s.append(now - started)
+        if self.waiting:
+            self._apart_s.append(now - self._full_since)
+            self._full_since = now
+
+    def _overloaded(self, wait_s: float, left_s: float) -> OverloadedError:
+        retry_s = max(wait_s - max(left_s, 0.0), fmean(self._apart_s))
+        return OverloadedError(
+            f"no turn for a {self._of} in time: {self._places} are at work, {self.waiting} wait in "
+            f"line, which takes about {wait_s:.1f} s: call again in {retry_s:.1f} s, give more "
+            "time, or send fewer calls at once",
+            retry_after_s=retry_s,
+        )
 
     def _semaphore(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()

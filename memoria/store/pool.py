@@ -1,4 +1,4 @@
-"""Sessions of one database: as many at once as allowed, handed out in order.
+"""One database, as everyone in a process shares it: sessions, limits, and what is known of it.
 
 In: a driver. Out: `Session`s, each for one task.
 """
@@ -8,23 +8,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from copy import copy
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from memoria._support.once import Once
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.store.config import StoreConfig
+from memoria.store.facts import ServerFacts
 from memoria.store.faults import translate
 from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
-from memoria.store.session import Session, Transactions
+from memoria.store.session import Session
 
 
 class Store:
-    """Sessions of one database through one driver.
+    """One database through one driver: make one for a process, and share it among all scopes.
 
-    Bound to the event loop of its first session. Sessions share bookmarks, so that a read
-    sees the writes made through the same store, on a cluster too.
+    Its limits hold for all retrievers and writers on it together. Its sessions share bookmarks, so
+    that a read sees the writes made through the same store, on a cluster too. What the server is
+    gets asked once. Bound to the event loop of its first session.
 
     Parameters
     ----------
@@ -32,33 +38,60 @@ class Store:
         An open driver; it stays the caller's, who closes it.
     database
         Name of the database.
+    config
+        Time limits, retries, sessions and recalls at once.
+
+    Attributes
+    ----------
+    facts
+        What is known of the server; `memoria.graph.server.server_facts` asks.
+    line
+        The recalls that have begun: those at work, and as many that are embedding their questions.
+        The other calls wait in line for this.
+    recalls
+        The recalls at work.
+
+    Raises
+    ------
+    ConfigError
+        The driver's pool has fewer connections than ``config.max_sessions``.
     """
 
     def __init__(
-        self, driver: neo4j.AsyncDriver, *, database: str, config: StoreConfig | None = None
+        self,
+        driver: neo4j.AsyncDriver,
+        *,
+        database: str = "neo4j",
+        config: StoreConfig | None = None,
     ) -> None:
         self.driver = driver
         self.database = database
         self.config = config or StoreConfig()
+        _check_pool(driver, self.config)
+        self.facts = Once[ServerFacts]()
+        self.line = Limiter(2 * self.config.max_recalls, of="recall")
+        self.recalls = Limiter(self.config.max_recalls, of="recall")
+        self._sessions = Limiter(self.config.max_sessions, of="session")
         self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
-        self._turns = Limiter(
-            self.config.max_sessions,
-            of="session",
-            advice="raise max_sessions (and the driver's pool)",
-        )
+
+    def patient(self, seconds: float) -> Self:
+        """Return this store with at least so much time for each query.
+
+        Driver, bookmarks, limits and what is known of the server are the same objects.
+        """
+        patient = copy(self)
+        limit_s = max(self.config.query_timeout_s, seconds)
+        patient.config = replace(self.config, query_timeout_s=limit_s)
+        return patient
 
     @property
     def sessions_in_use(self) -> int:
         """How many sessions are open."""
-        return self._turns.taken
+        return self._sessions.taken
 
     @asynccontextmanager
     async def session(
-        self,
-        mode: Literal["read", "write"] = "read",
-        *,
-        until: float | None = None,
-        transactions: Transactions = "auto",
+        self, mode: Literal["read", "write"] = "read", *, until: float | None = None
     ) -> AsyncIterator[Session]:
         """Open a session for the current task.
 
@@ -70,21 +103,27 @@ class Store:
         Raises
         ------
         OverloadedError
-            Its turn did not come in time. Callers wait in the order they came, here and not in
-            the driver, whose waiters have no order.
+            The line for sessions is too long, or the turn did not come in time. Callers wait in the
+            order they came, here and not in the driver, whose waiters have no order.
         ClosedError
             The store belongs to another event loop.
         """
-        async with self._turns.turn(until), self._driver_session(mode) as driver_session:
-            yield Session(driver_session, self.config, until, transactions)
+        async with self._sessions.turn(until), self._driver_session(mode) as driver_session:
+            yield Session(driver_session, self.config, until)
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
     ) -> list[neo4j.Record]:
         """Run one query in a session of its own; see `Session.run`."""
-        mode: Literal["read", "write"] = "read" if query.mode == "read" else "write"
-        async with self.session(mode, until=until) as session:
+        async with self.session(_mode(query), until=until) as session:
             return await session.run(query, parameters)
+
+    async def explain(
+        self, query: Query, parameters: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        """Ask how the server would run a query; see `Session.explain`."""
+        async with self.session(_mode(query)) as session:
+            return await session.explain(query, parameters)
 
     @asynccontextmanager
     async def _driver_session(
@@ -106,6 +145,56 @@ class Store:
             raise
         finally:
             await _close(session)
+
+
+StoreOrDriver = Store | neo4j.AsyncDriver
+
+
+def store_of(source: StoreOrDriver, database: str | None = None) -> Store:
+    """Return a store as it is, and make one on a caller's own driver.
+
+    Parameters
+    ----------
+    database
+        Name of the database; None for the store's own, and for ``neo4j`` on a driver.
+
+    Raises
+    ------
+    ConfigError
+        The store is on another database, or the driver's pool is smaller than its limits.
+    InvalidInputError
+        It is neither a store nor an async driver.
+    """
+    if isinstance(source, Store):
+        if database not in (None, source.database):
+            raise ConfigError(
+                f"the store is on the database {source.database!r}, not {database!r}: "
+                "make another store for that one"
+            )
+        return source
+    if not isinstance(source, neo4j.AsyncDriver):
+        raise InvalidInputError(
+            f"a Store or a neo4j.AsyncDriver is needed, got a {type(source).__name__}: "
+            "make a driver with neo4j.AsyncGraphDatabase.driver, or use memoria.connect",
+            field="store",
+        )
+    return Store(source, database=database or "neo4j")
+
+
+def _mode(query: Query) -> Literal["read", "write"]:
+    return "read" if query.mode == "read" else "write"
+
+
+def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
+    """Refuse more sessions than connections: the driver's waiters have no order."""
+    pool = getattr(getattr(driver, "_pool", None), "pool_config", None)
+    size = getattr(pool, "max_connection_pool_size", None)  # not public: the driver may change it
+    if isinstance(size, int) and 0 < size < config.max_sessions:
+        raise ConfigError(
+            f"max_sessions is {config.max_sessions}, but the driver's pool has {size} connections: "
+            f"give the Store StoreConfig(max_sessions={size}), or the driver a "
+            f"max_connection_pool_size of {config.max_sessions}"
+        )
 
 
 async def _close(session: neo4j.AsyncSession) -> None:

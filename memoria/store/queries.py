@@ -14,7 +14,7 @@ from typing import Literal, LiteralString, cast
 
 from memoria.errors import ConfigError
 
-_HEADER = re.compile(r"// (name|mode|params|returns): ?(.*)")
+_HEADER = re.compile(r"// (name|mode|params|returns|needs): ?(.*)")
 _PARAM = re.compile(r"\$p\.([a-z_]+)")
 _BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a label that varies, not a parameter
 
@@ -33,6 +33,9 @@ class Query:
         Keys of the one parameter map ``$p``.
     returns
         Names of the columns.
+    needs
+        What the server must have: ``2026`` for Neo4j 2026 or later, ``search`` for a vector index
+        that filters by scope, "" for nothing special.
     text
         The Cypher, without its header.
     """
@@ -42,6 +45,7 @@ class Query:
     params: frozenset[str]
     returns: tuple[str, ...]
     text: LiteralString
+    needs: Literal["", "2026", "search"] = ""
 
 
 def root() -> Path:
@@ -74,8 +78,11 @@ def parse(text: str, name: str) -> Query:
     for line in lines:
         if match := _HEADER.fullmatch(line):
             head[match[1]] = match[2].strip()
+    needs = head.pop("needs", "")
     if set(head) != {"name", "mode", "params", "returns"} or head["name"] != name:
         raise ConfigError(f"{name}: its header must state its own name, mode, params and returns")
+    if needs not in ("", "2026", "search"):
+        raise ConfigError(f"{name}: unknown need {needs}")
     if head["mode"] not in ("read", "write", "schema"):
         raise ConfigError(f"{name}: unknown mode {head['mode']}")
     cypher = "\n".join(body).strip()
@@ -88,6 +95,7 @@ def parse(text: str, name: str) -> Query:
         params=declared,
         returns=_names(head["returns"]),
         text=cast(LiteralString, cypher),  # type: ignore[redundant-cast]  # some checkers need it
+        needs=cast(Literal["", "2026", "search"], needs),
     )
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import neo4j
 import tenacity
 from neo4j import exceptions as driver_errors
 
-from memoria.errors import DeadlineError, InvalidInputError, UnavailableError
+from memoria.errors import DeadlineError, InvalidInputError, QueryError, UnavailableError
 from memoria.store.config import StoreConfig
 from memoria.store.faults import translate
 from memoria.store.queries import Query
@@ -23,7 +24,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-Transactions = Literal["auto", "managed"]
+# Sends a statement within a session, and reads what comes back.
+_Send = Callable[[Query, neo4j.Query, Mapping[str, Any]], Coroutine[Any, Any, T]]
 
 # What the driver raises while it packs parameters; nothing has been sent then.
 _PACKING_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
@@ -40,18 +42,17 @@ class Session:
         session: neo4j.AsyncSession,
         config: StoreConfig,
         until: float | None,
-        transactions: Transactions,
     ) -> None:
         self._session = session
         self._config = config
         self._until = until
-        self._transactions = transactions
 
     async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
         """Run ``query`` with ``parameters`` as its map ``$p``, and fetch all records.
 
-        One round trip (``managed``: three). Passing faults are retried, with growing waits,
-        while there is time; every query of ours may be repeated without harm.
+        One round trip; three with ``StoreConfig.transactions="managed"``. Passing faults are
+        retried, with growing waits, while there is time; every query of ours may be repeated
+        without harm.
 
         Raises
         ------
@@ -60,11 +61,35 @@ class Session:
         """
         until = asyncio.get_running_loop().time() + self._time_left(query)
         try:
-            return await self._try(query, parameters)
+            return await self._try(query, parameters, self._records)
         except UnavailableError as exc:
             failed = exc
         left_s = until - asyncio.get_running_loop().time()
         return await self._retry(query, parameters, failed, left_s)
+
+    async def explain(
+        self, query: Query, parameters: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        """Ask for the plan that the server would run a query by; the query is not run.
+
+        Parameters
+        ----------
+        parameters
+            Of the query; the plan hardly ever depends on them, so they may be left out.
+
+        Returns
+        -------
+        Mapping
+            The plan as the driver gives it: ``operatorType``, ``args``, ``children``.
+
+        Raises
+        ------
+        MemoriaError
+            The server can't plan it.
+        """
+        text = " ".join(("EXPLAIN", query.text))
+        explained = replace(query, text=text)
+        return await self._try(explained, parameters or {}, self._plan)
 
     async def _retry(
         self, query: Query, parameters: Mapping[str, Any], failed: UnavailableError, left_s: float
@@ -83,17 +108,17 @@ class Session:
             with attempt:
                 if attempt.retry_state.attempt_number == 1:
                     raise failed  # the first of them all, so that it counts
-                return await self._try(query, parameters)
+                return await self._try(query, parameters, self._records)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    async def _try(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+    async def _try(self, query: Query, parameters: Mapping[str, Any], send: _Send[T]) -> T:
         """One attempt, bounded on both sides: the server may be silent, the client gone."""
         timeout_s = self._time_left(query)
         statement = neo4j.Query(
             query.text, metadata={"app": "memoria", "query": query.name}, timeout=timeout_s
         )
         try:
-            return await _within(timeout_s, self._send(statement, parameters))
+            return await _within(timeout_s, send(query, statement, parameters))
         except asyncio.CancelledError:
             self._session.cancel()
             raise
@@ -110,23 +135,34 @@ class Session:
                 f"{query.name}: a parameter can't be sent ({type(exc).__name__})", query=query.name
             ) from exc
 
-    async def _send(
-        self, statement: neo4j.Query, parameters: Mapping[str, Any]
+    async def _plan(
+        self, query: Query, statement: neo4j.Query, parameters: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        result = await self._session.run(statement, p=dict(parameters))
+        plan: Mapping[str, Any] | None = (await result.consume()).plan
+        if plan is None:
+            raise QueryError(f"{query.name}: the server returned no plan", query=query.name)
+        return plan
+
+    async def _records(
+        self, query: Query, statement: neo4j.Query, parameters: Mapping[str, Any]
     ) -> list[neo4j.Record]:
-        if self._transactions == "managed":
-            return await self._managed(statement, parameters)
+        if self._config.transactions == "managed":
+            return await self._managed(query, statement, parameters)
         result = await self._session.run(statement, p=dict(parameters))
         return [record async for record in result]
 
     async def _managed(
-        self, statement: neo4j.Query, parameters: Mapping[str, Any]
+        self, query: Query, statement: neo4j.Query, parameters: Mapping[str, Any]
     ) -> list[neo4j.Record]:
         @neo4j.unit_of_work(metadata=statement.metadata, timeout=statement.timeout)
         async def work(transaction: neo4j.AsyncManagedTransaction) -> list[neo4j.Record]:
             result = await transaction.run(statement.text, p=dict(parameters))
             return [record async for record in result]
 
-        return await self._session.execute_read(work)
+        if query.mode == "read":
+            return await self._session.execute_read(work)
+        return await self._session.execute_write(work)
 
     def _time_left(self, query: Query) -> float:
         """Time that one query may take; seconds, > 0."""

@@ -49,9 +49,6 @@ class ExploreConfig:
     seeds_per_session
         Explorations that share a session and its level queries; None: 1 when streaming
         explorations, all in ``recall``.
-    transactions
-        ``auto``: auto-commit reads with memoria's own retry, one round trip a query.
-        ``managed``: the driver's ``execute_read`` with its retry policy, three round trips.
     round_trips
         ``level``: a query a level. ``single``: one for all levels, for a database far away; the
         same result, but a deadline that ends it leaves nothing but the seeds. Neo4j 5 can't, and is
@@ -65,7 +62,6 @@ class ExploreConfig:
     max_branches: int = 3
     max_weight: float = 1.0
     seeds_per_session: int | None = None
-    transactions: Literal["auto", "managed"] = "auto"
     round_trips: Literal["level", "single"] = "level"
 
     def __post_init__(self) -> None:
@@ -80,5 +76,4 @@ class ExploreConfig:
         check.positive("max_weight")
         if self.seeds_per_session is not None:
             check.whole("seeds_per_session", 1, 1_000)
-        check.one_of("transactions", ("auto", "managed"))
         check.one_of("round_trips", ("level", "single"))

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from tests.agreement import assert_agreement, explore_with_engine, gather_limited, remove, write
 from tests.reference import explore
@@ -64,14 +66,10 @@ async def disagreement(
     round_trips: RoundTrips = "level",
 ) -> str | None:
     """What the engine and the oracle do not agree on, or None."""
-    config = replace(
-        question.config,
-        seeds_per_session=seeds_per_session,
-        transactions=transactions,
-        round_trips=round_trips,
-    )
+    config = replace(question.config, seeds_per_session=seeds_per_session, round_trips=round_trips)
+    store = Store(driver, config=StoreConfig(transactions=transactions))
     found = await explore_with_engine(
-        driver, prefix + SCOPE, question.seeds, question.query_tags, config
+        store, prefix + SCOPE, question.seeds, question.query_tags, config
     )
     assert sorted(found) == sorted(seed_id for seed_id, _ in question.seeds)
     for seed_id, score in question.seeds:

@@ -18,7 +18,7 @@ from memoria.doctor import FIXES, Examination, ExamineConfig, Finding, examine, 
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import ConfigError, DeadlineError, InvalidInputError, UnavailableError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import probe
+from memoria.graph.server import AbsentEmbedder, probe
 from memoria.graph.vocabulary import scope_key
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
@@ -426,7 +426,7 @@ class TestWholeDatabase:
     @pytest.fixture
     async def empty(self, bare: Store) -> Store:
         """Set up, and empty."""
-        await apply_schema(bare, dimensions=self.SIZE, embedder="test")
+        await apply_schema(bare, embedder=AbsentEmbedder(name="test", dimensions=self.SIZE))
         return bare
 
     async def test_no_schema_at_all_says_how_to_make_one(self, bare: Store) -> None:
@@ -517,7 +517,7 @@ class TestWholeDatabase:
         (dropped,) = await fix(empty, ["indexes.memory_embedding"])
         init = f"memoria init --embedder=none --dimensions={self.SIZE}"
         assert (dropped.changed, dropped.done) == (1, f"dropped; now run {init}")
-        await apply_schema(empty, dimensions=self.SIZE, embedder=None)
+        await apply_schema(empty, dimensions=self.SIZE)
         assert (await look(empty)).severity == "note"
 
     async def test_an_index_in_place_of_the_constraint_is_an_error(self, empty: Store) -> None:
@@ -530,7 +530,7 @@ class TestWholeDatabase:
         assert finding.remedy.endswith(f"memoria init --embedder=none --dimensions={self.SIZE}")
         assert finding.command == "memoria doctor --fix=indexes.memory_scope_id"
         assert (await fix(empty, ["indexes.memory_scope_id"]))[0].changed == 1
-        await apply_schema(empty, dimensions=self.SIZE, embedder=None)
+        await apply_schema(empty, dimensions=self.SIZE)
         assert (await look(empty)).severity == "note"
 
     async def test_a_name_taken_by_another_index_is_an_error(self, empty: Store) -> None:
@@ -563,7 +563,7 @@ class TestWholeDatabase:
         assert by_check(found)["indexes.embedder"].severity == "ok"
 
     async def test_without_an_embedder_missing_vectors_are_a_note(self, bare: Store) -> None:
-        await apply_schema(bare, dimensions=self.SIZE, embedder=None)
+        await apply_schema(bare, dimensions=self.SIZE)
         await GraphWriter(bare, scope="s").write([Memory(id="a", kind="Event", text="t")])
         finding = by_check(await look(bare))["memories.no_embedding"]
         assert (finding.severity, finding.count) == ("note", 1)

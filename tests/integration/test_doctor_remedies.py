@@ -18,7 +18,7 @@ import typer
 
 from memoria import cli
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import probe
+from memoria.graph.server import AbsentEmbedder, probe
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
@@ -117,7 +117,7 @@ async def test_remedies_run_to_the_end_leave_the_doctor_content(
 ) -> None:
     name = scope or "anywhere"
     await wipe(place.store)
-    await apply_schema(place.store, dimensions=384, embedder=MINILM)
+    await apply_schema(place.store, embedder=AbsentEmbedder(name=MINILM, dimensions=384))
     await write_healthy(place.store, name, ["a", "b", "c"])
     writer = GraphWriter(place.store, scope=name)
     await writer.write([Memory(id="d", kind="Event", text="Rain in Lund.", tags=["x"])])
@@ -161,7 +161,7 @@ async def test_on_the_planted_database_every_finding_has_its_remedy_and_its_comm
     place: Place,
 ) -> None:
     await wipe(place.store)
-    await apply_schema(place.store, dimensions=384, embedder=BGE)
+    await apply_schema(place.store, embedder=AbsentEmbedder(name=BGE, dimensions=384))
     await plant(place.store, "planted")
     for change in ("REMOVE m.id", "REMOVE m.scope", "SET m.scope = 5"):
         bare = Memory(id=f"x {change}", kind="Event", text="t")
@@ -206,7 +206,11 @@ async def test_an_embedder_of_ones_own_is_not_asked_of_the_command_line(
     place: Place, recorded: str | None
 ) -> None:
     await wipe(place.store)
-    await apply_schema(place.store, dimensions=3, embedder=recorded)
+    await apply_schema(
+        place.store,
+        embedder=None if recorded is None else AbsentEmbedder(name=recorded, dimensions=3),
+        dimensions=3,
+    )
     await GraphWriter(place.store, scope="-s").write([Memory(id="a", kind="Event", text="t")])
     facts = await place.doctor("--embedder", BGE)
     checks = {found["check"]: found for found in facts["findings"]}

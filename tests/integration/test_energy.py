@@ -11,6 +11,8 @@ import neo4j
 import pytest
 
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 from tests.agreement import assert_agreement, explore_with_engine, remove, write
@@ -42,11 +44,11 @@ async def test_engine_finds_the_paths_worked_out_by_hand(
 ) -> None:
     found = (
         await explore_with_engine(
-            driver,
+            Store(driver, config=StoreConfig(transactions=transactions)),
             prefixes[case.name] + HERE,
             [(case.seed_id, case.score)],
             case.query_tags,
-            replace(case.config, transactions=transactions, round_trips=round_trips),
+            replace(case.config, round_trips=round_trips),
         )
     )[case.seed_id]
     assert found.status == case.status

@@ -12,6 +12,7 @@ from typing import Any, cast
 import neo4j
 import pytest
 
+from memoria._support.stream import Stream
 from memoria.config import RetrieverConfig
 from memoria.connection import connect
 from memoria.errors import (
@@ -32,7 +33,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver, translate
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, load, parse
-from memoria.types import Seed
+from memoria.types import Exploration, Seed
 
 SECRET = "the cat is called Wednesday"
 PASSWORD = "not-the-password-Thursday"
@@ -85,6 +86,11 @@ async def test_server_that_is_down_is_unavailable_within_two_seconds(nobody_list
     assert min(took_s) < 2
 
 
+async def _read_into(found: list[Exploration], stream: Stream[Exploration, None]) -> None:
+    async for each in stream:
+        found.append(each)  # noqa: PERF401  # what came before the error counts
+
+
 async def test_server_that_is_down_fails_each_call_alike(nobody_listens: str) -> None:
     async with open_driver(
         Target(uri=nobody_listens, auth=None, database="neo4j"), StoreConfig()
@@ -93,9 +99,12 @@ async def test_server_that_is_down_fails_each_call_alike(nobody_listens: str) ->
         for call in (retriever.find_seeds("a question"), retriever.recall("a question")):
             with pytest.raises(UnavailableError):
                 await call
-        (found,) = [item async for item in retriever.explore_seeds([Seed(id="a", score=1.0)])]
-        assert found.status == "failed"
-        assert isinstance(found.error, UnavailableError)
+        seeds = [Seed(id="a", score=1.0), Seed(id="b", score=0.5)]
+        found: list[Exploration] = []
+        with pytest.raises(UnavailableError):
+            await _read_into(found, retriever.explore_seeds(seeds))
+        assert [each.status for each in found] == ["failed"] * 2, "delivered before the error"
+        assert all(isinstance(each.error, UnavailableError) for each in found)
         with pytest.raises(UnavailableError):
             await anext(retriever.stream_paths([Seed(id="a", score=1.0)]))
 
@@ -111,6 +120,10 @@ async def test_wrong_password_is_an_auth_error_and_not_retried(
     assert not caplog.records, "no retry was logged"
     assert not caught.value.retryable
     assert PASSWORD not in str(caught.value)
+    async with open_driver(Target(uri=target.uri, auth=("nobody", PASSWORD))) as driver:
+        retriever = GraphRetriever(driver, scope="s")
+        with pytest.raises(AuthError, match="check user and password"):
+            await _read_into([], retriever.explore_seeds([Seed(id="a", score=1.0)]))
 
 
 async def test_too_many_wrong_passwords_are_told_from_a_wrong_one(
@@ -268,9 +281,10 @@ async def test_servers_own_time_limit_is_a_deadline_too(store: Store) -> None:
 
 @pytest.mark.parametrize("transactions", ["auto", "managed"])
 async def test_deadline_holds_in_both_transaction_modes(store: Store, transactions: Any) -> None:
+    own = Store(store.driver, config=StoreConfig(transactions=transactions))
     loop = asyncio.get_running_loop()
     start = loop.time()
-    async with store.session(until=start + 0.3, transactions=transactions) as session:
+    async with own.session(until=start + 0.3) as session:
         with pytest.raises(DeadlineError):
             await session.run(query(SLOW), {})
     assert loop.time() - start < SOON_S

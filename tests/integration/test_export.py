@@ -30,6 +30,7 @@ from memoria.errors import ScopeError, UnavailableError
 from memoria.export import Skipped, export_lines
 from memoria.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
 from memoria.graph.schema import apply_schema
+from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.jsonl import parse_line
@@ -283,7 +284,7 @@ async def test_memories_of_all_planes_come_once_also_while_the_server_is_new(sco
         target = Target(uri=server.uri, auth=server.auth, database="neo4j")
         async with open_driver(target, StoreConfig()) as driver:
             store = Store(driver, database="neo4j")
-            await apply_schema(store, dimensions=DIMENSIONS, embedder=EMBEDDER)
+            await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
             for name in PAGED:
                 assert await ids_in_pages_of_one(store, name, scope) == []
             memories = [Memory(id=id_, kind="Event", text="x") for id_ in PLANES]

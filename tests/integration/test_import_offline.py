@@ -19,7 +19,7 @@ from memoria._support.home import default_home
 from memoria._support.jars import resolve_jars
 from memoria.errors import DimensionError, InvalidInputError, LocalServerError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import check_schema
+from memoria.graph.server import AbsentEmbedder, check_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, GraphWriter, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row
@@ -110,7 +110,7 @@ async def test_imported_graph_is_the_one_a_writer_writes(local: LocalNeo4j, tmp_
     async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
         imported = await contents(driver)
         store = Store(driver, database="neo4j")
-        await apply_schema(store, dimensions=3, embedder="test")
+        await apply_schema(store, embedder=AbsentEmbedder(name="test", dimensions=3))
         await check_schema(store, dimensions=3, embedder="test")
         report = await GraphWriter(store, scope=SCOPE, clock=lambda: NOW).write(MEMORIES, RELATIONS)
         assert (report.memories_created, report.relations_created) == (0, 0), "it finds all of it"

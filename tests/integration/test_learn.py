@@ -19,7 +19,7 @@ from memoria.graph.vocabulary import CO_ACTIVATED
 from memoria.ingest import GraphWriter
 from memoria.learn import MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
 from memoria.retriever import GraphRetriever
-from memoria.store import Session, Store, Transactions
+from memoria.store import Session, Store
 from memoria.store.queries import Query, load, root
 from memoria.strategies import Synapse
 from memoria.strategies.config import ExploreConfig
@@ -35,8 +35,8 @@ class LossySession(Session):
 
     lost: set[str]
 
-    async def _try(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
-        rows = await super()._try(query, parameters)
+    async def _try(self, query: Query, parameters: Mapping[str, Any], send: Any) -> Any:
+        rows = await super()._try(query, parameters, send)
         if query.mode == "write" and query.name not in self.lost:
             self.lost.add(query.name)
             raise UnavailableError("the connection was lost", query=query.name)
@@ -56,10 +56,9 @@ class LossyStore(Store):
         mode: Literal["read", "write"] = "read",
         *,
         until: float | None = None,
-        transactions: Transactions = "auto",
     ) -> AsyncIterator[Session]:
-        async with super().session(mode, until=until, transactions=transactions) as inner:
-            lossy = LossySession(inner._session, self.config, until, transactions)
+        async with super().session(mode, until=until) as inner:
+            lossy = LossySession(inner._session, self.config, until)
             lossy.lost = self.lost
             yield lossy
 

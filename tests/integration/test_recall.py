@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import neo4j
@@ -88,9 +87,6 @@ async def test_settings_of_another_stage_are_refused(linked: GraphRetriever) -> 
         linked.recall_stream("link", config=explore, deadline_s=1.0)
     with pytest.raises(InvalidInputError, match="ExploreConfig"):
         linked.explore_seeds(SEEDS, config=whole)
-    other_store = replace(linked.config, store=StoreConfig(query_timeout_s=1.0))
-    with pytest.raises(InvalidInputError, match="store"):
-        await linked.recall("link", config=other_store)
 
 
 @pytest.mark.parametrize("seeds", [None, 5, "a", ["a"], Seed(id="a", score=1.0)])
@@ -488,17 +484,16 @@ async def test_recalls_take_turns_and_all_find_what_one_alone_finds(
         embedding -= 1
         return [AXIS for _ in texts]
 
+    store = Busy(driver, config=StoreConfig(max_recalls=3))
     busy = GraphRetriever(
-        driver,
+        store,
         scope=linked.scope,
-        config=RetrieverConfig(store=StoreConfig(max_recalls=3)),
         embedder=CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER),
     )
-    busy.store = store = Busy(driver, database="neo4j")
     alone = await busy.recall("link")
     recalls = await asyncio.gather(*(busy.recall("link", deadline_s=60) for _ in range(10)))
     assert store.most == 3
-    assert most_embedding == 10  # before their turn
+    assert 3 < most_embedding <= 6  # while as many others are at work
     assert {recall.context.text for recall in recalls} == {alone.context.text}
     waited = sorted(recall.trace.timings_s["wait"] for recall in recalls)
     assert waited[-1] > 0.15 > waited[0]  # three others, one after the other, each at least 0.05
@@ -507,10 +502,7 @@ async def test_recalls_take_turns_and_all_find_what_one_alone_finds(
 @pytest.fixture
 def one_at_a_time(driver: neo4j.AsyncDriver, linked: GraphRetriever) -> GraphRetriever:
     """A retriever with one turn, whose search takes a while."""
-    config = RetrieverConfig(store=StoreConfig(max_recalls=1))
-    busy = GraphRetriever(driver, scope=linked.scope, config=config)
-    busy.store = Busy(driver, database="neo4j")
-    return busy
+    return GraphRetriever(Busy(driver, config=StoreConfig(max_recalls=1)), scope=linked.scope)
 
 
 async def test_a_recall_whose_turn_does_not_come_in_time_says_what_to_do(
@@ -519,7 +511,7 @@ async def test_a_recall_whose_turn_does_not_come_in_time_says_what_to_do(
     await one_at_a_time.server_facts()
     first = asyncio.create_task(one_at_a_time.recall("link", deadline_s=60))
     await asyncio.sleep(0)
-    with pytest.raises(OverloadedError, match="1 are at work: raise max_recalls"):
+    with pytest.raises(OverloadedError, match=r"1 are at work.*call again in \d"):
         await one_at_a_time.recall("link", deadline_s=0.02)
     assert (await first).seeds.seeds
 

@@ -13,6 +13,7 @@ import pytest
 from memoria.config import RetrieverConfig
 from memoria.errors import UnavailableError
 from memoria.graph.schema import apply_schema
+from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.retriever import GraphRetriever
@@ -37,7 +38,7 @@ async def retriever(server: EphemeralNeo4j) -> AsyncIterator[GraphRetriever]:
     """A retriever on a binary tree of memories, whose paths end at many levels."""
     target = Target(uri=server.uri, auth=server.auth, database="neo4j")
     async with open_driver(target, StoreConfig()) as driver:
-        await apply_schema(Store(driver, database="neo4j"), dimensions=384, embedder="test")
+        await apply_schema(Store(driver), embedder=AbsentEmbedder(name="test", dimensions=384))
         async with driver.session(database="neo4j") as session:
             result = await session.run(
                 "UNWIND range(0, $last) AS i "

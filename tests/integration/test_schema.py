@@ -14,8 +14,8 @@ import pytest
 from memoria._support.checks import MAX_DIMENSIONS
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, QueryError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import ServerFacts, check_schema, check_vectors_fit, probe
-from memoria.store import Store, Target
+from memoria.graph.server import AbsentEmbedder, check_schema, check_vectors_fit, probe
+from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root
 
 NAMES = ("memory_scope_id", "memoria_meta_key", "memory_text", "memory_embedding")
@@ -38,7 +38,7 @@ async def restored(store: Store, driver: neo4j.AsyncDriver) -> AsyncIterator[Non
         await driver.execute_query("DROP INDEX memory_text")
     for name in KIND_INDEXES:
         await driver.execute_query(f"DROP INDEX {name} IF EXISTS")
-    await apply_schema(store, dimensions=384, embedder="test")
+    await apply_schema(store, embedder=named("test", 384))
 
 
 def statements(name: str) -> list[str]:
@@ -47,6 +47,10 @@ def statements(name: str) -> list[str]:
     text = "\n".join(line for line in lines if not line.startswith("//"))
     assert text.rstrip().endswith(";")
     return [part.strip() for part in text.split(";") if part.strip()]
+
+
+def named(name: str, dimensions: int) -> AbsentEmbedder:
+    return AbsentEmbedder(name=name, dimensions=dimensions)
 
 
 def fitting_file(facts: ServerFacts) -> str:
@@ -64,7 +68,7 @@ async def test_probe_tells_version_dialect_dimensions_embedder_and_states(store:
 
 
 async def test_applying_twice_creates_nothing(store: Store) -> None:
-    report = await apply_schema(store, dimensions=384, embedder="test")
+    report = await apply_schema(store, embedder=named("test", 384))
     assert report.created == ()
     assert set(report.existing) == set(NAMES)
 
@@ -72,7 +76,7 @@ async def test_applying_twice_creates_nothing(store: Store) -> None:
 async def test_other_dimensions_are_refused_and_both_are_named(store: Store) -> None:
     before = await probe(store)
     for refused in (
-        apply_schema(store, dimensions=128, embedder="test"),
+        apply_schema(store, embedder=named("test", 128)),
         check_schema(store, dimensions=128, embedder="test"),
     ):
         with pytest.raises(DimensionError, match=r"128.*384"):
@@ -83,7 +87,7 @@ async def test_other_dimensions_are_refused_and_both_are_named(store: Store) -> 
 async def test_another_embedder_is_refused_and_both_are_named(store: Store) -> None:
     before = await probe(store)
     for refused in (
-        apply_schema(store, dimensions=384, embedder="other"),
+        apply_schema(store, embedder=named("other", 384)),
         check_schema(store, dimensions=384, embedder="other"),
     ):
         with pytest.raises(DimensionError, match=r"'other'.*'test'"):
@@ -92,20 +96,20 @@ async def test_another_embedder_is_refused_and_both_are_named(store: Store) -> N
 
 
 async def test_no_embedder_fits_any_and_keeps_the_one_recorded(store: Store) -> None:
-    report = await apply_schema(store, dimensions=384, embedder=None)
+    report = await apply_schema(store, dimensions=384)
     assert report.facts.embedder == "test"
     assert (await check_schema(store)).embedder == "test"
 
 
 @pytest.mark.parametrize("dimensions", [0, -1, MAX_DIMENSIONS + 1, True, 3.0, "384"])
 async def test_impossible_dimensions_are_refused(store: Store, dimensions: int) -> None:
-    with pytest.raises(ConfigError, match="dimensions must be in"):
-        await apply_schema(store, dimensions=dimensions, embedder=None)
+    with pytest.raises(ConfigError, match="dimensions must be"):
+        await apply_schema(store, dimensions=dimensions)
 
 
 async def test_no_time_is_refused(store: Store) -> None:
     with pytest.raises(ConfigError, match="timeout_s"):
-        await apply_schema(store, dimensions=384, embedder=None, timeout_s=0)
+        await apply_schema(store, dimensions=384, timeout_s=0)
 
 
 def test_unknown_sides_always_fit() -> None:
@@ -125,7 +129,7 @@ async def test_a_missing_index_is_named_then_made(store: Store, driver: neo4j.As
     await driver.execute_query("DROP INDEX memory_text")
     with pytest.raises(IndexNotReadyError, match="memory_text is MISSING"):
         await check_schema(store, dimensions=384, embedder="test")
-    report = await apply_schema(store, dimensions=384, embedder="test")
+    report = await apply_schema(store, embedder=named("test", 384))
     assert report.created == ("memory_text",)
     assert report.facts.indexes["memory_text"] == "ONLINE"
 
@@ -137,7 +141,7 @@ async def test_an_index_name_taken_by_something_else_is_an_error(
     await driver.execute_query("DROP INDEX memory_text")
     await driver.execute_query("CREATE FULLTEXT INDEX memory_text FOR (n:Other) ON EACH [n.text]")
     with pytest.raises(IndexNotReadyError, match=r"memory_text is OTHER.*drop"):
-        await apply_schema(store, dimensions=384, embedder="test")
+        await apply_schema(store, embedder=named("test", 384))
 
 
 @pytest.mark.usefixtures("restored")
@@ -157,7 +161,7 @@ async def test_several_set_ups_at_once_all_succeed(store: Store, driver: neo4j.A
     await driver.execute_query("DROP INDEX memory_text")
     await driver.execute_query("DROP CONSTRAINT memoria_meta_key")
     reports = await asyncio.gather(
-        *(apply_schema(store, dimensions=384, embedder="test") for _ in range(6))
+        *(apply_schema(store, embedder=named("test", 384)) for _ in range(6))
     )
     assert all(report.facts.indexes["memory_text"] == "ONLINE" for report in reports)
 
@@ -194,7 +198,7 @@ async def test_the_kind_indexes_are_optional_and_named_as_the_source_prints_them
     store: Store, driver: neo4j.AsyncDriver
 ) -> None:
     assert not KIND_INDEXES.keys() & (await probe(store)).indexes.keys()
-    report = await apply_schema(store, dimensions=384, embedder="test", kinds=True)
+    report = await apply_schema(store, embedder=named("test", 384), kinds=True)
     assert report.created == tuple(KIND_INDEXES)
     records, _, _ = await driver.execute_query(
         "SHOW INDEXES YIELD name, labelsOrTypes, properties WHERE name STARTS WITH 'idx_' "
@@ -222,7 +226,7 @@ async def test_duplicates_from_before_the_set_up_are_an_error(
     await driver.execute_query(make, scope=scope)
     try:
         with pytest.raises(QueryError, match=r"schema.*\.1: "):
-            await apply_schema(store, dimensions=384, embedder="test")
+            await apply_schema(store, embedder=named("test", 384))
     finally:
         await driver.execute_query("MATCH (m:Memory {scope: $scope}) DELETE m", scope=scope)
 

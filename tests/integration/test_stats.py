@@ -156,7 +156,7 @@ async def test_empty_scope_counts_nothing_and_no_scope_is_an_error(
 
 
 def test_every_query_is_explained_here() -> None:
-    queries = [load(f"stats.{file.stem}") for file in (root() / "stats").glob("*.cypher")]
+    queries = [load(f"graph.{file.stem}") for file in (root() / "graph").glob("stats_*.cypher")]
     assert {query.name: query.params for query in queries} == {
         name: set(parameters) for name, parameters in PARAMETERS.items()
     }

@@ -12,6 +12,8 @@ import pytest
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, QueryError
 from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.store.queries import parse
 from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, Step, Strategy, Synapse
 from memoria.strategies.anchor import AnchorSpreading
@@ -120,8 +122,10 @@ async def test_no_strategy_writes(
         return [record.data() for record in records]
 
     before = await contents()
-    config = ExploreConfig(strategy=strategy, transactions=transactions)
-    found = [each async for each in web.explore_seeds(SEEDS, config=config)]
+    store = Store(driver, config=StoreConfig(transactions=transactions))
+    reader = GraphRetriever(store, scope=web.scope)
+    config = ExploreConfig(strategy=strategy)
+    found = [each async for each in reader.explore_seeds(SEEDS, config=config)]
     assert all(each.status == "complete" for each in found)
     assert all(any(path.hops for path in each.paths) for each in found)
     assert all(bool(each.activations) is strategy.together for each in found)

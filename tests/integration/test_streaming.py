@@ -64,9 +64,8 @@ class HeldStore(Store):
         mode: Literal["read", "write"] = "read",
         *,
         until: float | None = None,
-        transactions: Literal["auto", "managed"] = "auto",
     ) -> AsyncIterator[Session]:
-        async with super().session(mode, until=until, transactions=transactions) as session:
+        async with super().session(mode, until=until) as session:
             yield _HeldSession(session, self, until)
 
 

@@ -49,7 +49,7 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (ExploreConfig, "max_branches", [1, 100], [0, 101]),
     (ExploreConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),
     (ExploreConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
-    (ExploreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
+    (StoreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
     (ExploreConfig, "round_trips", ["level", "single"], ["Single", None, 1]),
     (ContextConfig, "order", ["relevance", "time"], ["Time", None, 1]),
     (ContextConfig, "format", ["text", "markdown", "json"], ["md", None, 1]),
@@ -120,7 +120,7 @@ def test_defaults_are_those_of_the_design() -> None:
     explore = ExploreConfig()
     assert (explore.max_depth, explore.min_activation) == (5, 0.005)
     assert (explore.tag_sim_floor, explore.max_branches, explore.max_weight) == (0.15, 3, 1.0)
-    assert (explore.seeds_per_session, explore.transactions) == (None, "auto")
+    assert (explore.seeds_per_session, StoreConfig().transactions) == (None, "auto")
     assert explore.round_trips == "level"
     seeds = SeedConfig()
     assert (seeds.max_seeds, seeds.fusion, seeds.rrf_k, seeds.alpha) == (5, "rrf", 60, 0.5)

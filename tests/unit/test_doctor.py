@@ -21,8 +21,8 @@ from memoria.doctor.fixes import in_scope
 from memoria.doctor.graph import histogram
 from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
 from memoria.doctor.subject import INDEXES, Subject
-from memoria.graph.server import ServerFacts
 from memoria.store import Store
+from memoria.store.facts import ServerFacts
 from memoria.store.queries import load, root
 from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed

@@ -1,0 +1,87 @@
+"""One answer for all who ask at the same time, kept for those who ask later.
+
+In: a coroutine that finds the answer. Out: the answer. Touches nothing by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from memoria.errors import ClosedError, DeadlineError
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """The answer to one question: asked once at a time, and kept if it will still be right later.
+
+    A failure is raised to all who wait for it, and is not kept: the next caller asks again.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[T] = []  # at most one; a list, because None may be an answer
+        self._asking: asyncio.Task[T] | None = None
+        self._waiting = 0
+
+    def put(self, answer: T) -> None:
+        """Keep an answer that came about in another way."""
+        self._kept = [answer]
+
+    async def get(
+        self,
+        ask: Callable[[], Coroutine[Any, Any, T]],
+        *,
+        keep: Callable[[T], bool],
+        until: float | None = None,
+    ) -> T:
+        """Return the kept answer, or ask: all callers of the same moment wait for one answer.
+
+        Parameters
+        ----------
+        keep
+            Says whether an answer will still be right later.
+        until
+            Time of the loop's clock until which this caller waits; seconds. The others go on
+            waiting; when the last one leaves, the question is taken back.
+
+        Raises
+        ------
+        DeadlineError
+            The answer did not come in time.
+        ClosedError
+            Another event loop is asking.
+        """
+        if self._kept:
+            return self._kept[0]
+        loop = asyncio.get_running_loop()
+        if self._asking is None or self._asking.done():
+            self._asking, self._waiting = loop.create_task(ask()), 0
+        task = self._asking
+        if task.get_loop() is not loop:
+            raise ClosedError(
+                "used from another event loop than before: make one store per event loop"
+            )
+        await self._wait(task, until)
+        if not task.done() or task.cancelled():
+            raise DeadlineError("the server did not answer in time: give more time")
+        answer = task.result()
+        if self._asking is task:
+            self._asking = None
+            if keep(answer):
+                self.put(answer)
+        return answer
+
+    async def _wait(self, task: asyncio.Task[T], until: float | None) -> None:
+        """Wait for the task; the last one to leave before its end takes it back."""
+        left_s = None if until is None else until - task.get_loop().time()
+        self._waiting += 1
+        try:
+            await asyncio.wait([task], timeout=left_s)
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not task.done():
+                self._asking = None
+                task.cancel()
+                await asyncio.wait([task])

@@ -1,0 +1,110 @@
+"""A limiter serves in order, and refuses at once whoever would wait too long."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from memoria.errors import OverloadedError
+from memoria.store.limiter import ASSUMED_S, Limiter
+
+SOON_S = 0.1
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def hold(limiter: Limiter, seconds: float, until: float | None = None) -> float:
+    """Take a turn for so long; return when it began."""
+    async with limiter.turn(until):
+        started = now()
+        await asyncio.sleep(seconds)
+        return started
+
+
+async def settle() -> None:
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def test_turns_are_given_in_the_order_of_asking() -> None:
+    limiter = Limiter(2, of="recall")
+    starts = await asyncio.gather(*(hold(limiter, 0.002) for _ in range(20)))
+    assert starts == sorted(starts)
+    assert (limiter.taken, limiter.waiting) == (0, 0)
+
+
+async def test_a_free_place_is_given_however_little_time_is_left() -> None:
+    limiter = Limiter(1, of="recall")
+    await hold(limiter, 0.0, until=now() - 1)
+
+
+async def test_before_any_turn_has_ended_a_guess_decides_how_long_the_line_may_be() -> None:
+    limiter = Limiter(2, of="recall")
+    held = [asyncio.create_task(hold(limiter, 10)) for _ in range(2)]
+    await settle()
+    each_s = ASSUMED_S / 2
+    waiting = [asyncio.create_task(hold(limiter, 0, now() + 4.5 * each_s)) for _ in range(10)]
+    await settle()
+    refused = [task for task in waiting if task.done()]
+    assert len(refused) == 6, "four fit: the fifth would wait for five times the guess"
+    for task in (*held, *waiting):
+        task.cancel()
+    await asyncio.gather(*held, *waiting, return_exceptions=True)
+    assert (limiter.taken, limiter.waiting) == (0, 0)
+
+
+async def test_who_would_wait_too_long_at_the_recent_rate_is_refused_at_once() -> None:
+    limiter = Limiter(2, of="recall")
+    await asyncio.gather(*(hold(limiter, 0.02) for _ in range(40)))  # one each 0.01 s
+    waiting = [asyncio.create_task(hold(limiter, 0.02)) for _ in range(52)]
+    await settle()
+    started = now()
+    with pytest.raises(OverloadedError, match=r"2 are at work, 50 wait in line") as caught:
+        await hold(limiter, 0, until=now() + 0.2)
+    assert now() - started < SOON_S
+    assert caught.value.retryable
+    assert caught.value.retry_after_s is not None
+    assert 0.1 < caught.value.retry_after_s < 2
+    await hold(limiter, 0, until=now() + 30)
+    await asyncio.gather(*waiting)
+
+
+async def test_the_rate_follows_when_turns_become_slower() -> None:
+    limiter = Limiter(1, of="recall")
+    await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
+    fast_s = limiter.lasting_s
+    await asyncio.gather(*(hold(limiter, 0.05) for _ in range(6)))
+    assert limiter.lasting_s > 5 * fast_s
+    waiting = [asyncio.create_task(hold(limiter, 0.05)) for _ in range(5)]
+    await settle()
+    assert limiter.wait_s() > 5 * 0.04
+    await asyncio.gather(*waiting)
+
+
+async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
+    limiter = Limiter(1, of="session")
+    await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
+    held = asyncio.create_task(hold(limiter, 10))
+    await settle()
+    started = now()
+    with pytest.raises(OverloadedError, match="no turn for a session in time"):
+        await hold(limiter, 0, until=now() + 0.05)
+    assert 0.04 < now() - started < 0.05 + SOON_S
+    held.cancel()
+
+
+async def test_who_gives_up_leaves_the_line() -> None:
+    limiter = Limiter(1, of="recall")
+    held = asyncio.create_task(hold(limiter, 10))
+    waiting = asyncio.create_task(hold(limiter, 10))
+    await settle()
+    assert (limiter.taken, limiter.waiting) == (1, 1)
+    waiting.cancel()
+    await settle()
+    assert (limiter.taken, limiter.waiting) == (1, 0)
+    held.cancel()
+    await settle()
+    await hold(limiter, 0, until=now() + 1)
