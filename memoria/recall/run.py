@@ -125,7 +125,7 @@ class Recaller:
         waiting = self._clock()
         late = self._started + _TURN_SHARE * self._call.config.deadline_s
         async with limiter.turn(min(late, self._until - limiter.lasting_s)):
-            waited_s = self._timings_s.get("wait", 0.0)
+            waited_s = self._timings_s.pop("wait", 0.0)  # put last, in the order of the stages
             self._timings_s["wait"] = waited_s + self._clock() - waiting
             yield
 

@@ -84,7 +84,7 @@ class Limiter:
         loop, free = asyncio.get_running_loop(), self._semaphore()
         expected_s = self.wait_s()
         if until is not None and expected_s > 0 and loop.time() + expected_s > until:
-            raise self._overloaded(expected_s, until - loop.time())
+            raise self._overloaded("the line is too long", expected_s, until - loop.time())
         await self._wait(free, until)
         self.taken += 1
         started = loop.time()
@@ -100,11 +100,13 @@ class Limiter:
         if self.taken >= self._places and not self.waiting:
             self._full_since = loop.time()
         self.waiting += 1
+        since = loop.time()
         try:
             async with asyncio.timeout_at(until):
                 await free.acquire()
         except TimeoutError as exc:
-            raise self._overloaded(self.wait_s(), 0.0) from exc
+            waited = f"it did not come within {loop.time() - since:.1f} s"
+            raise self._overloaded(waited, self.wait_s(), 0.0) from exc
         finally:
             self.waiting -= 1
 
@@ -115,12 +117,12 @@ class Limiter:
             self._apart_s.append(now - self._full_since)
             self._full_since = now
 
-    def _overloaded(self, wait_s: float, left_s: float) -> OverloadedError:
+    def _overloaded(self, why: str, wait_s: float, left_s: float) -> OverloadedError:
         retry_s = max(wait_s - max(left_s, 0.0), fmean(self._apart_s))
         return OverloadedError(
-            f"no turn for a {self._of} in time: {self._places} are at work, {self.waiting} wait in "
-            f"line, which takes about {wait_s:.1f} s: call again in {retry_s:.1f} s, give more "
-            "time, or send fewer calls at once",
+            f"no turn for a {self._of} in time, {why}: {self._places} are at work and "
+            f"{self.waiting} wait, about {wait_s:.1f} s for a new call: call again in "
+            f"{retry_s:.1f} s, give more time, or send fewer calls at once",
             retry_after_s=retry_s,
         )
 
