@@ -446,7 +446,7 @@ class TestWholeDatabase:
         }
         findings = by_check(found)
         assert findings["indexes.memory_scope_id"].command == "memoria init"
-        level = findings["plans.explore.level"]
+        level = findings["plans.strategies.level"]
         assert (level.severity, level.command) == ("error", "memoria init")
         assert "NodeByLabelScan" in level.message
         assert findings["plans.ingest.memories"].severity == "warning"
