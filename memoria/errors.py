@@ -8,16 +8,16 @@
     │   ├── DimensionError     vectors of another size or model than the index holds
     │   └── ScopeError         a scope is missing, or an edge would join two scopes
     ├── UnavailableError       the database could not serve a query            (retryable)
-    ├── OverloadedError        no room now: a line, pool, memory or threads     (retryable)
-    ├── DeadlineError          the time given was up
-    ├── BudgetError            one query needed more memory than the server allows it
+    ├── OverloadedError        too many calls, or the server is full          (retryable)
+    ├── DeadlineError          the time for a call or a query was up
+    ├── BudgetError            a query needed more memory than the server allows
     ├── IndexNotReadyError     an index is missing, populating or failed
     ├── AuthError              the server refused the credentials
     ├── QueryError             the server refused a query
     ├── ClosedError            used after closing, or from another event loop
-    └── LocalServerError       the managed local Neo4j can't do as asked
+    └── LocalServerError       the managed local Neo4j can't do what was asked
 
-Messages say what to do. Parameters of a query never enter a message or a log.
+Messages say what to do. The parameters of a query never appear in a message or a log.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from typing import ClassVar
 
 
 class MemoriaError(Exception):
-    """Root of the tree: catch it to catch all that memoria raises on purpose.
+    """Root of the tree: catch it to catch every error that memoria raises on purpose.
 
-    Ask ``retryable`` whether the same call may be tried again later.
+    ``retryable`` says whether the same call may be tried again later.
 
     Attributes
     ----------
     retryable
         Whether the same call may succeed later without a change by the caller.
     query
-        Name of the query that failed (``strategies.level``), where one did.
+        Name of the query that failed (such as ``strategies.level``), or None.
     """
 
     retryable: ClassVar[bool] = False
@@ -48,19 +48,19 @@ class MemoriaError(Exception):
 class ConfigError(MemoriaError):
     """A setting is out of its range.
 
-    Correct the setting, address or file that the message names; it says what is allowed.
+    Correct the setting, address or file that the message names; the message says what is allowed.
     """
 
 
 class InvalidInputError(MemoriaError):
     """A value from the caller can't be used.
 
-    Correct the argument, field or line that the message names; it was not written.
+    Correct the argument, field or line that the message names. Nothing was written for it.
 
     Attributes
     ----------
     field
-        Name of the field or argument that is wrong, where it is known.
+        Name of the field or argument that is wrong, or None.
     """
 
     def __init__(self, message: str, *, field: str | None = None, query: str | None = None) -> None:
@@ -69,17 +69,17 @@ class InvalidInputError(MemoriaError):
 
 
 class DimensionError(InvalidInputError):
-    """Vectors of another size, or of another model, than the index holds.
+    """Vectors have another size, or come from another model, than the vectors in the index.
 
-    Use the embedder that the database was set up for, which the message names, or another
-    database for the new one.
+    Use the embedder that the database was set up for, which the message names; or use another
+    database for the new embedder.
     """
 
 
 class ScopeError(InvalidInputError):
     """A scope is missing, or an edge would join two scopes.
 
-    Give every retriever and writer a scope, and keep the two ends of an edge in the same one.
+    Give every retriever and writer a scope, and keep both ends of an edge in the same scope.
     """
 
 
@@ -87,24 +87,24 @@ class UnavailableError(MemoriaError):
     """The database could not serve a query.
 
     Check the address, and that the server runs (`memoria status`, `memoria logs`); then call
-    again. A query has been retried already, as often as `StoreConfig.max_retries` says.
+    again. memoria has already retried the query, `StoreConfig.max_retries` times.
     """
 
     retryable = True
 
 
 class OverloadedError(MemoriaError):
-    """There is no room now: the line is too long for the time given, or the server is full.
+    """There are too many calls at once, or the server or the driver's pool is full.
 
-    Call again after ``retry_after_s``, give more time, or send fewer calls at once. Where it comes
-    often, the database and this process need more processors. memoria does not retry by itself, as
-    that would add to the load.
+    Call again after ``retry_after_s``, give more time, or send fewer calls at once. If it happens
+    often, the database and this process need more processors. memoria does not retry such a call
+    by itself, because that would add to the load.
 
     Attributes
     ----------
     retry_after_s
         When the line will be short enough, at the recent rate; seconds from now. None where the
-        server or the driver's pool was full, for which nobody can tell.
+        server or the driver's pool was full, since nobody can tell how long that lasts.
     """
 
     retryable = True
@@ -117,7 +117,7 @@ class OverloadedError(MemoriaError):
 
 
 class DeadlineError(MemoriaError):
-    """The time given for a call, or for one query, was up.
+    """The time for a call, or for one query, was up.
 
     Give more time (`deadline_s`, `StoreConfig.query_timeout_s`), or ask for less: a smaller
     `max_depth`, `max_branches` or batch.
@@ -142,21 +142,21 @@ class IndexNotReadyError(MemoriaError):
 class AuthError(MemoriaError):
     """The server refused the credentials.
 
-    Check user and password, and what the user may do; `memoria` reads them from `--user` and
-    `--password-file`, else from the environment.
+    Check user and password, and the rights of the user. The command `memoria` reads user and
+    password from `--user` and `--password-file`, else from the environment.
     """
 
 
 class QueryError(MemoriaError):
     """The server refused a query.
 
-    Not expected of memoria's own queries: the message names the query and the server's code.
-    Compare the server's version with those supported, and report it.
+    This should not happen with memoria's own queries. The message names the query and the server's
+    error code. Check that your version of Neo4j is supported; if it is, report the error.
     """
 
 
 class ClosedError(MemoriaError):
-    """Used after it was closed, or from another event loop than it belongs to.
+    """An object was used after it was closed, or from another event loop than its own.
 
     Make one retriever per event loop, and read a stream to its end before its ``result``.
     """
@@ -165,6 +165,6 @@ class ClosedError(MemoriaError):
 class LocalServerError(MemoriaError):
     """The managed local Neo4j can't do what was asked.
 
-    Do what the message says: it names the missing package, the taken port, the full disk or the
+    Do what the message says: it names the missing package, the port in use, the full disk or the
     log to read (`memoria logs`).
     """

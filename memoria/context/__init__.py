@@ -1,6 +1,6 @@
 """Pack paths into a text for a prompt, within a budget of tokens.
 
-In: paths, in any order. Out: a `ContextPack`: the text, what is in it and what was left out.
+In: paths, in any order. Out: a `ContextPack`: the text, the memories in it and those left out.
 """
 
 from memoria.context.builder import ContextBuilder, pack

@@ -1,9 +1,9 @@
-"""Move memories that stand alone in a text into the trees of it that reach them too.
+"""Move memories that stand alone in a text into the trees of the text that also reach them.
 
-In: the places of a text. Out: the moves that are possible at once. Touches the places only.
+In: the places of a text. Out: the moves that can be made at once. Touches the places only.
 
-A hit of the search is cheapest to pack by itself. Where a tree of the text reaches it as well, it
-says more there: what it is to the memory above it.
+A hit of the search costs the fewest tokens if it stands alone. But if a tree of the text reaches
+the same memory, the memory says more there: the line shows how it relates to the memory above it.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from memoria.context.tree import Place
 
 
 class Move(NamedTuple):
-    """A memory's text goes from one place to another."""
+    """The move of a memory's text from one place to another."""
 
     old: Place
     new: Place
 
     def back(self) -> Move:
-        """Undo."""
+        """Return the move that undoes this one."""
         return Move(self.new, self.old)
 
 
 def find_moves(places: Sequence[Place], included: Collection[Place]) -> list[Move]:
-    """Find homes without parent and children, and for each a place below a text.
+    """Find memories that stand alone, and for each a place below a memory with its text.
 
     Returns
     -------
     list
-        At most one move per memory, to its place with most energy, ties in the order of
-        ``places``; most energy first. No move takes away what another one goes to.
+        At most one move per memory, to its place with the most energy (ties: the first in
+        ``places``); the move with the most energy first. No move takes away a text below which
+        another move places a memory.
     """
     parents = {place.parent for place in included}
     alone = {
@@ -61,7 +62,7 @@ def find_moves(places: Sequence[Place], included: Collection[Place]) -> list[Mov
 
 
 def settle(places: Sequence[Place], moves: Sequence[Move]) -> set[Place]:
-    """Make the moves; return the places that now read otherwise: duplicates move along."""
+    """Make the moves; return the places that changed, with those of duplicates."""
     new_homes = {move.old: move.new for move in moves}
     changed = {place for place in places if place.home in new_homes}
     for place in changed:

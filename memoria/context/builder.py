@@ -1,7 +1,22 @@
-"""Choose what goes into a context, within a budget of tokens.
+"""Choose the memories of a context, within a budget of tokens.
 
-In: paths, in any order. Out: a `ContextPack`: the text, what is in it and what was left out.
+In: paths, in any order. Out: a `ContextPack`: the text, the memories in it and those left out.
 Touches nothing. Source: design section 9.
+
+How `ContextBuilder.build` packs:
+
+1. Grow the trees of *places* that the paths form; see `memoria.context.tree`. The places are in the
+   order of the text, and each memory has a worth.
+2. Find duplicates. A place whose memory repeats a better one refers to that memory.
+3. Fill 95 % of the budget. Each step takes the *chain* (a memory, and the places that lead to it)
+   with the most new worth per new token, by the tokens of its lines alone. A memory brings its
+   worth once for each character of its text, so that a long, strong text is not passed over for a
+   short one. Then the tokens of the whole text are counted; while they exceed the budget, the later
+   half of the steps is dropped. Repeat until no chain fits.
+4. Arrange: move memories that stand alone below memories in the text that lead to them; see
+   `memoria.context.arrange`. While the text exceeds the budget, the later half of the moves is
+   undone.
+5. Fill the whole budget, and arrange again, until no memory moves.
 """
 
 from __future__ import annotations
@@ -29,8 +44,8 @@ from memoria.types import (
     path_order,
 )
 
-# Share of the budget that is filled only when the memories packed so far stand in their trees: to
-# say what a memory is to the one above it takes some 5 % of its tokens.
+# Share of the budget held back until memories have been moved into their trees: the lines that say
+# how a memory relates to the one above it add about 5 % to its tokens.
 ROOM_FOR_REASONS = 0.05
 
 _Chains = Mapping[Place, list[Place]]
@@ -43,7 +58,7 @@ def pack(
     config: ContextConfig | None = None,
     count_tokens: CountTokens | None = None,
 ) -> ContextPack:
-    """Pack the paths of ``explorations``; see `ContextBuilder`, which this feeds and builds."""
+    """Pack the paths of ``explorations`` with a `ContextBuilder`."""
     builder = ContextBuilder(budget_tokens, config=config, count_tokens=count_tokens)
     for exploration in explorations:
         for path in exploration.paths:
@@ -54,22 +69,24 @@ def pack(
 class ContextBuilder:
     """Collect paths as they stream in, then pack them.
 
-    The order of adding makes no difference; a path added twice counts once. A hit of the search
-    that nothing was explored from is a path without hops.
+    The order in which paths are added makes no difference, and a path that is added twice counts
+    once. A hit of the search from which nothing was explored is a path without hops.
 
     Parameters
     ----------
     budget_tokens
-        Most tokens that the text may have; whole number, >= 1.
+        How many tokens the text may have; whole number, >= 1.
     config
-        Order, format, and what counts as a duplicate.
+        Order and format of the text, and when a memory counts as a duplicate.
     count_tokens
-        Tokens of a text, >= 0, additive or not; `estimate_tokens` when None.
+        Returns the number of tokens of a text, >= 0; `estimate_tokens` when None. The tokens of two
+        texts need not add up to those of both together.
 
     Raises
     ------
     InvalidInputError
-        ``budget_tokens`` is out of range; or, from `build`, what ``count_tokens`` returned is.
+        ``budget_tokens`` is out of range; or, from `build`, ``count_tokens`` returned a number out
+        of range.
     """
 
     def __init__(
@@ -85,7 +102,7 @@ class ContextBuilder:
         self._paths: dict[tuple[str, ...], Path] = {}
 
     def add(self, path: Path) -> None:
-        """Add one path; of paths along the same ids, the one with texts and most energy stays."""
+        """Add one path; of paths with the same ids, one with texts and the most energy stays."""
         known = self._paths.setdefault(path.ids, path)
         if known is not path:
             self._paths[path.ids] = min(
@@ -103,27 +120,23 @@ class ContextBuilder:
         Parameters
         ----------
         near
-            Pairs of ids whose vectors are close enough to be duplicates; see `near_pairs`.
+            Pairs of ids whose vectors are so close that one may be a duplicate; see `near_pairs`.
         worth
-            Worth of each memory by id, >= 0, such as the scores of `Recall.ranked`; those left out
-            have none. None: from the energies and the scores of hits in the paths.
+            Id -> worth of the memory, >= 0, such as the scores of `Recall.ranked`; a memory that is
+            not named has no worth. None: the worth comes from the energies in the paths and the
+            scores of hits.
 
         Returns
         -------
         ContextPack
-            Empty, of 0 tokens (of 1, ``[]``, in JSON), when nothing fits. A memory without text,
-            or a duplicate, is omitted even where its bare line stands in the text because it leads
+            Empty if nothing fits, with 0 tokens (in JSON ``[]``, with 1). A memory without a text,
+            or a duplicate, counts as omitted even if its line stands in the text because it leads
             to another memory.
 
         Notes
         -----
-        Each step adds the chain with most new energy per new token that fits, by lines counted one
-        by one; a memory brings its worth for each character of its text, so that what is long and
-        strong is not passed over for what is short. Then the whole text is counted; while that is
-        over budget, the later half of the steps is dropped. On from there until nothing fits.
-        Memories that were cheapest by themselves move below those in the text that lead to them;
-        at first some room is kept for that. Each place's lines are counted once or twice, the whole
-        text once for each halving.
+        The module's docstring has the algorithm. Cost: ``count_tokens`` is called once or twice for
+        the lines of each place, and once for the whole text at each halving.
         """
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)
@@ -150,7 +163,7 @@ class ContextBuilder:
     def _drop_duplicates(
         self, places: list[Place], near: Iterable[tuple[str, str]]
     ) -> dict[str, str]:
-        """Make the places of duplicates refer to what they repeat: id -> id of that."""
+        """Make the places of duplicates refer to the memory they repeat: id -> its id."""
         homes = {place.id: place for place in places if place.home is place and place.text}
         best = sorted(homes.values(), key=lambda place: (-place.worth, place.id))
         texts = [(place.id, place.text) for place in best]
@@ -161,7 +174,7 @@ class ContextBuilder:
         return duplicates
 
     def _fill(self, places: list[Place], draft: _Draft, budget: int) -> _Draft:
-        """Take chains until nothing fits."""
+        """Add chains until no further chain fits."""
         chains = {place: chain_of(place) for place in places if _has_text(place)}
         needed = {place for chain in chains.values() for place in chain}
         self._render(place for place in needed if not place.lines)
@@ -172,13 +185,14 @@ class ContextBuilder:
                 if trial.tokens <= budget:
                     draft = trial
                     break
-                if len(steps) == 1:  # longer in the text than alone: only shorter ones may fit
+                # This chain has more tokens in the text than alone: only shorter ones may fit.
+                if len(steps) == 1:
                     largest = sum(place.tokens for place in steps[0]) - 1
                 steps = steps[: len(steps) // 2]
         return draft
 
     def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:
-        """Move memories that stand alone into the trees; ``draft`` itself when none can move."""
+        """Move memories that stand alone into the trees; return ``draft`` if none can move."""
         moves = find_moves(places, draft.included)
         while moves:
             self._render(settle(places, moves))
@@ -208,7 +222,7 @@ class ContextBuilder:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A text, the places in it, and its tokens."""
+    """A text, the places in it, and the number of its tokens."""
 
     included: set[Place]
     text: str
@@ -220,7 +234,7 @@ def _has_text(place: Place) -> bool:
 
 
 def _propose(chains: _Chains, packed: set[Place], room: int) -> list[list[Place]]:
-    """List what to add to ``packed``, chain by chain, best first, at most ``room`` tokens."""
+    """List chains to add to ``packed``, the best first, with at most ``room`` tokens together."""
     included, steps = set(packed), []
     users: dict[Place, list[Place]] = defaultdict(list)
     heap: list[tuple[float, str, int, int, list[Place]]] = []
@@ -238,7 +252,8 @@ def _propose(chains: _Chains, packed: set[Place], room: int) -> list[list[Place]
                 users[place].append(target)
     while heap:
         *_, tokens, new = heapq.heappop(heap)
-        if tokens <= room and included.isdisjoint(new):  # else too long, or pushed anew since
+        # Otherwise the chain is too long, or a shorter form of it was pushed later.
+        if tokens <= room and included.isdisjoint(new):
             included.update(new)
             room -= tokens
             steps.append(new)

@@ -10,22 +10,22 @@ from memoria._support.settings import SettingsCheck
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextConfig:
-    """Settings of the context: how it reads, and what counts as said already.
+    """Settings of the context: its order and form, and when a memory is a duplicate.
 
     Attributes
     ----------
     order
-        ``relevance``: a tree per seed, the best first; branches by energy.
-        ``time``: the same trees, but the memories of each stand oldest first, and each names the
-        one that led to it.
+        ``relevance``: one tree per seed, the best tree first, and its branches by energy.
+        ``time``: the same trees, but the memories of a tree stand oldest first, and each names the
+        memory that led to it.
     format
-        ``text``, ``markdown`` or ``json``; the budget holds for the format chosen.
+        ``text``, ``markdown`` or ``json``; the budget counts the tokens of this format.
     duplicate_overlap
-        Share of words in common (Jaccard), above 0 up to 1, from which a memory that adds no word
-        but fillers to a better one is left out as its duplicate; None: never.
+        Lowest share of common words (Jaccard), above 0, up to 1, at which a memory that adds only
+        filler words to a better memory is left out as its duplicate. None: never.
     duplicate_cosine
-        Cosine of two embeddings, above 0 up to 1, from which the less good memory is left out;
-        `GraphRetriever` then asks the database for such pairs among the best 100 memories. None:
+        Lowest cosine of two embeddings, above 0, up to 1, at which the less good memory is left
+        out; `GraphRetriever` asks the database for such pairs among the best 100 memories. None:
         never.
     """
 

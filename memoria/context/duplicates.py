@@ -1,12 +1,13 @@
-"""The entropy gate: find the texts that add nothing to a better one (source: 000).
+"""The entropy gate: find the texts that add nothing to a better text (source: 000).
 
-In: texts, best first. Out: which of them say what a better one says.
+In: texts, best first. Out: which texts say the same as a better one.
 Touches nothing.
 
-A text adds nothing to a better one of about the same length if all its words are there, but for
-fillers such as "really"; or if the caller knows the vectors of both to be close. Either way a text
-stays if its numbers, negations or question marks are others, or in another order: vectors hardly
-show a "not" or another date. By words it stays, too, if names are in another order.
+A text adds nothing to a better text of about the same length if the better text has all of its
+words, except fillers such as "really"; or if the caller knows that their vectors are close. In both
+cases a text stays if its numbers, negations or question marks differ, or come in another order,
+because vectors hardly show a "not" or another date. In the comparison of words, a text also stays
+if its names come in another order.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
-# A word, a number with its sign and unit, or a symbol such as an emoji; spaces are passed at once.
+# A word, a number with its sign and unit, or a symbol such as an emoji. The pattern begins with a
+# look-ahead, so that spaces are passed over quickly.
 _WORD = re.compile(
     r"(?=\S)(?:[^\W\d]\w*(?:'\w+)*|(?<!\w)[-\u2212$\u20ac\u00a3\u00a5]?\d\w*%?"
     r"|[^\w\s!-/:->@\[-`{-~\u2010-\u2027\u00a1-\u00bf])"
@@ -43,31 +45,33 @@ _DECISIVE = frozenset([*_NUMBERS.split(), *_NEGATIONS.split(), "?"])
 
 
 class _Said:
-    """What counts of a text: its words at once; the rest for the few that are compared."""
+    """The words of a text; and, for the few texts that are compared, what else decides."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         words = frozenset(map(str.casefold, _read(text)))
-        self.words = words or frozenset([text])  # punctuation alone says itself
+        self.words = words or frozenset([text])  # a text of punctuation is its own word
         self.content = self.words - _FILLERS or self.words
 
     @cached_property
     def _written(self) -> list[str]:
-        return _read(self._text)  # again, for few: the lists of all texts cost more to keep
+        return _read(
+            self._text
+        )  # read again for few texts: keeping the lists of all would cost more
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each word stands there."""
+        """How often each word occurs in the text."""
         return Counter(map(str.casefold, self._written)) or Counter(self.words)
 
     @cached_property
     def decisive(self) -> tuple[str, ...]:
-        """Numbers, negations and question marks, in order."""
+        """Numbers, negations and question marks, in the order of the text."""
         return tuple(filter(_is_decisive, map(str.casefold, self._written)))
 
     @cached_property
     def capitals(self) -> tuple[str, ...]:
-        """Words with a capital, in order."""
+        """Words with a capital letter, in the order of the text."""
         return tuple(word.casefold() for word in self._written if word[0].isupper())
 
 
@@ -77,38 +81,38 @@ def find_duplicates(
     overlap: float | None,
     near: Iterable[tuple[str, str]] = (),
 ) -> dict[str, str]:
-    """Find the texts that add nothing to a better one that stays.
+    """Find the texts that add nothing to a better text that stays.
 
     Parameters
     ----------
     texts
-        (id, text), best first; distinct ids, no text blank.
+        (id, text), the best first; no id occurs twice, and no text is blank.
     overlap
-        Least share of words in common, words of both / words of either, above 0 up to 1; None
-        compares no words.
+        Lowest share of common words (words of both / words of either), above 0, up to 1; None does
+        not compare words.
     near
         Pairs of ids whose vectors are close, in any order.
 
     Returns
     -------
     dict
-        Id of a duplicate -> id of the best text that it repeats, which is no duplicate itself.
+        Id of a duplicate -> id of the best text that it repeats, which is not a duplicate itself.
 
     Notes
     -----
-    All words of a duplicate stand in what it repeats, so only the texts that hold its rarest word
-    are compared: about linear in the words of all texts.
+    A text that is repeated has all words of its duplicate, so a text is compared only with the
+    texts that have its rarest word. The cost is about linear in the number of words of all texts.
     """
     said = [_Said(text) for _, text in texts]
     common = Counter(chain.from_iterable(one.words for one in said))
-    # One of the rarest, whichever: a better text holds them all.
+    # Any of the rarest words will do, because a repeated text has all of them.
     rarest = [min(one.content, key=common.__getitem__) for one in said]
     asked = frozenset(rarest)
     close: dict[str, set[str]] = defaultdict(set)
     for one, other in near:
         close[one].add(other)
         close[other].add(one)
-    holders: dict[str, list[int]] = defaultdict(list)  # rarest word -> texts that stay
+    holders: dict[str, list[int]] = defaultdict(list)  # rarest word -> texts that stay and have it
     kept: dict[str, int] = {}
     found: dict[str, str] = {}
     for number, (name, _) in enumerate(texts):
@@ -135,13 +139,13 @@ def _read(text: str) -> list[str]:
 
 
 def _is_decisive(word: str) -> bool:
-    if word.isalpha():  # nearly all: neither digits nor an apostrophe
+    if word.isalpha():  # the quick way for most words: no digits, no apostrophe
         return word in _DECISIVE
     return word in _DECISIVE or word.endswith("n't") or any(map(str.isdigit, word))
 
 
 def _adds_nothing(one: _Said, better: _Said, overlap: float) -> bool:
-    if not one.content <= better.words:  # where nearly all pairs end
+    if not one.content <= better.words:  # true of nearly all pairs
         return False
     if one.decisive != better.decisive:
         return False
@@ -150,6 +154,8 @@ def _adds_nothing(one: _Said, better: _Said, overlap: float) -> bool:
         return False
     if any(one.counts[word] > better.counts[word] for word in one.content):
         return False
-    names = set(one.capitals) & set(better.capitals)  # the start of a sentence is seldom in both
+    names = set(one.capitals) & set(
+        better.capitals
+    )  # leaves out most words that only begin a sentence
     first, second = ([word for word in said.capitals if word in names] for said in (one, better))
     return first == second

@@ -1,6 +1,6 @@
 """Ask the database which memories have nearly the same embedding.
 
-In: ids. Out: pairs of them. Reads only; the vectors stay in the database.
+In: ids. Out: pairs of ids. Reads only; the vectors stay in the database.
 Query: ``context.duplicates``.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from memoria.store import Store
 from memoria.store.queries import load
 
-# Each with each: 4,950 comparisons. A context of 2,000 tokens seldom holds half as many memories.
+# Each is compared with each: 4,950 comparisons for 100 memories. A context of 2,000 tokens seldom
+# holds half as many.
 MAX_COMPARED = 100
 
 
@@ -20,7 +21,7 @@ async def near_pairs(
 ) -> list[tuple[str, str]]:
     """Find the pairs among the first 100 of ``ids`` whose cosine is at least ``min_cosine``.
 
-    A memory without an embedding is in none. One round trip.
+    A memory without an embedding is in no pair. One round trip.
     """
     parameters = {"ids": list(ids[:MAX_COMPARED]), "min_cosine": min_cosine, "scope": scope}
     records = await store.run(load("context.duplicates"), parameters, until=until)

@@ -1,16 +1,16 @@
 r"""Write places as plain text, Markdown or JSON.
 
-In: places, one by one. Out: the lines of each, and the whole.
+In: places, one by one. Out: the lines of each place, and the whole text.
 Touches nothing.
 
-The reason for each memory can be read in every format: what led to it, from a seed down. In the
-order of relevance a tree shows it::
+Every format shows the reason for each memory: the memories that led to it, from a seed down. In the
+order of relevance, the tree shows the reason::
 
     [evt-040] Event, 2026-05-02, energy 0.900: Disk of build host 7 is full
       caused_by -> [act-012] AgentAction, energy 0.231: Kept all build logs,
         | compressed, for a year
 
-In the order of time each line names the memory that led to it::
+In the order of time, each line names the memory that led to it::
 
     [evt-040] caused_by -> [act-012] AgentAction, energy 0.231: Kept all build logs
 """
@@ -25,14 +25,14 @@ from memoria.context.config import ContextConfig
 from memoria.context.tree import Place
 from memoria.types import Hop
 
-# What could begin or end an element of Markdown: anywhere, and at the start of a line.
+# Characters that could begin or end an element of Markdown: anywhere, or at the start of a line.
 _INLINE = re.compile(r"([\\`*_\[\]<>&~|])")
 _BLOCK = re.compile(r"^(?:\d+(?=[.)])|(?=[#+\-=:]))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def render_place(place: Place, config: ContextConfig) -> str:
-    """Lines of one place: what led to it, what it is and, at its home, its text."""
+    """Return the lines of one place: what led to it, what it is, and its text at its home."""
     if config.format == "json":
         return _json(place)
     tree = config.order == "relevance"
@@ -55,7 +55,7 @@ def join(lines: Iterable[str], config: ContextConfig) -> str:
 
 
 def _head(place: Place, *, name_source: bool, markdown: bool = False) -> str:
-    """Say what led to ``place`` and what it is, in one line: foreign names may hold newlines."""
+    """Say what led to ``place`` and what it is, in one line even if names hold newlines."""
     escape, name = (_escape, "**{}**") if markdown else (str, "[{}]")
     words = [name.format(escape(place.id)), escape(_facts(place))]
     if hop := _hop(place):
@@ -72,7 +72,7 @@ def _facts(place: Place) -> str:
 
 
 def _note(place: Place) -> str:
-    """Say why the text of ``place`` does not stand here; "" where it does."""
+    """Say why the text of ``place`` does not stand here; "" if it does."""
     if place.home.id != place.id:
         return f"(same as {place.home.id})"
     if place.home is not place:
@@ -90,7 +90,9 @@ def _json(place: Place) -> str:
         entry |= {"kind": place.memory.kind, "date": _date(place) or None}
         entry |= {"energy": float(f"{place.energy:.3g}"), "text": place.text}
     line = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", line)  # UTF-8 can't hold them
+    return _SURROGATE.sub(
+        lambda half: f"\\u{ord(half[0]):04x}", line
+    )  # UTF-8 can't hold a lone half
 
 
 def _hop(place: Place) -> Hop | None:

@@ -14,8 +14,8 @@ CountTokens = Callable[[str], int]
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of ``text`` as its UTF-8 bytes divided by four, rounded up.
 
-    An estimate, not a tokenizer: close for English prose, low for code, digits and identifiers;
-    ``docs/context.md`` has figures. Where a limit is hard, pass the counter of the model that will
-    read the text.
+    This is an estimate, not a tokenizer: close for English prose, too low for code, digits and
+    identifiers; ``docs/context.md`` has figures. If the limit is strict, pass the token counter of
+    the model that will read the text.
     """
     return -(-len(text.encode("utf-8", errors="surrogatepass")) // 4)

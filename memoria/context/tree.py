@@ -1,11 +1,11 @@
-"""Grow the tree of places that paths share.
+"""Grow the trees of places that paths form.
 
-In: paths. Out: places, in the order in which they stand in a text.
+In: paths. Out: places, in the order of the text.
 Touches nothing.
 
-The paths of one seed form a tree of *places*. A memory that several places reach keeps its text
-at the place with most energy, its *home*; the others refer to it. No memory is packed without
-its *chain*: the places that lead to it, and the homes of the memories they refer to.
+The paths of one seed form a tree of *places*. If several places reach a memory, its text
+stands at the place with the most energy, its *home*; the other places refer to it. A memory is
+packed only with its *chain*: the places that lead to it, and the homes to which those places refer.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import Any, Literal
 
 from memoria.types import MemoryNode, Path
 
-# Energies are far below the scores of hits: each hop divides by the root of the degree. Of 0,
-# 0.25, 0.5, 0.75 and energies as they are, 0.5 kept most evidence of conversations, and of
-# multi-hop questions within a point of the best.
+# Energies are far below the scores of hits, because each hop divides by the root of the degree; so
+# energies are scaled to this highest value. Measured with 0, 0.25, 0.5, 0.75 and with energies that
+# are not scaled: 0.5 kept the most evidence of conversations, and for multi-hop questions it was
+# within one point of the best.
 REACHED_WORTH = 0.5
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -28,17 +29,17 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A memory where the paths of one seed reach it; ``path`` is the best one through here."""
+    """A memory where paths of one seed reach it; ``path`` is the best path through here."""
 
     id: str
     parent: Place | None
     depth: int
     energy: float
     path: Path
-    rank: tuple[Any, ...] = ()  # sorts into the order of the text
+    rank: tuple[Any, ...] = ()  # sort key for the order of the text
     memory: MemoryNode = field(init=False)
-    home: Place = field(init=False)  # where this memory's text stands; may be this place
-    worth: float = 0.0  # of the memory, wherever it stands
+    home: Place = field(init=False)  # the place with this memory's text; may be this place
+    worth: float = 0.0  # worth of the memory, the same at all its places
     text: str = ""
     lines: str = ""
     tokens: int = 0
@@ -49,13 +50,13 @@ def grow(
     order: Literal["relevance", "time"],
     worth: Mapping[str, float] | None = None,
 ) -> list[Place]:
-    """Places of ``paths`` (best first) in the order of the text, with their memories and homes.
+    """Return the places of ``paths`` (best first) in the order of the text.
 
     Notes
     -----
-    Without ``worth``, a memory is worth its score as a hit of the search, plus the most energy that
-    reached it over hops, on a scale that gives the strongest of them `REACHED_WORTH`: what both
-    found is likelier to be what was asked for.
+    Without ``worth``, the worth of a memory is its score as a hit of the search, plus the most
+    energy that reached it over hops, scaled so that the strongest memory gets `REACHED_WORTH`. They
+    are added because a memory that both the search and the exploration found is likelier to answer.
     """
     tree: dict[tuple[str, ...], Place] = {}
     memories: dict[str, MemoryNode] = {}
@@ -97,7 +98,7 @@ def grow(
 
 
 def _by_best(value: Mapping[Place, float]) -> list[Place]:
-    """Order trees, and their branches, by the highest value in them; then by energy and id."""
+    """Order trees, and branches in a tree, by their highest value; then by energy and id."""
     places, most = list(value), dict(value)
     for place in sorted(places, key=lambda place: -place.depth):
         if place.parent:
@@ -109,9 +110,9 @@ def _by_best(value: Mapping[Place, float]) -> list[Place]:
 
 
 def chain_of(target: Place) -> list[Place]:
-    """All that must be in the text for ``target`` to be: trunks and homes, up to the seeds."""
+    """Return the places that ``target`` needs in the text: those above it, and homes."""
     chain = [target]
-    for place in chain:  # grows on the way
+    for place in chain:  # the list grows while it is read
         for needed in (place.parent, place.home):
             if needed and needed not in chain:
                 chain.append(needed)
@@ -119,7 +120,7 @@ def chain_of(target: Place) -> list[Place]:
 
 
 def _by_time(places: list[Place]) -> list[Place]:
-    """Oldest first within each tree; what has no date stands with what led to it."""
+    """Order each tree oldest first; a memory without a date stands with its parent."""
     dates: dict[Place, datetime] = {}
     for place in places:  # a parent stands before its children
         date = place.memory.created_at

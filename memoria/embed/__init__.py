@@ -1,6 +1,6 @@
-"""Embedders: the protocol, and implementations for local models and for any callable.
+"""Embedders: the protocol, and implementations for local models and for any function.
 
-In: texts. Out: vectors. Importing this loads no model and no model library.
+In: texts. Out: vectors. Importing this package loads neither a model nor a model library.
 """
 
 from memoria.embed.base import Embedder, check_vectors

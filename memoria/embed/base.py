@@ -1,6 +1,6 @@
-"""What an embedder is, and the checks that every embedder's output passes.
+"""What an embedder is, and the checks of an embedder's output.
 
-In: texts. Out: vectors of one size, finite.
+In: texts. Out: vectors of one size, with finite numbers.
 Touches nothing.
 """
 
@@ -20,38 +20,38 @@ from memoria.errors import ConfigError, DimensionError, InvalidInputError
 class Embedder(Protocol):
     """Turns text into vectors.
 
-    A query and a document may need different treatment (a prefix, another model), so there is a
-    method for each. Every vector has ``dimensions`` finite numbers; the same text always gives
-    the same vector.
+    There is one method for queries and one for documents, because some models treat them
+    differently (by a prefix, or by another model). Every vector has ``dimensions`` finite numbers;
+    the same text always gives the same vector.
     """
 
     @property
     def name(self) -> str:
-        """Model and variant; recorded with the index, vectors of two names never mix."""
+        """Model and variant; recorded with the index, which takes vectors of one name only."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """Numbers in one vector, >= 1."""
+        """How many numbers a vector has, >= 1."""
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Vectors of texts to be stored, in the order given; an empty list gives an empty one."""
+        """Return the vectors of texts to be stored, in the same order; none for an empty list."""
         ...
 
     async def embed_query(self, text: str) -> Sequence[float]:
-        """Vector of a text to search with."""
+        """Return the vector of a text to search with."""
         ...
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:
-    """Return ``texts`` as a list if each is a string with something to embed in it.
+    """Return ``texts`` as a list if each is a string that is not blank.
 
     Raises
     ------
     InvalidInputError
-        A single string instead of a list; an entry that is no string, is blank, is larger than
-        1 MB or can't be UTF-8. ``field`` names the entry (``texts[3]``).
+        ``texts`` is a single string instead of a list; or an entry is not a string, is blank, is
+        larger than 1 MB or can't be written as UTF-8. ``field`` names the entry (``texts[3]``).
     """
     if isinstance(texts, str | bytes):
         raise InvalidInputError("texts must be a list of strings, got one string", field="texts")
@@ -59,7 +59,7 @@ def check_texts(texts: Sequence[str]) -> list[str]:
 
 
 def check_text(text: object, field: str = "text") -> str:
-    """Return ``text`` if it is a string with more than white space in it."""
+    """Return ``text`` if it is a string that holds more than white space."""
     checked = check_string(text, field)
     if not checked.strip():
         raise InvalidInputError(f"{field} is blank: there is nothing to embed", field=field)
@@ -67,9 +67,9 @@ def check_text(text: object, field: str = "text") -> str:
 
 
 def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) -> list[list[float]]:
-    """Return an embedder's output as lists of floats if it is what was asked for.
+    """Return an embedder's output as lists of floats, if it has the form that was asked for.
 
-    For output of an embedder that isn't memoria's own; those here have checked theirs.
+    Meant for embedders of others; memoria's own embedders have checked their output already.
 
     Parameters
     ----------
@@ -81,9 +81,10 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
     Raises
     ------
     DimensionError
-        Another number of vectors, or a vector of another size; the message names both.
+        The number of vectors or the size of a vector is wrong; the message names what was expected
+        and what came.
     InvalidInputError
-        Something that is no finite number, or a vector of only zeros.
+        A value is not a finite number, or a vector holds only zeros.
     """
     rows = _rows(vectors, name)
     if len(rows) != count:
@@ -124,11 +125,11 @@ def check_dimensions(dimensions: object) -> int:
 
 
 def _rows(vectors: object, name: str) -> list[NDArray[np.float64]]:
-    """Each vector as an array of one axis."""
+    """Return each vector as an array of one axis."""
     if isinstance(vectors, Sequence | np.ndarray) and not isinstance(vectors, str | bytes):
         try:
             arrays = [np.asarray(vector) for vector in vectors]
-        except ValueError:  # rows of rows, of different lengths
+        except ValueError:  # nested lists of different lengths
             arrays = []
         if len(arrays) == len(vectors) and all(map(_is_vector, arrays)):
             return [array.astype(np.float64) for array in arrays]
@@ -138,5 +139,5 @@ def _rows(vectors: object, name: str) -> list[NDArray[np.float64]]:
 
 
 def _is_vector(array: NDArray[Any]) -> bool:
-    """One axis, of whole or floating-point numbers (an empty list counts as floating point)."""
+    """Tell whether an array has one axis of numbers; an empty list counts as floating point."""
     return array.ndim == 1 and array.dtype.kind in "iuf"

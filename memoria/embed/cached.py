@@ -1,7 +1,7 @@
-"""Keep the vectors of recent queries: the same question twice is embedded once.
+"""Keep the vectors of recent queries, so that a repeated question is embedded only once.
 
-In: an embedder. Out: one that embeds a query it has seen lately without asking that one.
-Touches what the embedder touches, and memory: a bounded number of vectors.
+In: an embedder. Out: an embedder that asks the inner one only for queries that are not recent.
+Touches what the inner embedder touches; keeps a bounded number of vectors in memory.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ MAX_CHARACTERS = 10_000
 class CachedEmbedder:
     """An embedder that keeps the vectors of recent queries.
 
-    Of use where a process asks the same again: by a retry, by another strategy, in several scopes,
-    or because its users do. Documents are passed on; `GraphWriter` embeds none twice anyway. May
-    serve several event loops and threads if the embedder within does.
+    Useful where a process asks the same question again: in a retry, with another strategy, in
+    several scopes, or because its users repeat themselves. Documents are passed on, since
+    `GraphWriter` does not embed a document twice anyway. May serve several event loops and threads
+    if the inner embedder may.
 
     Parameters
     ----------
     embedder
-        Makes the vectors. The same text must always give the same vector.
+        The inner embedder, which makes the vectors. It must always give the same vector for the
+        same text.
     max_queries
-        Queries kept; the one not used for longest goes first; 1 to 100,000. A vector of 384
-        numbers takes 12 kB.
+        Number of queries to keep, 1 to 100,000; the query that was not used for the longest time is
+        dropped first. A vector of 384 numbers takes 12 kB.
 
     Notes
     -----
-    Texts of more than 10,000 characters are not kept, nor are failures. Where two callers ask the
-    same at the same time, both are answered by the embedder: neither depends on the other's
-    deadline.
+    Texts of more than 10,000 characters are not kept, and neither are failures. If two callers ask
+    the same question at the same time, each asks the inner embedder, so that neither depends on
+    the deadline of the other.
     """
 
     def __init__(self, embedder: Embedder, *, max_queries: int = 256) -> None:
@@ -49,27 +51,27 @@ class CachedEmbedder:
 
     @property
     def name(self) -> str:
-        """Name of the embedder within: its vectors are the same."""
+        """Name of the inner embedder, as the vectors are the same."""
         return self.embedder.name
 
     @property
     def dimensions(self) -> int:
-        """Numbers in one vector."""
+        """How many numbers a vector has."""
         return self.embedder.dimensions
 
     async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Embed texts to be stored; nothing of it is kept."""
+        """Embed texts to be stored; their vectors are not kept."""
         return await self.embedder.embed_documents(texts)
 
     async def embed_query(self, text: str) -> list[float]:
-        """Embed a text to search with, unless its vector is at hand.
+        """Embed a text to search with, or return its vector if it is kept.
 
         Raises
         ------
         DimensionError, InvalidInputError
-            The embedder made something that is no such vector.
+            The inner embedder returned something that is not a vector of ``dimensions`` numbers.
         Exception
-            What the embedder raises passes unchanged.
+            An error of the inner embedder is passed on unchanged.
         """
         short = isinstance(text, str) and len(text) <= MAX_CHARACTERS
         if short and (known := self._recent(text)) is not None:

@@ -1,7 +1,7 @@
-"""Embedder around any callable: the way to use a hosted model.
+"""An embedder around any function: the way to use a hosted model.
 
-In: texts. Out: what the callable made of them, checked.
-Touches whatever the callable touches.
+In: texts. Out: the vectors that the function returns, checked.
+Touches whatever the function touches.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ EmbedFunction: TypeAlias = Callable[[list[str]], Vectors | Awaitable[Vectors]]
 
 
 class CallableEmbedder:
-    """Embeds with a function of the caller's, plain or async.
+    """Embeds texts with the caller's own function, plain or async.
 
     Parameters
     ----------
     function
-        Takes a list of texts, gives a list of vectors (or a two-dimensional numpy array) in the
-        same order. A plain function runs in a thread, so it may block; it may be called from
-        several threads at once. An ``async`` one runs in the caller's event loop.
+        Takes a list of texts and returns a list of vectors (or a two-dimensional numpy array) in
+        the same order. A plain function runs in a thread, so it may block; several threads may call
+        it at once. An ``async`` function runs in the caller's event loop.
     dimensions
-        Numbers in one vector; 1 to 4096.
+        How many numbers a vector has; 1 to 4096.
     name
-        Name of the model, recorded with the index; vectors of two names never mix.
+        Name of the model. It is recorded with the index, which takes vectors of one name only.
     query_function
-        The same for queries, where the model treats them differently; called with a list of one
-        text. By default ``function``.
+        A function for queries, where the model treats queries differently; called with a list of
+        one text. By default ``function``.
 
     Raises
     ------
     ConfigError
-        ``dimensions`` out of range, an empty name, something that can't be called.
+        ``dimensions`` is out of range, the name is empty, or a function can't be called.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class CallableEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Numbers in one vector."""
+        """How many numbers a vector has."""
         return self._dimensions
 
     async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
@@ -91,12 +91,12 @@ class CallableEmbedder:
         Raises
         ------
         DimensionError
-            Another number of vectors than of texts, or a vector of another size.
+            There are more or fewer vectors than texts, or a vector has another size.
         InvalidInputError
-            A text is blank, too large or no string; or a vector holds something that is no
+            A text is blank, too large or not a string; or a vector holds a value that is not a
             finite number, or only zeros.
         Exception
-            What the function raises passes unchanged.
+            An error of the function is passed on unchanged.
         """
         return await self._embed(self._function, check_texts(texts))
 
@@ -119,6 +119,6 @@ class CallableEmbedder:
 
 
 def _is_async(function: EmbedFunction) -> bool:
-    """Whether calling it, or its ``__call__``, gives a coroutine."""
+    """Tell whether a call of ``function`` returns a coroutine."""
     call = type(function).__call__
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

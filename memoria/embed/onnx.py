@@ -1,7 +1,8 @@
-"""Embedder for small quantised ONNX models, on the CPU, without torch.
+"""An embedder for small quantised ONNX models, on the CPU, without torch.
 
 In: texts. Out: vectors of unit length.
-Touches: ``home/models``; the first time the network and the Maven cache. Needs the extra ``onnx``.
+Touches: ``home/models``; the first time also the internet and the Maven cache. Needs the extra
+``onnx``.
 """
 
 from __future__ import annotations
@@ -37,38 +38,38 @@ _QUIET = 3  # onnxruntime's severity "error"
 
 
 class OnnxEmbedder:
-    """Embeds with a quantised ONNX model that is downloaded once and then works offline.
+    """Embeds texts with a quantised ONNX model, which is downloaded once and then works offline.
 
-    Creating one does nothing; the model is loaded, in a thread, by the first call or by ``load``.
-    All work is done in threads, so the event loop stays free. One embedder may serve several
-    event loops and threads.
+    The constructor does no work; the model is loaded, in a thread, by the first call or by
+    ``load``. All work is done in threads, so the event loop stays free. One embedder may serve
+    several event loops and threads.
 
     Parameters
     ----------
     model
         ``"bge-small-en-v1.5-q"`` (the default: better retrieval; 25 MB to download, 512 tokens)
-        or ``"all-minilm-l6-v2-q"`` (twice as fast; 16 MB, 256 tokens). Both have 384 dimensions;
-        their vectors don't mix.
+        or ``"all-minilm-l6-v2-q"`` (twice as fast; 16 MB, 256 tokens). Both have 384 dimensions,
+        but their vectors can't be compared with each other.
     home
         memoria's folder; the model is kept in ``home/models``. By default
-        ``MEMORIA_HOME``, else one in the user's data folder.
+        ``MEMORIA_HOME``, else a folder in the user's data folder.
     threads
-        Texts embedded at a time, each on one core; >= 1. By default the cores of this process, at
-        most 8.
+        How many texts are embedded at a time, each on one core; 1 to 256. By default as many as
+        this process has cores, at most 8.
 
     Raises
     ------
     ConfigError
-        An unknown model, or ``threads`` out of range.
+        The model is unknown, or ``threads`` is out of range.
 
     Notes
     -----
-    Each text is a model run of its own, without padding. The models quantise activations by the
-    largest value in a run, so in a batch a text's vector would depend on its neighbours: on 300
-    chat messages, batches moved vectors to a cosine as low as 0.991 (bge) and 0.975 (MiniLM) with
-    themselves. One text per run gives the same text the same vector, bit for bit, alone or among
-    others and with any number of ``threads``; spread over the cores it is about as fast as batches.
-    Another kind of processor may give slightly different vectors.
+    Each text is run through the model alone, without padding. The models quantise activations by
+    the largest value in a run, so the vector of a text in a batch would depend on the other texts:
+    on 300 chat messages, the cosine between a text's vector alone and in a batch went down to 0.991
+    (bge) and 0.975 (MiniLM). With one text per run, the same text always has the same vector, bit
+    for bit, whatever the other texts and ``threads`` are; spread over the cores, this is about as
+    fast as batches. Another kind of processor may give slightly different vectors.
     """
 
     def __init__(
@@ -99,11 +100,11 @@ class OnnxEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Numbers in one vector."""
+        """How many numbers a vector has."""
         return self._model.dimensions
 
     async def load(self, progress: ProgressCallback | None = None) -> None:
-        """Get the model ready now instead of in the first call.
+        """Load the model now instead of in the first call.
 
         Parameters
         ----------
@@ -130,25 +131,25 @@ class OnnxEmbedder:
         Raises
         ------
         InvalidInputError
-            A text is blank, too large or no string; nothing is embedded then.
+            A text is blank, too large or not a string; then no text is embedded.
         ConfigError, LocalServerError
             As for ``load``.
 
         Notes
         -----
-        What is beyond the model's limit (512 or 256 tokens) does not count.
+        The part of a text beyond the model's limit (512 or 256 tokens) is ignored.
         """
         return await map_pieces(
             self._pool, self._embed, check_texts(texts), piece=_PIECE, workers=self._threads
         )
 
     async def embed_query(self, text: str) -> list[float]:
-        """Embed a text to search with; bge gets the prefix it was trained with.
+        """Embed a text to search with; for bge, the prefix that it was trained with is added.
 
         Raises
         ------
         InvalidInputError
-            The text is blank, too large or no string.
+            The text is blank, too large or not a string.
         ConfigError, LocalServerError
             As for ``load``.
         """
@@ -160,8 +161,8 @@ class OnnxEmbedder:
     def count_tokens(self, text: str) -> int:
         """Count the tokens of ``text`` in this model's vocabulary, special tokens left out.
 
-        All of them, also beyond the model's own limit. An estimate for other models. Loads the
-        model (blocking) if it isn't loaded.
+        Counts all tokens, also those beyond the model's own limit. For other models, the number is
+        an estimate. Blocking: loads the model if it isn't loaded.
         """
         tokenizer = self._load(None).tokenizer
         return len(tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids)
@@ -189,8 +190,8 @@ class _Encoder:
     session: Any
 
     def encode(self, text: str) -> list[float]:
-        """Vector of one text, in a run of its own."""
-        # The batch call, unlike the plain one, lets other threads run: 0.5 s for 1 MB of text.
+        """Return the vector of one text, from a run of its own."""
+        # The batch call lets other threads run, unlike the plain call, which takes 0.5 s for 1 MB.
         ids = self.tokenizer.encode_batch_fast([text])[0].ids
         if len(ids) > self.model.max_tokens:
             ids = [*ids[: self.model.max_tokens - 1], ids[-1]]
@@ -229,7 +230,7 @@ def _build(model: OnnxModel, home: Path, progress: ProgressCallback | None) -> _
 
 
 def _cores() -> int:
-    """Cores that this process may use."""
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,8 +1,8 @@
-"""Embedder for models of the ``sentence-transformers`` library.
+"""An embedder for models of the ``sentence-transformers`` library.
 
 In: texts. Out: vectors of unit length.
-Touches: the library's model cache, and the network if the model isn't there. Needs the extra
-``sentence-transformers`` (it brings torch: 5.9 GB on Linux).
+Touches: the library's model cache, and the internet if the model isn't in the cache. Needs the
+extra ``sentence-transformers``, which installs torch (5.9 GB on Linux).
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ _BATCHES_PER_PIECE = 4
 
 
 class SentenceTransformerEmbedder:
-    """Embeds with any model that ``sentence-transformers`` can load.
+    """Embeds texts with any model that ``sentence-transformers`` can load.
 
-    Creating one does nothing; the model is loaded, in a thread, by the first call or by ``load``.
-    One thread does all the work, as the library's tokenizers can't be shared.
+    The constructor does no work; the model is loaded, in a thread, by the first call or by
+    ``load``. One thread does all the work, because the library's tokenizers can't be shared.
 
     Parameters
     ----------
     model
         Name on the model hub, or a folder.
     name
-        Name recorded with the index; by default ``model``. Give one when ``model`` is a folder,
-        so that the index doesn't depend on where it lies.
+        Name that is recorded with the index; by default ``model``. Give a name if ``model`` is a
+        folder, so that the folder may be moved.
     device
-        ``"cpu"``, ``"cuda"``, ...; by default the best one there is.
+        ``"cpu"``, ``"cuda"``, ...; by default the best device of the machine.
     batch_size
-        Texts in one model run, >= 1. A text's vector may differ by rounding (about 1e-6) between
-        batches.
+        Texts in one run of the model, >= 1. A text's vector may differ by rounding (about 1e-6)
+        from one batch to another.
     prompts
-        Texts put before the input, by use: ``{"query": "...", "document": "..."}``. By default
-        those that come with the model.
+        Texts that are put before the input, by use: ``{"query": "...", "document": "..."}``. By
+        default the prompts that come with the model.
 
     Raises
     ------
     ConfigError
-        An empty name, or ``batch_size`` below 1.
+        The name is empty, or ``batch_size`` is below 1.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class SentenceTransformerEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Numbers in one vector; loads the model (blocking) if it isn't loaded: ``load`` first."""
+        """How many numbers a vector has. Blocking, unless ``load`` has loaded the model."""
         model = self._load()
-        current = getattr(model, "get_embedding_dimension", None)  # newer name of the same
+        current = getattr(model, "get_embedding_dimension", None)  # its name in newer versions
         return int(current() if current else model.get_sentence_embedding_dimension())
 
     async def load(self) -> None:
-        """Get the model ready now instead of in the first call.
+        """Load the model now instead of in the first call.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class SentenceTransformerEmbedder:
         Raises
         ------
         InvalidInputError
-            A text is blank, too large or no string; nothing is embedded then.
+            A text is blank, too large or not a string; then no text is embedded.
         ConfigError
             As for ``load``.
         """
@@ -125,14 +125,14 @@ class SentenceTransformerEmbedder:
     def count_tokens(self, text: str) -> int:
         """Count the tokens of ``text`` in this model's vocabulary, special tokens left out.
 
-        All of them, also beyond the model's own limit. An estimate for other models. Loads the
-        model (blocking) if it isn't loaded.
+        Counts all tokens, also those beyond the model's own limit. For other models, the number is
+        an estimate. Blocking: loads the model if it isn't loaded.
         """
         return self._pool.submit(self._count, text).result()
 
     def _count(self, text: str) -> int:
         tokens = self._load().tokenizer.encode(text, add_special_tokens=False)
-        return len(getattr(tokens, "ids", tokens))  # of the tokenizers library, or a list
+        return len(getattr(tokens, "ids", tokens))  # an object of the tokenizers library, or a list
 
     def _embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         return self._encode(texts, _DOCUMENT_PROMPTS)
@@ -169,5 +169,5 @@ class SentenceTransformerEmbedder:
         except (OSError, ValueError) as exc:
             raise ConfigError(
                 f"sentence-transformers can't load {self._path!r} ({type(exc).__name__}): check "
-                "the name or folder, and the network if the model was never downloaded"
+                "the name or folder, and your internet access if the model was never downloaded"
             ) from exc

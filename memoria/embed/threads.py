@@ -1,8 +1,8 @@
 """Run blocking work on texts in threads, piece by piece.
 
 In: a blocking function and texts. Out: its results, in the order of the texts.
-Touches the thread pool given. The pieces are small, so that a query gets in between them and a
-cancelled call stops soon.
+Touches the given thread pool. The pieces are small, so that a query need not wait for all texts,
+and a cancelled call stops soon.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ async def map_pieces(
     Parameters
     ----------
     function
-        Blocking; gives one result per text.
+        Blocking function that returns one result per text.
     piece
         Texts in one call, >= 1.
     workers
-        Calls under way at a time, >= 1.
+        How many calls run at a time, >= 1.
 
     Returns
     -------
     list
-        One result per text, in their order.
+        One result per text, in the order of the texts.
 
     Raises
     ------
     Exception
-        Whatever ``function`` raises first; the other calls are dropped.
+        The first error that ``function`` raises; the remaining pieces are dropped.
     """
     loop = asyncio.get_running_loop()
     pieces = [texts[start : start + piece] for start in range(0, len(texts), piece)]

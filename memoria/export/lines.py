@@ -1,10 +1,10 @@
-"""Turn rows of the graph into lines that ingest reads, and say what does not fit.
+"""Turn rows of the graph into lines that ingest reads, and report what the lines can't hold.
 
 In: rows of ``export.memories`` and ``export.edges``. Out: checked memories and edges, their
-lines, and a `Skipped` for each thing left out. Touches nothing.
+lines, and a `Skipped` for everything that was left out. Touches nothing.
 
-One form for equal content: fields in one order, absent and empty ones left out, times in UTC,
-tags and the keys of maps sorted, text as UTF-8 and not as escapes.
+Equal content gives equal lines: fields in a fixed order, without empty fields; times in UTC; tags
+and the keys of maps sorted; text as UTF-8, not as escapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memoria.graph.vocabulary import MEMORY_LABEL, RELATED
 from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
 from memoria.types import Memory, Relation
 
-# What edges without one count as (design, section 3), and are called when they are ingested.
+# The weight with which an edge without a weight counts (design, section 3).
 MISSING_WEIGHT = 0.01
 _NEEDED = ("id", "kind", "text")
 _NO_FIELD = "the lines have no such field"
@@ -35,15 +35,15 @@ class Skipped:
     Attributes
     ----------
     what
-        ``memory`` or ``edge``: all of it; ``field``: only that field of a memory or an edge.
+        ``memory`` or ``edge``: the whole was left out; ``field``: only a field of it.
     name
-        Id of the memory; source, target and relation of the edge; "" where it has no name.
+        Id of the memory; or source, target and relation of the edge; "" if it has no name.
     field
-        The field at fault, or the type of a relationship that is not RELATES.
+        The field that is wrong; or the type of a relationship that is not RELATES.
     reason
-        Why; quotes no text of a memory.
+        Why it was left out; never quotes the text of a memory.
     count
-        How many of the same.
+        How often the same was left out.
     """
 
     what: Literal["memory", "edge", "field"]
@@ -78,10 +78,10 @@ def relation_line(relation: Relation) -> str:
 
 
 def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
-    """Build a memory from what can be kept of it; None when that is no memory."""
+    """Build a memory from the fields that can be kept; None if it can't be ingested."""
     labels = sorted(label for label in row["labels"] if label != MEMORY_LABEL)
     if not labels:
-        skip(_memory_problem(row, "kind", "no label beside Memory"))
+        skip(_memory_problem(row, "kind", "no label but Memory"))
         return None
     given = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
     fields = {**given, "kind": labels[0], "text": row["text"]}
@@ -104,7 +104,7 @@ def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
 
 
 def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Relation | None:
-    """Build an edge; None when it can't be ingested, or an end of it was left out."""
+    """Build an edge; None if it can't be ingested, or one of its ends was left out."""
     source, target, weight = row["key"][0], row["target"], row["weight"]
     above = isinstance(weight, int | float) and 1 < weight < math.inf
     try:
@@ -120,7 +120,7 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
             tags=() if row["tags"] is None else row["tags"],
         )
         if not left_out.isdisjoint((source, target)):
-            raise InvalidInputError("a memory at its end was left out", field="target")
+            raise InvalidInputError("one of its memories was left out", field="target")
     except InvalidInputError as exc:
         skip(Skipped(what="edge", name=_name(row), field=exc.field or "", reason=str(exc)))
         return None
@@ -132,7 +132,7 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
 
 
 def stronger(first: Relation, second: Relation, skip: Skip) -> Relation:
-    """Return the stronger of two edges that are the same to ingest."""
+    """Return the stronger of two edges that ingest takes for the same edge."""
     name = f"{first.source} -> {first.target} ({first.relation})"
     skip(Skipped(what="edge", name=name, field="relation", reason="twice; the stronger was kept"))
     return max(first, second, key=lambda relation: relation.weight)
@@ -163,23 +163,23 @@ def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _time(value: object) -> datetime:
-    """Read a time that the server has put into UTC; its nanoseconds are cut to microseconds."""
+    """Read a time that the server has put into UTC; nanoseconds are cut to microseconds."""
     try:
         return datetime.fromisoformat(str(value)).astimezone(UTC)
     except (ValueError, OverflowError) as exc:
         raise InvalidInputError(
-            "created_at is no time, or outside the years 1 to 9999", field="created_at"
+            "created_at is not a time, or outside the years 1 to 9999", field="created_at"
         ) from exc
 
 
 def _json_map(value: object, field: str) -> Any:
-    """Read a stored map with its keys sorted, if ingest would store it in that form."""
+    """Read a stored map, and sort its keys; refuse a map that ingest would refuse."""
     if not isinstance(value, str):
-        raise InvalidInputError(f"{field} is no text", field=field)
+        raise InvalidInputError(f"{field} is not a text", field=field)
     try:
         text = json.dumps(json.loads(value), ensure_ascii=False, sort_keys=True)
     except (ValueError, RecursionError) as exc:
-        raise InvalidInputError(f"{field} is no JSON", field=field) from exc
+        raise InvalidInputError(f"{field} is not JSON", field=field) from exc
     return json.loads(check_string(text, field))
 
 

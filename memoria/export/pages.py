@@ -26,12 +26,12 @@ from memoria.types import Memory, Relation
 
 log = logging.getLogger(__name__)
 
-# A page at most: memories, of which vectors have 4096 numbers at most, and characters of text.
+# Limits of a page: memories (each may have a vector of 4096 numbers), and characters of text.
 MEMORY_PAGE = 500
 PAGE_CHARS = 2_000_000
 SOURCE_PAGE = 5_000
 EDGE_PAGE = 10_000
-# Properties that are no loss: those of a line, and those that ingest or linking makes by itself.
+# Properties whose loss is not reported: the fields of a line, and what ingest or linking makes.
 _OF_MEMORIES = (*MEMORY_FIELDS, "scope", "scope_key", "linked_at")
 _OF_EDGES = (*EDGE_FIELDS, "origin", "created_at", "uses")
 
@@ -45,17 +45,17 @@ async def export_lines(
 ) -> AsyncIterator[str]:
     """Read a scope in the form that ``memoria ingest`` reads, a line at a time.
 
-    Ingesting the lines elsewhere and exporting that gives the same lines, to the byte, but for
-    memories without ``created_at``: ingest gives them the time of its own.
+    If the lines are ingested elsewhere and exported again, the lines are the same to the byte,
+    except for memories without ``created_at``, which get the time of the ingest.
 
     Parameters
     ----------
     embeddings
-        Whether memories bring their vectors.
+        Whether to export the vectors of memories.
     on_skipped
-        Called with what is left out: what a line has no place for (learning counters,
+        Called for everything that is left out: what a line has no place for (learning counters,
         relationships other than RELATES) and what ingest would refuse. None: one warning in the
-        log says how much that was.
+        log says how many things were left out.
 
     Yields
     ------
@@ -69,9 +69,9 @@ async def export_lines(
 
     Notes
     -----
-    No snapshot: what others write meanwhile may be missing, and an edge may come without the
-    memory at its end. A missing weight is written as 0.01 and one above 1 as 1, as which they
-    count. Holds a page, and the ids of memories left out.
+    The export is not a snapshot: memories that others write meanwhile may be missing, and an edge
+    may come without the memory at its end. A missing weight is written as 0.01 and a weight above 1
+    as 1, because they count as such. Keeps one page in memory, and the ids of memories left out.
     """
     export = _Export(store, check_scope(scope), embeddings, on_skipped)
     async for memory in export.memories():
@@ -94,10 +94,10 @@ class _Export:
         self._left_out: set[str] = set()
 
     async def memories(self) -> AsyncIterator[Memory]:
-        """Read the memories that ingest would take."""
+        """Read the memories that ingest would accept."""
         unreadable = await self._ask("export.unreadable", {})
         if unreadable:
-            reason = "it is no text, or empty"
+            reason = "it is not a text, or it is empty"
             self._skip(Skipped(what="memory", name="", field="id", reason=reason, count=unreadable))
         page = {
             "after": "",
@@ -116,7 +116,7 @@ class _Export:
                     yield memory
 
     async def relations(self) -> AsyncIterator[Relation]:
-        """Read the edges that ingest would take; of those that are one to it, the strongest."""
+        """Read the edges that ingest accepts; of edges that it takes for one, the strongest."""
         last: Relation | None = None
         async for row in self._edges():
             relation = read_relation(row, self._left_out, self._skip)
@@ -131,7 +131,7 @@ class _Export:
             yield last
 
     async def _edges(self) -> AsyncIterator[dict[str, Any]]:
-        """Rows of all edges in order; a memory with more than a page of them gets several."""
+        """Yield the rows of all edges in order; a memory with many edges takes several pages."""
         async for ids in self._sources():
             page = {"after": [], "id_key": "id", "ids": ids, "known": _OF_EDGES, "limit": EDGE_PAGE}
             while rows := await self._ask("export.edges", page):
@@ -142,7 +142,7 @@ class _Export:
                 page["after"] = rows[-1]["key"]
 
     async def _sources(self) -> AsyncIterator[list[str]]:
-        """Ids of memories that edges leave, as many at a time as have a page of edges."""
+        """Yield ids of memories with outgoing edges, as many at a time as fit into a page."""
         batch: list[str] = []
         held = 0
         page = {"after": "", "limit": SOURCE_PAGE}

@@ -15,7 +15,7 @@ from memoria.store.queries import load
 
 
 async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]:
-    """Return the ``when`` of all memories of a scope that have one; memory -> its conditions."""
+    """Return memory -> its ``when``, for all memories of a scope that have conditions."""
     found: dict[str, dict[str, Any]] = {}
     async for page in pages(store, scope=scope):
         parameters = {"ids": Rows(page), "scope": scope}

@@ -10,30 +10,31 @@ from memoria.formulas import plasticity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnConfig:
-    """What use does to edges (sources: 000, 003).
+    """How use changes edges (sources: 000, 003).
 
     Attributes
     ----------
     increment
-        What one use adds to a weight, and the weight of an edge that learning makes; above 0 up
-        to 1.
+        Added to the weight of an edge by each use, and the weight of an edge that learning makes;
+        above 0, up to 1.
     eta
-        Learning rate of Oja's rule; above 0 up to 1.
+        Learning rate of Oja's rule; above 0, up to 1.
     co_activations
-        Co-activations that make an edge; 1 to 100.
+        How many co-activations of a pair create an edge; 1 to 100.
     window_days
-        Days in which they must fall; 0.001 to 3,650.
+        Days within which these co-activations must happen; 0.001 to 3,650.
     max_active
-        Memories of a recall that count as active together, the strongest; 2 to 200.
+        How many memories of a recall, the strongest, count as active together; 2 to 200.
     decay_per_hour
-        Rate at which what was learned fades while it is not used; 0 to 10.
+        Rate at which a learned weight fades while the edge is not used; 0 to 10.
     promote_uses
-        Uses since the last promotion after which what was learned stays for good; 1 to 1,000,000.
+        After so many uses since its last promotion, an edge keeps its learned weight for good; 1 to
+        1,000,000.
     min_weight
-        Weight under which `consolidate` prunes an edge that learning made; 0 to 1.
+        `consolidate` deletes edges that learning made once their weight is lower; 0 to 1.
     log_days
-        Days for which `consolidate` leaves events in the log, so that they can be undone and are
-        applied once; 1 to 36,500.
+        Days for which `consolidate` leaves events in the log. While an event is in the log, it can
+        be undone, and is not applied a second time; 1 to 36,500.
     """
 
     increment: float = plasticity.INCREMENT

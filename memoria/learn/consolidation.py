@@ -1,4 +1,4 @@
-"""One consolidation: what was learned fades, stays for good, or goes.
+"""One consolidation: learned weights fade, stay for good, or their edges are deleted.
 
 In: the learned edges of a scope, page by page. Out: a `ConsolidateReport`.
 Writes weights, deletes edges and old events of the log, unless it is a dry run.
@@ -24,24 +24,25 @@ from memoria.store.queries import load
 from memoria.types import ConsolidateReport, EdgeChange
 
 HOUR_S = 3_600.0
-# Events deleted in one transaction; that of a consolidation holds thousands of changes.
+# Events deleted in one transaction: few, as the event of a consolidation has thousands of changes.
 TRIM_BATCH = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedEdge:
-    """An edge whose weight learning changed, as it is stored.
+    """A stored edge whose weight was changed by learning.
 
     Attributes
     ----------
     weight, lif_weight, base_weight
-        Now; for leaky integrate and fire, or None; and what it fades to.
+        The weight now; the weight for leaky integrate and fire, or None; and the weight to which
+        the edge fades.
     uses, promoted_uses
-        Times it was used; and when it was last promoted.
+        How often the edge was used; and how often it had been used at its last promotion.
     made
-        Whether learning made it.
+        Whether learning made the edge.
     since
-        Time of its last use or decay; epoch seconds, or None.
+        Time of the last use or decay; epoch seconds, or None.
     """
 
     source: str
@@ -58,7 +59,7 @@ class LearnedEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is to become of an edge; ``weight`` is None for one that is pruned."""
+    """What happens to an edge; ``weight`` is None for an edge that is pruned."""
 
     edge: LearnedEdge
     weight: float | None
@@ -74,7 +75,7 @@ class Decision:
 
 
 def decide(edge: LearnedEdge, now: float, config: LearnConfig) -> Decision:
-    """Decide what becomes of one edge: fade first, then stay for good, or go.
+    """Decide about one edge: its weight fades first; then the edge is promoted, pruned or left.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class Consolidation:
         self._before = now.timestamp() - config.window_days * DAY_S
 
     async def run(self, *, dry_run: bool) -> ConsolidateReport:
-        """Go through the scope."""
+        """Consolidate the scope, page by page."""
         edges = skipped = pairs = 0
         done: list[Decision] = []
         async for page in pages(self._store, scope=self._scope):
@@ -146,7 +147,7 @@ class Consolidation:
         return sorted(_edges(row["edges"]), key=_place), row["pairs"]
 
     async def _write(self, page: list[str], decisions: Sequence[Decision]) -> int:
-        """Write a page in one transaction; return how many edges were still as they were read."""
+        """Write a page in one transaction; return how many edges had not changed since reading."""
         ends = {end for each in decisions for end in (each.edge.source, each.edge.target)}
         event = Event(
             id=uuid4().hex,
@@ -162,7 +163,7 @@ class Consolidation:
         return (await apply(self._store, self._scope, self._now, event)).edges
 
     async def _trim(self, *, dry_run: bool) -> int:
-        """Delete what is too old from the log; return how many events that is."""
+        """Delete old events from the log; return how many events are too old."""
         before = self._now - timedelta(days=self._config.log_days)
         parameters = {"before": before, "key": clock_key(self._scope)}
         old: int = (await self._store.run(load("learn.old"), parameters))[0]["events"]
@@ -173,7 +174,7 @@ class Consolidation:
 
 
 def _edges(rows: Sequence[Sequence[Any]]) -> Iterator[LearnedEdge]:
-    """Read edges; one whose weights are none, in a foreign graph, is left alone."""
+    """Read edges; leave out edges of a foreign graph whose weights are not weights."""
     for row in rows:
         source, target, relation, weight, lif_weight, base_weight, uses, promoted, origin = row[:9]
         now, base = _weight(weight), _weight(base_weight)

@@ -1,6 +1,6 @@
-"""Learning events: their ids, and the statement that applies one once.
+"""Learning events: their ids, and the statement that applies each event once.
 
-In: what an event writes. Out: a `LearnReport`. Queries: those of `Event.query`.
+In: the values that an event writes. Out: a `LearnReport`. Queries: those of `Event.query`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import LearnReport, SuppressionKind
 
-#: Times of use that a memory keeps, the latest.
+#: How many times of use a memory keeps, the latest ones.
 MAX_USE_TIMES = 32
 
 
@@ -36,14 +36,15 @@ class Event:
     id
         Unique in the scope.
     kind
-        What it is: ``reinforce``, ``strengthen``, ``feedback``, ``co_activate``, ``suppress``,
-        ``override`` or ``consolidate``.
+        ``reinforce``, ``strengthen``, ``feedback``, ``co_activate``, ``suppress``, ``override`` or
+        ``consolidate``.
     query
         The statement that applies it.
     ids
-        Memories that it touches; they are locked in order.
+        Memories that the event touches. They are locked in the order of their ids, as every writer
+        locks them, so that two writers never wait for each other.
     parameters
-        What else the statement needs.
+        Further parameters of the statement.
     """
 
     id: str
@@ -54,9 +55,9 @@ class Event:
 
 
 def event_id_of(given: str | None, *content: object) -> str:
-    """Return the given id, else one of what the event says: saying it twice then counts once.
+    """Return the given id, or else an id made of the content of the event.
 
-    Without content it is a new one.
+    An event with the same content has the same id, and counts once. Without content, the id is new.
     """
     if given is not None:
         return check_id(given, "event_id")
@@ -67,7 +68,7 @@ def event_id_of(given: str | None, *content: object) -> str:
 
 
 def event_key(scope: str, id_: str) -> str:
-    """Key of the node of an event: unique over all scopes, of bounded size.
+    """Return the key of an event's node: unique over all scopes, and of bounded size.
 
     >>> event_key("a:b", "c") == event_key("a", "b:c")
     False
@@ -83,7 +84,7 @@ def use_event(
     memories: Sequence[list[Any]],
     hours: float,
 ) -> Event:
-    """Make the event of a use: rows as ``learn.reinforce`` takes them, and the scope's hour."""
+    """Make the event of a use, from rows for ``learn.reinforce`` and the scope's hour."""
     ends = [end for row in edges for end in row[:2]]
     return Event(
         id=id_,
@@ -124,7 +125,7 @@ def co_activation_event(id_: str, pairs: Sequence[CoActive], config: LearnConfig
 def suppression_event(
     id_: str, kind: str, pairs: Sequence[tuple[str, str]], suppression: SuppressionKind
 ) -> Event:
-    """Make the event of memories that suppress others: (source, target)."""
+    """Make the event of memories that suppress others; ``pairs`` are (source, target)."""
     return Event(
         id=id_,
         kind=kind,
@@ -139,19 +140,19 @@ def suppression_event(
 
 
 def aware(time: datetime) -> datetime:
-    """Return a time in UTC; a naive one counts as UTC."""
+    """Return a time in UTC; a naive time counts as UTC."""
     if not isinstance(time, datetime):
         raise InvalidInputError(f"a time must be a datetime, got a {type(time).__name__}")
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnReport:
-    """Apply an event, unless that was done before; one transaction. ``now`` is aware.
+    """Apply an event in one transaction, unless it was applied before. ``now`` is aware.
 
     Raises
     ------
     InvalidInputError
-        Its id belongs to an event of another kind.
+        The id belongs to an event of another kind.
     """
     parameters = {
         **event.parameters,
@@ -167,7 +168,7 @@ async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnR
     row = (await store.run(load(event.query), parameters))[0]
     if row["kind"] != event.kind:
         raise InvalidInputError(
-            f"event_id belongs to an event of kind {row['kind']}: give each event an id of its own",
+            f"event_id belongs to an event of kind {row['kind']}: give each event its own id",
             field="event_id",
         )
     return LearnReport(

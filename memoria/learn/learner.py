@@ -1,6 +1,6 @@
-"""Learn from use: strengthen what helped, note what belongs together, let the rest fade.
+"""Learn from use: strengthen edges that helped, connect what belongs together, let the rest fade.
 
-In: the `Trace` of a recall and what became of its memories, or ids. Out: reports.
+In: the `Trace` of a recall and which of its memories were used; or ids. Out: reports.
 Writes weights, learned and suppressing edges, counters of memories, the scope's clock, the log.
 Queries: ``learn.*``, ``graph.advance_clock``.
 """
@@ -48,12 +48,12 @@ from memoria.types import (
 
 
 class Learner:
-    """Learns, in one scope, from what recalls were good for.
+    """Learns, in one scope, from how the results of recalls were used.
 
-    Every call but `consolidate` and `undo` is one event, written in one transaction and applied
-    once: a call that is sent again with the same ``event_id`` changes nothing. Without one, a call
-    on a trace has an id made of what it says, so that saying the same of a trace twice counts once.
-    All events are logged, and can be undone. Both hold for as long as the log reaches back:
+    Every call except `consolidate` and `undo` is one event, which is written in one transaction and
+    applied once: a second call with the same ``event_id`` changes nothing. If a call on a trace has
+    no ``event_id``, the id is made of its content, so that the same call twice counts once. All
+    events are logged, and can be undone. Both hold only for events that are still in the log:
     `consolidate` drops events older than ``LearnConfig.log_days``.
 
     Parameters
@@ -61,11 +61,11 @@ class Learner:
     store
         A `Store`, such as that of a retriever, or an open driver of your own.
     config
-        How fast to learn, and to forget.
+        How fast to learn, and how fast to forget.
     clock
-        Gives the time; aware.
+        Returns the present as an aware datetime.
     database
-        Name of the database, on a driver of your own; None for ``neo4j``.
+        Name of the database, for a driver of your own; None for ``neo4j``.
     """
 
     def __init__(
@@ -87,25 +87,25 @@ class Learner:
     async def reinforce(
         self, trace: Trace, used: Iterable[str], *, event_id: str | None = None
     ) -> LearnReport:
-        """Say which memories of a recall were used: the edges that led to them gain weight.
+        """Say which memories of a recall were used; the edges that led to them gain weight.
 
-        Each edge on a path from a seed to a used memory gains `LearnConfig.increment`, once, up to
-        a weight of 1, and up to 2 for leaky integrate and fire; one that has gone meanwhile is made
-        anew. Each used memory counts one use more, now.
+        Each edge on a path from a seed to a used memory gains `LearnConfig.increment` once, up to a
+        weight of 1 (2 for leaky integrate and fire). An edge that was deleted meanwhile is made
+        again. Each used memory gets one more use, at the present time.
 
         Parameters
         ----------
         trace
-            Of the recall, of this scope.
+            The trace of a recall in this scope.
         used
-            Ids among those that it found.
+            Ids of memories that the recall found.
         event_id
-            Name of the event; None: made of the trace and ``used``.
+            Id of the event; None makes it of the trace and ``used``.
 
         Raises
         ------
         InvalidInputError
-            An id is not among those that the recall found, or the event's id is that of another.
+            The recall did not find one of the ids, or an event of another kind has this id.
         ScopeError
             The trace is of another scope.
         """
@@ -131,17 +131,17 @@ class Learner:
         Parameters
         ----------
         source, target, relation
-            The edge, in its stored direction; ends that don't exist are left out.
+            The edge, in its stored direction. If one of its ends does not exist, no edge is made.
         increment
-            What it gains, above 0 up to 1; None for that of the settings. A missing edge is made
-            with it as its weight.
+            Added to the weight; above 0, up to 1; None for `LearnConfig.increment`. A missing edge
+            is made with this weight.
         event_id
             Name of the event; None: a new one with each call.
 
         Raises
         ------
         InvalidInputError
-            An end or the increment can't be used, or both ends are the same.
+            An end or the increment is not valid, or both ends are the same.
         """
         edge = EdgeKey(check_id(source, "source"), check_id(target, "target"), relation)
         check_id(relation, "relation")
@@ -159,14 +159,14 @@ class Learner:
         overridden: Iterable[str] = (),
         event_id: str | None = None,
     ) -> LearnReport:
-        """Say which memories of a recall proved right, and which were contradicted.
+        """Say which memories of a recall proved right, and which proved wrong.
 
-        Counted on each memory as ``confirmed`` and ``overridden``; no weight changes.
+        Each memory counts how often it was ``confirmed`` and ``overridden``; no weight changes.
 
         Raises
         ------
         InvalidInputError
-            An id is in both lists, or not among those that the recall found.
+            An id is in both lists, or the recall did not find it.
         ScopeError
             The trace is of another scope.
         """
@@ -175,7 +175,8 @@ class Learner:
         wrong = checked_ids(overridden, "overridden", trace)
         if both := set(right) & set(wrong):
             raise InvalidInputError(
-                f"{len(both)} ids are both confirmed and overridden: decide", field="overridden"
+                f"{len(both)} ids are both confirmed and overridden: put each in one list only",
+                field="overridden",
             )
         memories = [[i, 0, 1, 0] for i in right] + [[i, 0, 0, 1] for i in wrong]
         name = event_id_of(event_id, "feedback", trace.id, right, wrong)
@@ -184,10 +185,11 @@ class Learner:
     async def co_activate(self, trace: Trace, *, event_id: str | None = None) -> LearnReport:
         """Note which memories were active together in a recall.
 
-        Of the strongest `LearnConfig.max_active`, each pair but those of two seeds: a pair without
-        any edge gets one of relation ``co_activated`` once it was active together three times
-        within seven days; such an edge then changes by Oja's rule each time. A pair that another
-        edge joins is left alone, as it was found along that.
+        Counts each pair among the `LearnConfig.max_active` strongest memories, except pairs of two
+        seeds. A pair without any edge gets an edge of relation ``co_activated`` once it was active
+        together three times within seven days; from then on, each co-activation changes that edge
+        by Oja's rule. A pair with another edge is left alone, because that edge explains why both
+        were active.
 
         Raises
         ------
@@ -208,7 +210,7 @@ class Learner:
         kind: SuppressionKind = CONFLICTS,
         event_id: str | None = None,
     ) -> LearnReport:
-        """Say that a memory suppresses another; strategies that know suppression heed it.
+        """Say that a memory suppresses another; the strategy ``synapse`` takes account of it.
 
         Parameters
         ----------
@@ -221,7 +223,7 @@ class Learner:
         Raises
         ------
         InvalidInputError
-            The kind is not one of these, or both ends are the same.
+            The kind is not one of the four, or both ends are the same.
         """
         if kind not in SUPPRESSION_KINDS:
             raise InvalidInputError(
@@ -235,16 +237,17 @@ class Learner:
     async def override(
         self, ids: Iterable[str] | None = None, *, event_id: str | None = None
     ) -> LearnReport:
-        """Have memories override those that are less specific, by their conditions.
+        """Let memories override memories with less specific conditions.
 
-        A memory whose ``when`` is a strict superset of another's suppresses that one
-        (``overrides``). Memories without conditions are unscoped: they override nothing, and
-        nothing overrides them.
+        A memory whose ``when`` is a strict superset of another memory's ``when`` suppresses that
+        memory (``overrides``). A memory without conditions neither overrides others nor is
+        overridden.
 
         Parameters
         ----------
         ids
-            New memories, each compared with all of the scope; None: all with all.
+            New memories, to be compared with all memories of the scope; None compares all memories
+            with each other.
         """
         wanted = None if ids is None else set(checked_ids(ids, "ids"))
         pairs = [
@@ -259,19 +262,20 @@ class Learner:
     async def consolidate(
         self, now: datetime | None = None, *, dry_run: bool = False
     ) -> ConsolidateReport:
-        """Let what was learned fade, make permanent what is used often, delete what is too weak.
+        """Let learned weights fade, make often used ones permanent, delete edges that are too weak.
 
-        Events older than `LearnConfig.log_days` leave the log: what they did stays for good. Only
-        what learning added fades: never the weight that a writer gave. Run it when nothing
-        else goes on, such as every night; run again at the same time it changes nothing. Pages of
-        memories are one transaction each; interrupted, run it again.
+        Only the part that learning added fades, never the weight that a writer gave. Events older
+        than `LearnConfig.log_days` are dropped from the log, and their effect stays for good. Run
+        it while the scope is not in use, for example every night. A second run at the same time
+        changes nothing. Each page of memories is one transaction; if a run is interrupted, run it
+        again.
 
         Parameters
         ----------
         now
-            Time of the consolidation; None for the clock's.
+            Time of the consolidation; None for the time of the clock.
         dry_run
-            Only say what would change.
+            Whether to report what would change, without writing.
         """
         await self._ready()
         moment = aware(self._clock() if now is None else now)
@@ -280,15 +284,16 @@ class Learner:
         )
 
     async def undo(self, since: datetime) -> UndoReport:
-        """Take back what was learned since a time, the newest first; weights are what they were.
+        """Take back what was learned since a time, the newest event first.
 
-        An edge that something else has written since stays as it is, and so does what has left the
-        log (`UndoReport.log_since`). Interrupted, run it again.
+        Weights get their earlier values. An edge that something else has written since stays as it
+        is. Events that were dropped from the log can't be undone (`UndoReport.log_since`). If a run
+        is interrupted, run it again.
 
         Parameters
         ----------
         since
-            Events from then on are undone; a naive time counts as UTC.
+            Events from this time on are undone; a naive time counts as UTC.
         """
         await self._ready()
         return await undo_since(self._store, self.scope, aware(since), aware(self._clock()))
@@ -301,7 +306,7 @@ class Learner:
         increment: float,
         memories: Sequence[list[Any]] = (),
     ) -> LearnReport:
-        """Strengthen edges and count what became of memories, in one event."""
+        """Strengthen edges and count uses and feedback of memories, in one event."""
         await self._ready()
         hours = await advance_clock(self._store, scope=self.scope, now=aware(self._clock()))
         edits = [[edge.source, edge.target, edge.relation, increment, []] for edge in edges]

@@ -1,4 +1,4 @@
-"""Which memories override which: those whose conditions are a strict superset.
+"""Which memories override which: a memory overrides those whose conditions are a strict subset.
 
 In: the conditions of memories. Out: pairs of ids. Touches nothing.
 """
@@ -12,10 +12,10 @@ from typing import Any
 
 
 def is_more_specific(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether ``one`` holds in fewer situations: all conditions of ``other``, and more.
+    """Tell whether ``one`` has all conditions of ``other`` and more, and so holds less often.
 
-    An empty map is unscoped: it holds everywhere, and nothing is more specific than it. Else every
-    memory with conditions would override every one without.
+    Nothing is more specific than an empty map. Otherwise every memory with conditions would
+    override every memory without conditions.
 
     Notes
     -----
@@ -44,12 +44,12 @@ def overrides(conditions: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, s
             holders[item].add(id_)
     pairs = []
     for id_, items in sets.items():
-        if items:  # whoever holds all of them, and more
+        if items:  # find the memories that have all of these conditions, and more
             wider = set.intersection(*(holders[item] for item in items))
             pairs += [(other, id_) for other in wider if len(sets[other]) > len(items)]
     return tuple(sorted(pairs))
 
 
 def _conditions(when: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
-    """Conditions as name and value, the value as JSON: lists have no hash."""
+    """Return conditions as (name, value); values are JSON texts because lists have no hash."""
     return frozenset((name, json.dumps(value, sort_keys=True)) for name, value in when.items())

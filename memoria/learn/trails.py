@@ -1,4 +1,4 @@
-"""What a trace says of use: which edges led to memories, and what was active together.
+"""What a trace says about use: which edges led to memories, and which were active together.
 
 In: a `Trace`. Out: edges, activations, pairs. Touches nothing.
 """
@@ -17,7 +17,7 @@ from memoria.types import Hop, Path, Trace
 
 @dataclass(frozen=True, slots=True, order=True)
 class EdgeKey:
-    """An edge as it is stored: ends in its direction, and what it says."""
+    """An edge as it is stored: its ends, in the stored direction, and its relation."""
 
     source: str
     target: str
@@ -31,7 +31,7 @@ class CoActive:
     Attributes
     ----------
     earlier, later
-        Activations, 0 to 1: of the one that energy reached first, and of the other.
+        Activations, 0 to 1: of the memory that energy reached first, and of the other one.
     """
 
     one: str
@@ -41,12 +41,12 @@ class CoActive:
 
 
 def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> tuple[str, ...]:
-    """Return ids sorted, each once; with a trace only those that it holds.
+    """Return ids sorted, each once; with a trace, check that the recall found them.
 
     Raises
     ------
     InvalidInputError
-        One string in place of a list, no identifier, or an id that the recall did not find.
+        ``ids`` is not a list of identifiers, or the recall did not find one of them.
     """
     unique = check_ids(ids, field)
     if trace is not None:
@@ -67,10 +67,10 @@ def found_in(trace: Trace) -> set[str]:
 
 
 def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
-    """Return the edges along which energy came to these memories, each once, sorted.
+    """Return the edges along which energy came to the used memories, each once, sorted.
 
-    Of every path the part from its seed to the last used memory on it, without the edges that are
-    none: that two memories share tags is counted anew each time.
+    Each path counts from its seed to the last used memory on it. Virtual edges between memories
+    that share tags are left out: they are not stored, but found anew in each recall.
     """
     wanted = frozenset(used)
     found: set[EdgeKey] = set()
@@ -82,10 +82,10 @@ def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
 
 
 def active(trace: Trace, limit: int) -> tuple[tuple[str, float, int], ...]:
-    """Return the active memories: (id, activation, hops from a seed), the first reached first.
+    """Return the ``limit`` strongest memories: (id, activation, hops), the first reached first.
 
-    The strongest ``limit`` of them. An activation is the highest energy that reached a memory, at
-    most 1; its hops are the fewest. Of two at the same distance the stronger one came first.
+    The activation is the highest energy that reached the memory, at most 1; ``hops`` is its
+    shortest distance from a seed. Of two memories at the same distance the stronger came first.
     """
     energies: dict[str, float] = {}
     hops: dict[str, int] = {}
@@ -104,9 +104,9 @@ def active(trace: Trace, limit: int) -> tuple[tuple[str, float, int], ...]:
 
 
 def co_active(trace: Trace, limit: int) -> tuple[CoActive, ...]:
-    """Return the pairs that were active together, sorted by ids.
+    """Return the pairs of memories that were active together, sorted by ids.
 
-    Two seeds are no pair: they were found by the same question, which says nothing of the two.
+    Two seeds are not a pair: that the same question found both does not connect them.
     """
     seeds = {found.seed.id for found in trace.explorations}
     pairs = []

@@ -1,6 +1,6 @@
 """Take back what was learned, event by event, the newest first.
 
-In: a scope and a time. Out: an `UndoReport`. Writes what the log says was there before.
+In: a scope and a time. Out: an `UndoReport`. Writes the values that the log has from before.
 Queries: ``learn.log``, ``learn.undo``.
 """
 
@@ -16,10 +16,10 @@ from memoria.types import UndoReport
 
 
 async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -> UndoReport:
-    """Undo the events of a scope from ``since`` on; both times aware.
+    """Undo the events of a scope from ``since`` on; both times are aware.
 
-    One transaction for each event. The newest first: each then finds the weights that it left, but
-    for those that something else wrote.
+    Each event takes one transaction. The newest event comes first, so that each event finds the
+    weights that it wrote, unless something else has written them since.
     """
     key = clock_key(scope)
     log = await store.run(load("learn.log"), {"key": key, "since": since})

@@ -1,7 +1,7 @@
-"""One call of `Linker.link`: look for the neighbours of memories, choose, write; page by page.
+"""One call of `Linker.link`: find the neighbours of memories, choose edges, write them.
 
-In: pages of ids. Out: a `LinkReport` for each. Reads a few queries a page, and writes one.
-Queries: ``link.state``, ``link.facts``, ``link.write``, ``graph.advance_clock``,
+In: pages of ids. Out: a `LinkReport` for each page. Each page takes a few reading queries and one
+that writes. Queries: ``link.state``, ``link.facts``, ``link.write``, ``graph.advance_clock``, and
 those of `find_nearest`.
 """
 
@@ -28,7 +28,7 @@ FACTS_AT_ONCE = 10_000
 
 
 class LinkCall:
-    """One call of `Linker.link`: its pages share the scope's hour, and link each pair once."""
+    """One call of `Linker.link`: all its pages have the same hour, and link each pair once."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class LinkCall:
         todo = [id_ for id_, _, usable in state if usable and id_ not in passed_over]
         edges = created = 0
         if todo:
-            if self._hours is None:  # a scope without memories gets no clock
+            if self._hours is None:  # only now, so that a scope without memories gets no clock
                 self._hours = await advance_clock(self._store, scope=self._scope, now=now)
             neighbours = await self._neighbours(todo)
             others = {other for hits in neighbours.values() for other, _ in hits}
@@ -73,14 +73,16 @@ class LinkCall:
         )
 
     async def _neighbours(self, ids: Sequence[str]) -> Neighbours:
-        """Return the nearest of each memory, without those too far for any edge."""
+        """Return the nearest memories of each, without those that are too far for an edge."""
         request = NearestRequest(
             scope=self._scope,
             candidates=self._config.candidates,
             dialect=self._server.vector_dialect,
         )
         found = await find_nearest(self._store, ids, request)
-        if isinstance(self._config, SimilarityLinkConfig):  # what is shared may make up for it
+        if isinstance(
+            self._config, SimilarityLinkConfig
+        ):  # shared topics may make up for a low cosine
             return found
         least = self._config.min_cosine
         return {id_: [hit for hit in hits if hit[1] >= least] for id_, hits in found.items()}
@@ -96,16 +98,17 @@ class LinkCall:
         return facts
 
     def _hours_of(self, row: Sequence[Any]) -> float:
-        """When a memory was learned: now, for those that this call links for the first time."""
+        """Return when a memory was learned: now, if this call links it for the first time."""
         id_, *_, stored, linked = row
         if not linked and (self._wanted is None or id_ in self._wanted):
             return self._hours or 0.0
         return foreign.number(stored) or 0.0
 
     def _once(self, links: list[Link]) -> list[Link]:
-        """Leave out pairs that an earlier page has linked from their other end, as strongly.
+        """Leave out pairs that an earlier page has linked from the other end with the same weight.
 
-        One found more strongly from this end only has its weight raised: it was strengthened then.
+        If this end finds the pair with a higher weight, only the weight is raised: without finders
+        the edge is not strengthened a second time.
         """
         new = []
         for link in links:
@@ -119,7 +122,7 @@ class LinkCall:
     async def _write(
         self, links: Sequence[Link], linked: dict[str, bool], now: datetime
     ) -> tuple[int, int]:
-        """Write edges, and that memories are linked; return how many edges, and how many new."""
+        """Write edges, and mark memories as linked; return the number of edges and of new ones."""
         strengthens = self._increment is not None
         rows = Rows(
             [

@@ -1,6 +1,6 @@
-"""Choose the edges of memories among their nearest.
+"""Choose which of their nearest memories to link memories with.
 
-In: neighbours, and what is known of both ends. Out: `Link`s, one for a pair. Touches nothing.
+In: neighbours, and the facts of both ends. Out: `Link`s, one for each pair. Touches nothing.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from memoria.formulas.edge_score import category_match, composite_score, jaccard
 from memoria.formulas.recency import temporal_proximity
 from memoria.link.config import CompositeLinkConfig, LinkConfig, SimilarityLinkConfig
 
-#: Weight under which an edge is not worth its place (source: 002, section 16).
+#: Edges with a lower weight are not worth keeping (source: 002, section 16).
 PRUNE_BELOW = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFacts:
-    """What the score of an edge needs to know of one of its ends.
+    """The values of a memory on which the score of an edge depends.
 
     Attributes
     ----------
     hours
-        When it was learned, on the scope's clock; hours of use.
+        Time on the scope's clock at which the memory was learned; hours of use.
     """
 
     tags: frozenset[str] = frozenset()
@@ -44,9 +44,9 @@ class Link:
     weight
         0 to 1.
     tags
-        Those that both ends have; sorted.
+        Tags that both ends have; sorted.
     finders
-        The ends from which it was found.
+        The ends from which the edge was found.
     """
 
     source: str
@@ -61,14 +61,15 @@ def choose_links(
     facts: Mapping[str, MemoryFacts],
     config: LinkConfig,
 ) -> list[Link]:
-    """Choose the edges of each memory, and merge those found from both ends; by source and target.
+    """Choose the edges of each memory; an edge found from both ends is returned once.
 
     Parameters
     ----------
     neighbours
-        Memory -> (id, cosine) of those near it.
+        Memory -> (id, cosine) of the memories near it.
     facts
-        Of all of them; one without is left out, as it was deleted meanwhile.
+        Facts of all these memories. A memory without facts is left out, because it was deleted
+        meanwhile.
     """
     chosen: dict[tuple[str, str], Link] = {}
     for id_ in sorted(neighbours):
@@ -121,7 +122,7 @@ def _similar(
     facts: Mapping[str, MemoryFacts],
     config: SimilarityLinkConfig,
 ) -> Iterator[tuple[str, float]]:
-    """Yield the nearest by cosine, then those that share topics or entities."""
+    """Yield the nearest by cosine, then memories that share topics or entities."""
     nearest = [
         (other, cosine)
         for other, cosine in _best(hits, config.max_links)
@@ -138,7 +139,7 @@ def _similar(
 
 
 def _shared(one: MemoryFacts, other: MemoryFacts) -> float:
-    """Jaccard of topics and entities together; a topic is never the same as an entity."""
+    """Return the Jaccard of topics and entities; a topic is never the same as an entity."""
     common = len(one.topics & other.topics) + len(one.entities & other.entities)
     every = len(one.topics | other.topics) + len(one.entities | other.entities)
     return common / every if common else 0.0
@@ -149,7 +150,7 @@ def _best(scored: Iterable[tuple[str, float]], count: int) -> list[tuple[str, fl
 
 
 def facts_of(row: Any, hours: float) -> MemoryFacts:
-    """Read a row of ``link.facts``; a foreign graph may hold anything in it."""
+    """Read a row of ``link.facts``, in which a foreign graph may have put any values."""
     _, tags, category, topics, entities, *_ = row
     return MemoryFacts(
         tags=frozenset(foreign.strings(tags)),

@@ -18,16 +18,16 @@ class CompositeLinkConfig:
     Attributes
     ----------
     min_cosine
-        Cosine below which no other signal counts; 0 to 1.
+        Below this cosine there is no edge, whatever the other signals say; 0 to 1.
     min_score
-        Composite score from which there is an edge; above 0, up to 1.
+        Lowest composite score that gives an edge; above 0, up to 1.
     max_links
-        Edges that linking one memory makes, at most, the best; 1 to 100.
+        How many edges a memory gets at most when it is linked, the best ones; 1 to 100.
     sigma_hours
-        How far apart in time the proximity is 0.61; hours of the scope's clock, 0.001 to
-        1,000,000.
+        Difference in time at which the temporal proximity is 0.61; hours of the scope's clock,
+        0.001 to 1,000,000.
     candidates
-        Nearest memories that are scored for each; ``max_links`` to 1,000.
+        How many of the nearest memories are scored; ``max_links`` to 1,000.
     """
 
     min_cosine: float = MIN_COSINE
@@ -48,20 +48,22 @@ class CompositeLinkConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityLinkConfig:
-    """Link to the nearest, and to those near that share a topic or an entity (source: 004).
+    """Link to the nearest memories, and to near ones with a common topic or entity (source: 004).
 
     Attributes
     ----------
     min_cosine
-        Cosine from which one of the nearest is linked; 0 to 1.
+        Lowest cosine at which one of the nearest memories is linked; 0 to 1.
     max_links
-        Nearest that are looked at; 1 to 100.
+        How many of the nearest memories are considered; 1 to 100.
     increment
-        What an edge that is found again gains, up to a weight of 1; 0 to 1.
+        Added to the weight of an edge that is found again, up to a weight of 1; 0 to 1.
     max_shared_links
-        Further edges to memories with topics or entities in common, at most, the best; 0 to 100.
+        How many more edges a memory gets at most to memories with common topics or entities, the
+        best ones; 0 to 100.
     candidates
-        Nearest memories among which those are looked for; ``max_links`` to 1,000.
+        How many of the nearest memories are searched for common topics or entities; ``max_links``
+        to 1,000.
     """
 
     min_cosine: float = 0.6

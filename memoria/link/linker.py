@@ -1,8 +1,8 @@
-"""Link memories of one scope with those that belong to them.
+"""Link memories of one scope that belong together.
 
 In: ids, or a whole scope. Out: a `LinkReport`.
-Writes ``similar`` edges, when each memory was linked and learned, and the scope's clock.
-Queries: ``link.*``, ``graph.advance_clock``; most through `LinkCall`.
+Writes ``similar`` edges, the time at which each memory was linked and learned, and the scope's
+clock. Queries: ``link.*``, ``graph.page``, ``graph.advance_clock``; most of them in `LinkCall`.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from memoria.types import LinkReport
 
 
 class Linker:
-    """Links the memories of one scope, by their vectors and what else is known of them.
+    """Links memories of one scope, by their vectors and further signals.
 
-    Give it to a `GraphWriter` to have each batch linked as it is written, or call `link`.
-    Candidates come from the vector index. A pair has one edge, whichever of the two came first:
-    relation ``similar``, origin ``similarity``, the tags that both have.
+    Give a linker to a `GraphWriter`, which then links each batch that it writes; or call `link`.
+    Candidates come from the vector index. A pair of memories has one edge, whichever of the two
+    came first. Its relation is ``similar``, its origin ``similarity``; its tags are those that both
+    memories have.
 
     Parameters
     ----------
     store
         A `Store`, such as that of a retriever, or an open driver of your own.
     config
-        Which linker: a `CompositeLinkConfig` (the default) or a `SimilarityLinkConfig`.
+        How to link: a `CompositeLinkConfig` (the default) or a `SimilarityLinkConfig`.
     batch_size
-        Memories linked in one transaction, at most; 1 to 10,000.
+        How many memories are linked in one transaction at most; 1 to 10,000.
     clock
-        Gives the time, for the scope's clock and new edges; aware.
+        Returns the present as an aware datetime, for the scope's clock and for new edges.
     database
-        Name of the database, on a driver of your own; None for ``neo4j``.
+        Name of the database, for a driver of your own; None for ``neo4j``.
     """
 
     def __init__(
@@ -76,24 +77,24 @@ class Linker:
     ) -> LinkReport:
         """Link memories with those near them.
 
-        May be repeated: the composite linker then changes nothing, unless memories came in
-        meanwhile or the index, which is approximate, finds others; the similarity linker
-        strengthens each edge that it finds again, once a call.
-        No edge is ever weakened or deleted. A batch is one transaction, sent again without harm.
+        May be repeated. The composite linker then changes nothing, unless new memories were
+        written or the index, which is approximate, finds other neighbours. The similarity linker
+        strengthens each edge that it finds again, once per call. No edge is ever weakened or
+        deleted. Each batch is one transaction, which may be sent again without harm.
 
         Parameters
         ----------
         ids
-            Memories to link; None: all of the scope.
+            Memories to link; None for all memories of the scope.
         only_new
-            Pass over those that have been linked since their text last changed.
+            Whether to pass over memories that were linked after their text last changed.
         progress
-            Called with ``links``, how many memories are done, and None.
+            Called with ``"links"``, the number of memories done so far, and None.
 
         Raises
         ------
         InvalidInputError
-            ``ids`` are no identifiers.
+            ``ids`` is not a list of identifiers.
         IndexNotReadyError
             The schema was not applied.
         """
@@ -109,12 +110,12 @@ class Linker:
         return report
 
     async def prune(self, *, below: float = PRUNE_BELOW) -> int:
-        """Delete edges that linking made and whose weight is under ``below``, 0 to 1.
+        """Delete edges that linking made and whose weight is lower than ``below`` (0 to 1).
 
         Returns
         -------
         int
-            Edges deleted.
+            How many edges were deleted.
         """
         check_number(below, "below", low=0, high=1)
         deleted = 0
@@ -129,7 +130,7 @@ class Linker:
         return deleted
 
     async def _pages(self, ids: Sequence[str] | None) -> AsyncIterator[list[str]]:
-        """Yield ids, sorted, in pages: those given, else all of the scope."""
+        """Yield the given ids page by page, or all ids of the scope."""
         if ids is not None:
             for start in range(0, len(ids), self._batch_size):
                 yield list(ids[start : start + self._batch_size])

@@ -1,6 +1,6 @@
-"""Find the nearest memories of each of several, in few queries.
+"""Find the nearest memories of several memories, in few queries.
 
-In: ids of memories whose vectors the index holds. Out: per id, its nearest. Reads only.
+In: ids of memories whose vectors the index holds. Out: id -> its nearest memories. Reads only.
 Queries: ``link.nearest_search``, ``link.nearest_procedure``, ``link.nearest_exact``.
 """
 
@@ -18,15 +18,15 @@ from memoria.store.queries import load
 
 log = logging.getLogger(__name__)
 
-# Small enough for a busy server to answer each query in time; a query more costs next to nothing.
+# Memories in one query: few enough for a busy server to answer in time. More queries cost little.
 CHUNK = 16
 EXACT_CHUNK = 8
 QUERIES_AT_ONCE = 4
-# How many times the wanted hits the index is asked for, one after the other, where the scope can
-# only be filtered afterwards. Vectors are then compared one by one.
+# Over-sampling factors, tried in turn, where the scope can only be filtered after the index. If the
+# last factor is not enough, the vectors of the scope are compared one by one.
 _PROCEDURE_LIMITS = (4, 40)
-# The server counts in single precision: six decimals of a cosine are sound, and the same from
-# either end of a pair. Rounded, a pair that stands exactly at a threshold has reached it.
+# The server calculates in single precision. Six decimals of a cosine are exact, and the same from
+# both ends of a pair; rounding to them lets a pair exactly at a threshold reach it.
 DECIMALS = 6
 
 Neighbours = dict[str, list[tuple[str, float]]]
@@ -34,14 +34,14 @@ Neighbours = dict[str, list[tuple[str, float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearestRequest:
-    """What one search is for.
+    """A search for neighbours.
 
     Attributes
     ----------
     scope
         Scope to search in.
     candidates
-        Nearest memories wanted for each, itself not counted; >= 1.
+        How many of the nearest memories to find, not counting the memory itself; >= 1.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
     """
@@ -52,16 +52,18 @@ class NearestRequest:
 
 
 async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest) -> Neighbours:
-    """Find the nearest memories of each: (id, cosine), nearest first, ties by id, not itself.
+    """Find the nearest memories of each id: (id, cosine), nearest first, ties by id.
 
-    A memory that is not there, or has no vector any more, has none.
+    A memory is not its own neighbour. A memory that was deleted, or has lost its vector, has no
+    neighbours.
 
     Notes
     -----
-    One query for 16 memories, four at once; on Neo4j 5 up to two more for those whose scope hides
-    behind others, and one for eight of those that it still hides.
+    One query for every 16 memories, four queries at once. On Neo4j 5, up to two more queries for
+    memories whose neighbours in the scope are hidden behind those of other scopes; for the memories
+    that still lack neighbours, one exact query for every 8.
     """
-    wanted = request.candidates + 1  # a memory is its own nearest
+    wanted = request.candidates + 1  # the index also finds the memory itself
     found: Neighbours = {}
     if request.dialect == "search":
         await _ask(store, "search", ids, request, wanted, found)
@@ -72,7 +74,7 @@ async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest
     try:
         await _ask(store, "exact", pending, request, wanted, found)
     except QueryError as exc:
-        # One embedding that is no vector, in a foreign graph, ends the comparison of all.
+        # In a foreign graph, one embedding that is not a vector makes the whole query fail.
         log.warning("exact vector search failed: %s; the index alone was used", exc)
     return found
 
@@ -85,7 +87,7 @@ async def _ask(
     limit: int,
     found: Neighbours,
 ) -> list[str]:
-    """Ask for all of ``ids`` and note the hits; return those for which there may be more."""
+    """Search for all ``ids`` and note the hits; return the ids that may have more hits."""
     gate = asyncio.Semaphore(QUERIES_AT_ONCE)
     query = load(f"link.nearest_{way}")
 
@@ -111,7 +113,7 @@ async def _ask(
 
 
 def _best(id_: str, hits: Sequence[Sequence[Any]], wanted: int) -> list[tuple[str, float]]:
-    """Sort hits; a foreign graph may hold memories without an id, or with a number for one."""
+    """Sort hits; drop memories whose id is missing or not a string, as in a foreign graph."""
     others = [
         (other, min(max(round(cosine, DECIMALS), -1.0), 1.0))
         for other, cosine in hits

@@ -451,7 +451,7 @@ class TestWholeDatabase:
         missing = findings["indexes.memory_scope_id"]
         init = f"memoria init --embedder=none --dimensions={self.SIZE}"
         assert (missing.message, missing.command, missing.cause) == ("missing", init, "")
-        level = findings["plans.explore.level"]
+        level = findings["plans.strategies.level"]
         assert (level.severity, level.command) == ("error", init)
         assert "NodeByLabelScan" in level.message
         assert level.cause == "indexes.memory_scope_id"
@@ -581,7 +581,7 @@ async def test_a_remedy_changes_its_scope_alone(store: Store, scope: str) -> Non
 
 
 async def test_a_check_without_a_remedy_changes_nothing(store: Store, planted: str) -> None:
-    for name in ("memories.text", "edges.nonsense", "plans.explore.level", ""):
+    for name in ("memories.text", "edges.nonsense", "plans.strategies.level", ""):
         with pytest.raises(InvalidInputError, match=r"these have: memories\.id, "):
             await fix(store, ["edges.self", name], scope=planted)
     assert by_check(await look(store, planted))["edges.self"].count == 1
