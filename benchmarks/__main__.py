@@ -18,8 +18,11 @@ COMMANDS = {
     "strategies": ("benchmarks.strategies", "every strategy: times and answers, on LoCoMo"),
     "context": ("benchmarks.context", "how much evidence a context holds, on LoCoMo"),
     "month": ("benchmarks.month", "a simulated month of use and learning, on LoCoMo"),
-    "ingest": ("benchmarks.ingest", "memories and edges written per second, on your server"),
-    "link": ("benchmarks.link", "memories linked per second, on your server"),
+    "ingest": (
+        "benchmarks.ingest",
+        "memories and edges written per second, also on your server",
+    ),
+    "link": ("benchmarks.link", "memories linked per second, also on your server"),
 }
 
 

@@ -23,6 +23,7 @@ from memoria.local import LocalNeo4j
 from memoria.store import Target, open_driver
 
 DATABASE = "neo4j"
+LOAD_TIMEOUT_S = 120.0  # of each query: a server that has just started on a busy machine is slow
 KINDS = ("Utterance", "Session", "Speaker", "Entity", "Keyword")
 EMBEDDER = "all-MiniLM-L6-v2"  # made the supplied vectors
 DIMENSIONS = 384
@@ -100,7 +101,8 @@ async def served(folder: Path, embedder: memoria.Embedder) -> AsyncIterator[neo4
 
 async def _load(driver: neo4j.AsyncDriver, folder: Path, embedder: memoria.Embedder) -> None:
     """Write the graph."""
-    store = memoria.Store(driver, database=DATABASE)
+    config = memoria.StoreConfig(query_timeout_s=LOAD_TIMEOUT_S)
+    store = memoria.Store(driver, database=DATABASE, config=config)
     await memoria.apply_schema(store, embedder=embedder)
     edges = relations(folder)
     for scope, nodes in memories(folder).items():

@@ -16,7 +16,7 @@ def markdown(record: Mapping[str, Any]) -> str:
     lines = [
         "# Levers",
         "",
-        f"{made_by(record, 'levers')} On the graph of {record['graph']}. Both sides of a row were "
+        f"{made_by(record, 'levers')} Graph: {record['graph']}. Both sides of a row were "
         "asked in turns, and their answers were equal. The ratio is the median, over the cases, "
         "of the other way's time over that of the default; in brackets what holds 95 % of a "
         "bootstrap.",
