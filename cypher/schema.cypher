@@ -26,3 +26,9 @@ OPTIONS {indexConfig: {
   `vector.similarity_function`: 'cosine',
   `vector.quantization.enabled`: false
 }};
+
+// The record of the set-up. It names no embedder yet: the first one that stores vectors is recorded
+// then, and every other one refused from then on.
+MERGE (m:MemoriaMeta {key: 'memoria'})
+  ON CREATE SET m.created_at = datetime(), m.dimensions = 384
+SET m.schema_version = 1;

@@ -22,7 +22,16 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from memoria.errors import InvalidInputError
-from memoria.types import Memory, Relation
+from memoria.types import (
+    CoActivation,
+    EdgeHistory,
+    HistoryItem,
+    Memory,
+    MemoryHistory,
+    Relation,
+    ScopeClock,
+    Suppression,
+)
 
 STDIN = "-"
 MAX_LINE_BYTES = 16_000_000
@@ -39,8 +48,19 @@ MEMORY_FIELDS = (
     "created_at",
     "metadata",
     "embedding",
+    "learned",
 )
-EDGE_FIELDS = ("source", "target", "relation", "weight", "tags")
+EDGE_FIELDS = ("source", "target", "relation", "weight", "tags", "created_at", "learned")
+SUPPRESSION_FIELDS = ("source", "target", "suppresses", "created_at")
+CO_ACTIVATION_FIELDS = ("source", "target", "co_activated")
+TIME_FIELDS = (
+    "created_at",
+    "linked_at",
+    "last_used_at",
+    "decayed_at",
+    "last_active_at",
+    "log_since",
+)
 _GZIP = b"\x1f\x8b"
 
 
@@ -61,7 +81,7 @@ class Line:
     file: str
     number: int
     raw: bytes
-    value: Memory | Relation
+    value: Memory | Relation | HistoryItem
 
     @property
     def place(self) -> str:
@@ -105,8 +125,11 @@ def read_lines(
                         yield Line(file=file, number=number, raw=raw, value=value)
 
 
-def parse_line(raw: bytes) -> Memory | Relation | None:
+def parse_line(raw: bytes) -> Memory | Relation | HistoryItem | None:
     """Read one line: a memory, or an edge (which has ``source`` or ``target``); None if blank.
+
+    An export writes three forms more: an edge with ``suppresses`` or ``co_activated`` is no
+    relation but a part of the scope's history, and so is a line that holds ``clock`` alone.
 
     Raises
     ------
@@ -118,14 +141,43 @@ def parse_line(raw: bytes) -> Memory | Relation | None:
     if not raw.strip():
         return None
     fields = parse_object(raw)
+    if "clock" in fields:
+        _check_names(fields, "a clock", ("clock",), required=())
+        return cast(ScopeClock, _parse_part(fields["clock"], "clock", ScopeClock))
     if "source" in fields or "target" in fields:
-        _check_names(fields, "an edge", EDGE_FIELDS, required=("source", "target"))
-        return Relation(**_given(fields))
+        return _parse_edge(fields)
     _check_names(fields, "a memory", MEMORY_FIELDS, required=("id", "kind", "text"))
-    values = _given(fields)
-    if "created_at" in values:
-        values["created_at"] = _parse_time(values["created_at"])
+    values = _values(fields)
+    if "learned" in values:
+        values["learned"] = _parse_part(values["learned"], "learned", MemoryHistory)
     return Memory(**values)
+
+
+def _parse_edge(fields: Mapping[str, Any]) -> Relation | HistoryItem:
+    """Read what joins two memories: an edge, or a part of the scope's history."""
+    ends = ("source", "target")
+    if "suppresses" in fields:
+        names = SUPPRESSION_FIELDS
+        _check_names(fields, "a suppression", names, required=(*ends, "suppresses"))
+        return Suppression(**_values(fields))
+    if "co_activated" in fields:
+        _check_names(fields, "a pair", CO_ACTIVATION_FIELDS, required=ends)
+        return CoActivation(**fields)
+    _check_names(fields, "an edge", EDGE_FIELDS, required=ends)
+    values = _values(fields)
+    if "learned" in values:
+        values["learned"] = _parse_part(values["learned"], "learned", EdgeHistory)
+    return Relation(**values)
+
+
+def _parse_part(
+    value: object, field: str, kind: type[MemoryHistory | EdgeHistory | ScopeClock]
+) -> MemoryHistory | EdgeHistory | ScopeClock:
+    """Read an object inside a line, which holds a part of the scope's history."""
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{field} must be a JSON object, with braces", field=field)
+    _check_names(value, field, kind.names(), required=())
+    return kind(**_values(value))
 
 
 def at_place(error: InvalidInputError, place: str) -> InvalidInputError:
@@ -223,13 +275,21 @@ def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None or name in needed}
 
 
-def _parse_time(value: object) -> datetime:
+def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that say something, times as such."""
+    return {
+        name: _parse_time(value, name) if name in TIME_FIELDS else value
+        for name, value in _given(fields).items()
+    }
+
+
+def _parse_time(value: object, field: str) -> datetime:
     if not isinstance(value, str):
-        raise InvalidInputError("created_at must be a string in ISO 8601", field="created_at")
+        raise InvalidInputError(f"{field} must be a string in ISO 8601", field=field)
     try:
         return datetime.fromisoformat(value)
     except ValueError as exc:
         raise InvalidInputError(
-            f"created_at must be in ISO 8601, such as 2026-03-01T09:30:00Z, got {value[:80]!r}",
-            field="created_at",
+            f"{field} must be in ISO 8601, such as 2026-03-01T09:30:00Z, got {value[:80]!r}",
+            field=field,
         ) from exc

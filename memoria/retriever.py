@@ -16,9 +16,10 @@ from typing import Self, TypeVar, Unpack
 from memoria._support.checks import check_scope, check_strings, check_whole
 from memoria._support.once import Once
 from memoria._support.stream import Stream
+from memoria._support.wording import kind_of, with_article
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
-from memoria.embed import Embedder
+from memoria.embed import Embedder, checked_embedder
 from memoria.errors import ConfigError, InvalidInputError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.graph.server import check_embedder, is_complete, server_facts
@@ -63,6 +64,8 @@ class GraphRetriever:
         There is no scope.
     ConfigError
         The driver's pool has fewer connections than ``StoreConfig.max_sessions``.
+    InvalidInputError
+        The embedder is not one, such as a function: wrap that in `CallableEmbedder`.
     """
 
     def __init__(
@@ -77,7 +80,7 @@ class GraphRetriever:
     ) -> None:
         self.scope = check_scope(scope)
         self.config = _checked(config, RetrieverConfig) or RetrieverConfig()
-        self.embedder = embedder
+        self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
         self.store = store_of(store, database)
         self._facts = Once[ServerFacts]()
@@ -362,7 +365,7 @@ def _checked(config: C | None, kind: type[C]) -> C | None:
     if config is None or isinstance(config, kind):
         return config
     raise InvalidInputError(
-        f"config must be a {kind.__name__}, got a {type(config).__name__}", field="config"
+        f"config must be {with_article(kind.__name__)}, got {kind_of(config)}", field="config"
     )
 
 
@@ -378,11 +381,11 @@ def _distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
     """Check that seeds are seeds, each once."""
     given = seeds.seeds if isinstance(seeds, Seeds) else seeds
     if not isinstance(given, Iterable):
-        raise InvalidInputError(f"seeds must be a list of Seed, got a {type(given).__name__}")
+        raise InvalidInputError(f"seeds must be a list of Seed, got {kind_of(given)}")
     known: dict[str, Seed] = {}
     for seed in given:
         if not isinstance(seed, Seed):
-            raise InvalidInputError(f"seeds must hold Seed, got a {type(seed).__name__}")
+            raise InvalidInputError(f"seeds must hold Seed, got {kind_of(seed)}")
         if seed.id in known:
             raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
         known[seed.id] = seed

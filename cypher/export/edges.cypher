@@ -7,6 +7,7 @@
 // The server orders strings as stored by code point, but those of a parameter by UTF-16, and an id
 // that was looked up is the parameter's: read by a name that is only known later, it is the stored.
 // inside: whether the target is a memory of this scope. others: properties beside the known ones.
+// Times are text, in UTC; false where there is no time.
 // So the key of the last edge read is read again; deleted or changed meanwhile, it is compared as it
 // was.
 OPTIONAL MATCH (from)-[last:RELATES]->(to) WHERE elementId(last) = $p.after[3]
@@ -27,5 +28,24 @@ RETURN collect({
   key: key, target: target.id,
   inside: target:Memory AND coalesce(target.scope = $p.scope, false),
   relation: r.relation, weight: r.weight, tags: r.tags,
+  created_at: CASE
+    WHEN r.created_at IS NULL THEN null
+    WHEN r.created_at IS :: ZONED DATETIME OR r.created_at IS :: LOCAL DATETIME
+      THEN toString(datetime({datetime: r.created_at, timezone: 'Z'}))
+    ELSE false
+  END,
+  history: r {.origin, .uses, .lif_weight, .base_weight, .given_weight, .promoted_uses},
+  last_used_at: CASE
+    WHEN r.last_used_at IS NULL THEN null
+    WHEN r.last_used_at IS :: ZONED DATETIME OR r.last_used_at IS :: LOCAL DATETIME
+      THEN toString(datetime({datetime: r.last_used_at, timezone: 'Z'}))
+    ELSE false
+  END,
+  decayed_at: CASE
+    WHEN r.decayed_at IS NULL THEN null
+    WHEN r.decayed_at IS :: ZONED DATETIME OR r.decayed_at IS :: LOCAL DATETIME
+      THEN toString(datetime({datetime: r.decayed_at, timezone: 'Z'}))
+    ELSE false
+  END,
   others: [name IN keys(r) WHERE NOT name IN $p.known]
 }) AS rows

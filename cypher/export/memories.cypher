@@ -3,8 +3,8 @@
 // params: after, embeddings, known, limit, max_chars, scope
 // returns: rows
 // Next memories of a scope, by id (strings order by code point): at most limit of them, fewer where
-// their texts have more than max_chars characters together. created_at is text, in UTC; false
-// where it is no time. others: properties beside the known ones. The sort names scope too, or the
+// their texts have more than max_chars characters together. Times are text, in UTC; false
+// where there is no time. others: properties beside the known ones. The sort names scope too, or the
 // server would not see that the index is in that order, and sort the rest of the scope each time.
 // after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
@@ -32,6 +32,15 @@ RETURN collect({
     ELSE false
   END,
   metadata: m.metadata,
+  history: m {
+    .active_hours, .linked_before, .use_count, .use_times, .confirmed, .overridden
+  },
+  linked_at: CASE
+    WHEN m.linked_at IS NULL THEN null
+    WHEN m.linked_at IS :: ZONED DATETIME OR m.linked_at IS :: LOCAL DATETIME
+      THEN toString(datetime({datetime: m.linked_at, timezone: 'Z'}))
+    ELSE false
+  END,
   embedding: CASE WHEN $p.embeddings THEN m.embedding END,
   others: [name IN keys(m) WHERE NOT name IN $p.known]
 }) AS rows

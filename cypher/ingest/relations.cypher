@@ -10,7 +10,8 @@
 // back, one lock more, out of order. Without skip_missing nothing is written when an end is
 // missing. ends: a list around each, as collect leaves out null.
 // An edge that comes again with the weight it was given before keeps what it has learned since;
-// another weight is one anew, from which learning starts.
+// another weight is one anew, from which learning starts. created_at of a row: null keeps the one
+// stored; history as in ingest.memories.
 UNWIND range(0, size($p.ids) - 1) AS place
 WITH place, $p.ids[place] AS id
 OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
@@ -29,6 +30,12 @@ CALL (missing, ends) {
     SET r.weight = row.weight,
         r.lif_weight = CASE WHEN r.base_weight IS NULL THEN r.lif_weight END
     REMOVE r.base_weight, r.given_weight
+  )
+  FOREACH (time IN CASE WHEN row.created_at IS NULL THEN [] ELSE [row.created_at] END |
+    SET r.created_at = time
+  )
+  FOREACH (history IN CASE WHEN row.history IS NULL THEN [] ELSE [row.history] END |
+    SET r.weight = row.weight, r += history
   )
   RETURN count(*) AS written, sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
 }

@@ -2,16 +2,17 @@
 // mode: read
 // params: dimensions, ids, scope
 // returns: rows
-// Which of these memories can be linked. rows: [id, linked before, has a vector that the index
-// holds and can be asked for]: a vector without a length, or with a number that is none, would end
-// the search for all.
+// Which of these memories can be linked. rows: [id, linked since its text last changed, linked ever,
+// has a vector that the index holds and can be asked for]: a vector without a length, or with a
+// number that is not finite, would end the search for all.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
-WITH id, m.linked_at IS NOT NULL AS linked, CASE
+WITH id, m.linked_at IS NOT NULL AS linked,
+     m.linked_at IS NOT NULL OR coalesce(m.linked_before = true, false) AS ever, CASE
   WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
     THEN size(m.embedding) = $p.dimensions
       AND any(x IN m.embedding WHERE x <> 0)
       AND all(x IN m.embedding WHERE abs(x) < 1e18)
   ELSE false
 END AS usable
-RETURN collect([id, linked, usable]) AS rows
+RETURN collect([id, linked, ever, usable]) AS rows

@@ -28,6 +28,7 @@ CALL () {
   SET m.linked_at = coalesce(m.linked_at, $p.now),
       m.active_hours = CASE WHEN m.active_hours >= row[1] THEN m.active_hours
                             ELSE coalesce(row[1], m.active_hours) END
+  REMOVE m.linked_before
   RETURN count(*) AS linked
 }
 CALL (rows) {

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memoria._support.wording import kind_of
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 
 MAX_DIMENSIONS = 4096
@@ -35,7 +36,7 @@ _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
     """Return ``value`` if it is a string that UTF-8 can carry in at most ``max_bytes`` bytes."""
     if not isinstance(value, str):
-        raise InvalidInputError(f"{field} must be a string, got {_kind_of(value)}", field=field)
+        raise InvalidInputError(f"{field} must be a string, got {kind_of(value)}", field=field)
     try:
         size = len(value.encode("utf-8"))
     except UnicodeEncodeError as exc:
@@ -74,7 +75,7 @@ def check_scope(value: object) -> str:
 def check_ids(values: object, field: str = "ids") -> tuple[str, ...]:
     """Return a list of identifiers de-duplicated and sorted: the order in which memoria works."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        got = "one string" if isinstance(values, str) else _kind_of(values)
+        got = "one string" if isinstance(values, str) else kind_of(values)
         raise InvalidInputError(f"{field} must be a list of ids, got {got}", field=field)
     return tuple(sorted({check_id(value, field) for value in values}))
 
@@ -93,7 +94,7 @@ def check_strings(values: object, field: str) -> tuple[str, ...]:
     """Return a list of short strings de-duplicated and sorted: the form that tags are stored in."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InvalidInputError(
-            f"{field} must be a list of strings, got {_kind_of(values)}", field=field
+            f"{field} must be a list of strings, got {kind_of(values)}", field=field
         )
     unique = {check_string(value, field) for value in values}
     if len(unique) > MAX_TAGS:
@@ -118,7 +119,7 @@ def check_number(
 ) -> float:
     """Return ``value`` as a float if it is a finite number in [low, high], or in (low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _refused(f"{field} must be a number, got {_kind_of(value)}", field, error)
+        raise _refused(f"{field} must be a number, got {kind_of(value)}", field, error)
     # A whole number is compared before it is converted: one of 400 digits has no float.
     inside = low <= value <= high and not (above_low and value == low)
     if not inside or abs(value) > sys.float_info.max:
@@ -152,7 +153,7 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
     """Return a vector as floats if all are finite and not all are zero (cosine needs a length)."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidInputError(
-            f"{field} must be a list of numbers, got {_kind_of(values)}", field=field
+            f"{field} must be a list of numbers, got {kind_of(values)}", field=field
         )
     numbers = list(values)
     try:
@@ -178,7 +179,7 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
 def check_json_map(value: object, field: str) -> dict[str, Any]:
     """Return a JSON-like mapping of at most 32 levels, this one counted, and 500,000 parts."""
     if not isinstance(value, Mapping):
-        raise InvalidInputError(f"{field} must be a map, got {_kind_of(value)}", field=field)
+        raise InvalidInputError(f"{field} must be a map, got {kind_of(value)}", field=field)
     level: list[object] = [value]
     parts = 0
     for _ in range(MAX_NESTING):
@@ -220,17 +221,13 @@ def _check_leaf(item: object, field: str) -> None:
     elif isinstance(item, float) and not math.isfinite(item):
         raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
     elif not (item is None or isinstance(item, bool | int | float)):
-        raise InvalidInputError(f"{field} holds {_kind_of(item)}, which is not JSON", field=field)
-
-
-def _kind_of(value: object) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
+        raise InvalidInputError(f"{field} holds {kind_of(item)}, which is not JSON", field=field)
 
 
 def _shown(value: object) -> str:
     """Name a wrong value: a number as it is, any other value by its type."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return _kind_of(value)
+        return kind_of(value)
     if isinstance(value, int) and abs(value) >= 10**15:  # Python can't print a huge one
         return "a larger number"
     return str(value)

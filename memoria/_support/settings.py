@@ -23,6 +23,14 @@ class SettingsCheck:
         """Check that a setting is a whole number in [low, high]."""
         check_whole(getattr(self._config, name), name, low=low, high=high, error=ConfigError)
 
+    def not_below(self, name: str, other: str) -> None:
+        """Check that a setting is not below another one, which asks for as many."""
+        value, least = getattr(self._config, name), getattr(self._config, other)
+        if value < least:
+            raise ConfigError(
+                f"{name} must not be below {other} ({least}), got {value}: raise {name}, too"
+            )
+
     def within(self, name: str, low: float, high: float, *, above_low: bool = False) -> None:
         """Check that a setting is a finite number in [low, high], or in (low, high]."""
         value = getattr(self._config, name)

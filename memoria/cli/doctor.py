@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     FAULTY,
     WARNED,
@@ -22,7 +23,6 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.examination import show
-from memoria.cli.render import count
 from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Fixed, examine
 from memoria.doctor import fix as apply_fixes
 from memoria.embed import ONNX_MODELS
@@ -121,5 +121,5 @@ def _done(fixed: Fixed) -> str:
         "indexes": ("index", "indexes"),
     }
     theme = fixed.check.partition(".")[0]
-    counted = f"{count(fixed.changed, *things[theme])} " if theme in things else ""
+    counted = f"{number_of(fixed.changed, *things[theme])} " if theme in things else ""
     return one_line(f"{counted}{fixed.done}")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memoria._support.progress import progress_bars
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     EmbedderName,
     Json,
@@ -18,7 +19,6 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
-from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.ingest import GraphWriter
 from memoria.store import Store
@@ -61,7 +61,7 @@ def embed(
 
     found, embedded = run(on_store(connection, work))
     left = max(0, found - embedded)
-    line = f"{count(embedded, 'memory', 'memories')} embedded"
+    line = f"{number_of(embedded, 'memory', 'memories')} embedded"
     if left:
         line += f", {left} left without a vector, for want of a text"
     facts = {"embedded": embedded, "left": left}

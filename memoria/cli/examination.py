@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from memoria._support.wording import number_of
 from memoria.cli.common import one_line
-from memoria.cli.render import count, print_table
+from memoria.cli.render import print_table
 from memoria.doctor import SEVERITIES, Bucket, Examination, Finding, Hub, Severity
 
 BAR_CHARS = 40
@@ -144,6 +145,6 @@ def _sum(found: Examination, *, every: bool) -> Text:
     text = ", ".join(parts)
     if not every:
         if caused := sum(bool(each.cause) for each in found.findings):
-            text += f", {count(caused, 'other', 'others')} of the same cause"
+            text += f", {number_of(caused, 'other', 'others')} of the same cause"
         text += "; --all lists all of them"
     return Text(text, style=_MARKS[found.severity][1])

@@ -13,8 +13,9 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
+from memoria._support.wording import number_of
 from memoria.cli.common import one_line, out
-from memoria.cli.render import count, print_table
+from memoria.cli.render import print_table
 from memoria.evaluation import MEASURES, Interval, Report
 
 SHOWN_NOTES = 3
@@ -27,11 +28,11 @@ NAMES = ("category", "methods", "method", "weights", "feature")
 def print_report(report: Report, embedder: str | None) -> None:
     """Print what was asked, a table for each method, the differences and the times."""
     kept = [
-        count(report.questions, "question", "questions"),
-        count(report.items, "ranked memory", "ranked memories"),
-        f"{count(report.memories, 'memory', 'memories')} in all",
-        count(report.edges, "edge", "edges"),
-        count(report.scopes, "scope", "scopes"),
+        number_of(report.questions, "question", "questions"),
+        number_of(report.items, "ranked memory", "ranked memories"),
+        f"{number_of(report.memories, 'memory', 'memories')} in all",
+        number_of(report.edges, "edge", "edges"),
+        number_of(report.scopes, "scope", "scopes"),
         f"embedder {embedder or 'none'}",
     ]
     out.print(one_line(f"{report.dataset}, {report.split}: {', '.join(kept)}"), markup=False)
@@ -62,7 +63,7 @@ def print_report(report: Report, embedder: str | None) -> None:
 def print_notes(notes: Mapping[str, int]) -> None:
     """Print what most recalls could not do as well as they should have."""
     for text, number in list(notes.items())[:SHOWN_NOTES]:
-        note = f"in {count(number, 'recall', 'recalls')}: {text}"
+        note = f"in {number_of(number, 'recall', 'recalls')}: {text}"
         out.print(one_line(note), style="dim", markup=False)
 
 

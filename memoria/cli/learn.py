@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     Json,
     Scope,
@@ -18,7 +19,6 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.pack import read_document
-from memoria.cli.render import count
 from memoria.graph.vocabulary import CONFLICTS
 from memoria.learn import LearnConfig, Learner
 from memoria.plain import trace_from
@@ -220,10 +220,11 @@ def undo(
     if report.log_since is not None:
         start = facts["log_since"] = report.log_since.astimezone(UTC).isoformat()
         gone = f"; the log begins at {start}" * (report.since < report.log_since)
-    kept = f"; {count(report.kept, 'change', 'changes')} kept, written since" * bool(report.kept)
+    changes = number_of(report.kept, "change")
+    kept = f"; {changes} kept, written since" * bool(report.kept)
     line = (
-        f"{count(report.events, 'event', 'events')} undone: "
-        f"{count(report.restored, 'change', 'changes')} taken back{kept}{gone}; "
+        f"{number_of(report.events, 'event', 'events')} undone: "
+        f"{number_of(report.restored, 'change', 'changes')} taken back{kept}{gone}; "
         f"scope {one_line(scope)}"
     )
     print_facts(facts, as_json, line)
@@ -244,7 +245,7 @@ def _on_trace(
 def _say(report: LearnReport, scope: str, as_json: bool) -> None:
     """Print what an event did."""
     parts = [
-        count(number, one, many)
+        number_of(number, one, many)
         for number, one, many in (
             (report.memories, "memory counted", "memories counted"),
             (report.edges, "edge strengthened", "edges strengthened"),
@@ -262,12 +263,12 @@ def _say(report: LearnReport, scope: str, as_json: bool) -> None:
 def _consolidated(report: ConsolidateReport, scope: str) -> str:
     """Return a consolidation in words: the sums, then the edges that change most."""
     would = "would be " if report.dry_run else ""
-    old = count(report.events_trimmed, "old event", "old events")
+    old = number_of(report.events_trimmed, "old event", "old events")
     trimmed = f"{old} {would}dropped from the log; " if report.events_trimmed else ""
     lines = [
-        f"of {count(report.edges, 'learned edge', 'learned edges')} {report.decayed} "
+        f"of {number_of(report.edges, 'learned edge', 'learned edges')} {report.decayed} "
         f"{would}weaker, {report.promoted} {would}permanent, {report.pruned} {would}pruned; "
-        f"{count(report.pairs_forgotten, 'pair', 'pairs')} {would}forgotten; "
+        f"{number_of(report.pairs_forgotten, 'pair', 'pairs')} {would}forgotten; "
         f"{trimmed}scope {one_line(scope)}"
     ]
     most = sorted(

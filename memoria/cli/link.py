@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from memoria._support.progress import progress_bars
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     Json,
     Scope,
@@ -17,7 +18,6 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
-from memoria.cli.render import count
 from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.store import Store
 from memoria.types import LinkReport
@@ -69,15 +69,15 @@ def link(
 
     report, pruned = run(on_store(connection, work))
     parts = [
-        f"{count(report.memories, 'memory', 'memories')} linked: "
-        f"{count(report.edges, 'edge', 'edges')} ({report.edges_created} new)"
+        f"{number_of(report.memories, 'memory', 'memories')} linked: "
+        f"{number_of(report.edges, 'edge', 'edges')} ({report.edges_created} new)"
     ]
     if report.already_linked:
         parts.append(f"{report.already_linked} linked before")
     if report.without_embedding:
         parts.append(f"{report.without_embedding} left out for want of a vector")
     if prune:
-        parts.append(f"{count(pruned, 'edge', 'edges')} pruned")
+        parts.append(f"{number_of(pruned, 'edge', 'edges')} pruned")
     facts = {**asdict(report), "pruned": pruned}
     del facts["missing"]  # nobody named ids
     print_facts(facts, as_json, f"{', '.join(parts)}; scope {one_line(scope)}")

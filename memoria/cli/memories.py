@@ -11,6 +11,7 @@ import typer
 
 from memoria._support.checks import MAX_DIMENSIONS, check_id
 from memoria._support.progress import progress_bars
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     FAILED,
     INTERRUPTED,
@@ -27,12 +28,11 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.link import linker_named
-from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.graph.memories import hydrate
 from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import GraphWriter, IngestReport, WriteReport, ingest_files
+from memoria.ingest import ForgetReport, GraphWriter, IngestReport, WriteReport, ingest_files
 from memoria.store import Store
 
 READ_AT_ONCE = 1_000
@@ -130,7 +130,7 @@ def ingest(
         err.print(problem, style="yellow", markup=False)
     done = report.written
     if done.duplicates:
-        repeated = count(done.duplicates, "memory", "memories")
+        repeated = number_of(done.duplicates, "memory", "memories")
         err.print(
             f"{repeated} given twice by id: the last one counts", style="yellow", markup=False
         )
@@ -141,13 +141,13 @@ def ingest(
 def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
     """Say what an ingest did."""
     parts = [
-        f"{count(done.memories, 'memory', 'memories')} "
+        f"{number_of(done.memories, 'memory', 'memories')} "
         f"({done.memories_created} new, {done.embedded} embedded)",
-        f"{count(done.relations, 'edge', 'edges')} ({done.relations_created} new)",
-        f"{count(done.skipped, 'line', 'lines')} skipped",
+        f"{number_of(done.relations, 'edge', 'edges')} ({done.relations_created} new)",
+        f"{number_of(done.skipped, 'line', 'lines')} skipped",
     ]
     if linked:
-        parts.insert(2, f"{count(done.links, 'link', 'links')} ({done.links_created} new)")
+        parts.insert(2, f"{number_of(done.links, 'link', 'links')} ({done.links_created} new)")
     if done.unlinked:
         parts.insert(3, f"{done.unlinked} not linked for want of a vector")
     first = "this database was not set up: its indexes were made; " if done.schema_created else ""
@@ -160,9 +160,16 @@ def forget(
     *,
     connection: Connection,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    delete_foreign: Annotated[
+        bool,
+        typer.Option("--delete-foreign", help="Delete nodes, too, that hold more than a memory."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Delete memories with all their edges. Asks first; without a terminal it needs --yes.
+
+    A node that holds more than a memory (other labels, properties or relationships) stays, without
+    its text and whatever else memoria stores; --delete-foreign deletes it.
 
     Examples
     --------
@@ -175,14 +182,22 @@ def forget(
         )
     wanted = list(dict.fromkeys(map(check_id, _given_ids(ids))))
     there = run(on_store(connection, lambda store: _those_there(store, wanted, scope)))
+    done = ForgetReport()
     if there:
         if not yes:  # outside of the event loop, which would swallow a Ctrl-C
             _confirm(there, scope)
-        run(on_store(connection, lambda store: GraphWriter(store, scope=scope).forget(there)))
+
+        async def work(store: Store) -> ForgetReport:
+            writer = GraphWriter(store, scope=scope)
+            return await writer.forget(there, delete_foreign=delete_foreign)
+
+        done = run(on_store(connection, work))
     missing = sorted(set(wanted).difference(there))
     say_missing(missing, scope)
-    line = "\n".join(f"forgot {one_line(id_)}" for id_ in there) or "nothing to forget"
-    print_facts({"forgotten": there, "missing": missing}, as_json, line)
+    stays = "; its node stays, as it holds more than a memory: --delete-foreign deletes it"
+    lines = [f"forgot {one_line(id_)}{stays if id_ in done.kept else ''}" for id_ in there]
+    facts = {"forgotten": there, "kept": done.kept, "missing": missing}
+    print_facts(facts, as_json, "\n".join(lines) or "nothing to forget")
 
 
 def _given_ids(ids: Iterable[str]) -> Iterator[str]:
@@ -208,7 +223,7 @@ async def _those_there(store: Store, ids: list[str], scope: str) -> list[str]:
 def _confirm(ids: list[str], scope: str) -> None:
     """Ask on the terminal; no, or Ctrl-C, ends the command."""
     shown = ", ".join(map(one_line, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
-    what = f"{count(len(ids), 'memory', 'memories')} of scope {one_line(scope)}"
+    what = f"{number_of(len(ids), 'memory', 'memories')} of scope {one_line(scope)}"
     try:
         sure = typer.confirm(f"Delete {what} ({shown})?", err=True)
     except typer.Abort:

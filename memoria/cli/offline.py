@@ -11,17 +11,18 @@ from typing import Annotated
 import typer
 
 from memoria._support.progress import progress_bars
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     EmbedderName,
     Json,
     Scope,
     embedder_named,
+    err,
     load_model,
     one_line,
     print_facts,
     run,
 )
-from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import apply_schema
@@ -71,10 +72,18 @@ def import_(
     kinds = (*DEFAULT_KINDS, *(kind or ()))
     report, embedded = run(_import(files, scope, kinds, model, overwrite=overwrite))
     line = (
-        f"imported {count(report.memories, 'memory', 'memories')} ({embedded} embedded), "
-        f"{count(report.relations, 'edge', 'edges')}; scope {one_line(scope)}"
+        f"imported {number_of(report.memories, 'memory', 'memories')} ({embedded} embedded), "
+        f"{number_of(report.relations, 'edge', 'edges')}; scope {one_line(scope)}"
     )
-    facts = {"memories": report.memories, "relations": report.relations, "embedded": embedded}
+    if report.left_out:
+        lines = number_of(report.left_out, "line says", "lines say")
+        err.print(f"{lines} what was learned, and that was left out: only memoria ingest writes it")
+    facts = {
+        "memories": report.memories,
+        "relations": report.relations,
+        "embedded": embedded,
+        "left_out": report.left_out,
+    }
     print_facts(facts, as_json, line)
 
 

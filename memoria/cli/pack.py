@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from memoria._support.wording import number_of
 from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
-from memoria.cli.render import count
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder
 from memoria.context.config import ContextConfig
@@ -72,7 +72,7 @@ def pack(
 def say_too_small(context: ContextPack, budget: int) -> None:
     """Say why a context is empty, where it is the budget."""
     if not context.items and any(item.reason == "budget" for item in context.omitted):
-        text = f"nothing fits into {count(budget, 'token', 'tokens')}; --budget gives more"
+        text = f"nothing fits into {number_of(budget, 'token', 'tokens')}; --budget gives more"
         err.print(text, style="yellow", markup=False)
 
 

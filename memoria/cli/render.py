@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from memoria._support.wording import number_of
 from memoria.cli.common import one_line
 from memoria.types import Exploration, Hop, MemoryNode, Path, Recall
 
@@ -71,9 +72,9 @@ def summary(explorations: Sequence[Exploration]) -> str:
     reached = {id_ for path in paths for id_ in path.ids}
     cut = sum(exploration.status == "truncated" for exploration in explorations)
     counts = (
-        count(len(explorations), "seed", "seeds"),
-        count(len(paths), "path", "paths"),
-        count(len(reached), "memory", "memories"),
+        number_of(len(explorations), "seed", "seeds"),
+        number_of(len(paths), "path", "paths"),
+        number_of(len(reached), "memory", "memories"),
     )
     return ", ".join(counts) + (f" ({cut} cut short by the deadline)" if cut else "")
 
@@ -119,11 +120,6 @@ def print_table(
         ]
         text = f"{' ' * indent}{'  '.join(parts)}".rstrip()
         console.print(text, markup=False, soft_wrap=True)
-
-
-def count(number: int, one: str, many: str) -> str:
-    """Name a number of things."""
-    return f"{number} {one if number == 1 else many}"
 
 
 def _node(id_: str, energy: float) -> Text:

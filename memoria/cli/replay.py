@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     Json,
     one_line,
@@ -16,7 +17,7 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.learn import TraceFile
 from memoria.cli.pack import read_document
-from memoria.cli.render import count, path_line
+from memoria.cli.render import path_line
 from memoria.plain import plain_explorations, trace_from
 from memoria.recall.replay import PathChange, Replay
 from memoria.recall.replay import replay as run_again
@@ -89,8 +90,8 @@ def _text(again: Replay) -> str:
     """Return the difference, a line for each path."""
     paths = sum(len(found.paths) for found in again.explorations)
     if again.identical:
-        return f"identical: {count(paths, 'path', 'paths')}"
-    lines = [f"{count(len(again.changes), 'path differs', 'paths differ')}; now {paths}"]
+        return f"identical: {number_of(paths, 'path', 'paths')}"
+    lines = [f"{number_of(len(again.changes), 'path differs', 'paths differ')}; now {paths}"]
     for change in again.changes:
         if change.after is None and change.before is not None:
             lines.append(f"- {path_line(change.before).plain}")

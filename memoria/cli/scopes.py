@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memoria._support.progress import progress_bars, silent
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     Json,
     Scope,
@@ -24,7 +25,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.output import STDOUT, check_output, opened
-from memoria.cli.render import count, print_table
+from memoria.cli.render import print_table
 from memoria.export import Skipped, export_lines
 from memoria.graph.stats import ScopeSize, ScopeStats, list_scopes, scope_stats
 from memoria.store import Store
@@ -92,9 +93,9 @@ def export(
     *,
     connection: Connection,
 ) -> None:
-    """Write a scope as JSON Lines, which memoria ingest reads: memories, then edges.
+    """Write a scope as JSON Lines, which memoria ingest reads: memories, edges, what it learned.
 
-    What the lines have no place for, such as learning counters, is counted on stderr.
+    What the lines have no place for, such as properties of another program, is counted on stderr.
 
     A file gets its name only when it is complete, and only its owner can read it.
 
@@ -125,7 +126,7 @@ def export(
     if not lines:
         err.print(_is_empty(scope), style="yellow", markup=False)
     elif output != STDOUT:
-        out.print(f"{count(lines, 'line', 'lines')} written to {one_line(output)}", markup=False)
+        out.print(f"{number_of(lines, 'line')} written to {one_line(output)}", markup=False)
 
 
 class _Problems:
@@ -143,13 +144,13 @@ class _Problems:
     def show(self) -> None:
         """Print them on stderr, a line each."""
         for number, first in list(self._found.values())[:MAX_PROBLEMS]:
-            what = count(number, first.what, _PLURAL[first.what])
+            what = number_of(number, first.what, _PLURAL[first.what])
             name = f", first of {first.name!r}" if first.name else ""
             line = f"left out: {what}, {first.field}: {first.reason}{name}"
             err.print(one_line(line), style="yellow", markup=False)
         if len(self._found) > MAX_PROBLEMS:
             more = len(self._found) - MAX_PROBLEMS
-            text = f"and {count(more, 'other reason', 'other reasons')}"
+            text = f"and {number_of(more, 'other reason', 'other reasons')}"
             err.print(text, style="yellow", markup=False)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from memoria._support.progress import ProgressCallback
+from memoria._support.wording import number_of
 from memoria.cli.common import (
     EmbedderName,
     Json,
@@ -32,7 +33,6 @@ from memoria.cli.datasets import (
 )
 from memoria.cli.figures import percent, print_notes, print_titled
 from memoria.cli.output import check_file
-from memoria.cli.render import count
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.evaluation import (
     MEAN,
@@ -164,7 +164,7 @@ def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
         if row.gain:
             lines.append((row.name, "gain", *(percent(row.gain[name], "+") for name in names)))
     print_titled(
-        f"{each.dataset}, {each.split}: {count(each.questions, 'question', 'questions')}, "
+        f"{each.dataset}, {each.split}: {number_of(each.questions, 'question', 'questions')}, "
         f"embedder {each.embedder or 'none'}",
         ("weights", "", *(f"@{k}" for k in ks), MEAN),
         lines,

@@ -19,7 +19,7 @@ from memoria.doctor.plans import check_plans
 from memoria.doctor.report import Examination, Finding
 from memoria.doctor.server import check_dialect, check_memory, check_version, read_settings
 from memoria.doctor.subject import ExamineConfig, Subject, read_subject
-from memoria.embed import Embedder
+from memoria.embed import Embedder, checked_embedder
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.store import Store
 
@@ -66,6 +66,8 @@ async def examine(
     """
     if scope is not None:
         check_scope(scope)
+    if embedder is not None:
+        checked_embedder(embedder)
     subject = await read_subject(store, scope, config or ExamineConfig())
     settings = await read_settings(subject)
     findings = [

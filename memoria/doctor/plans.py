@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memoria._support.wording import number_of
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import MemoriaError
@@ -136,7 +137,7 @@ def _not_ready(subject: Subject) -> str:
 def _others(subject: Subject, count: int, refused: list[str]) -> Finding:
     check = "plans.others"
     if not refused:
-        message = f"the server can plan all {count} other queries"
+        message = f"the server can plan {number_of(count, 'other query', 'other queries')}"
         return Finding(check=check, severity="ok", message=message)
     return Finding(
         check=check,

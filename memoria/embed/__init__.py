@@ -3,7 +3,7 @@
 In: texts. Out: vectors. Importing this package loads neither a model nor a model library.
 """
 
-from memoria.embed.base import Embedder, check_vectors
+from memoria.embed.base import Embedder, check_vectors, checked_embedder
 from memoria.embed.cached import CachedEmbedder
 from memoria.embed.callable import CallableEmbedder
 from memoria.embed.models import DEFAULT_ONNX_MODEL, ONNX_MODELS
@@ -19,4 +19,5 @@ __all__ = [
     "OnnxEmbedder",
     "SentenceTransformerEmbedder",
     "check_vectors",
+    "checked_embedder",
 ]

@@ -7,13 +7,16 @@ Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.checks import MAX_DIMENSIONS, check_id, check_string, check_whole
+from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
+
+_METHODS = ("embed_documents", "embed_query")
 
 
 @runtime_checkable
@@ -42,6 +45,25 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> Sequence[float]:
         """Return the vector of a text to search with."""
         ...
+
+
+def checked_embedder(embedder: object) -> Embedder:
+    """Return ``embedder`` if it is one; nothing of it is called, so no model loads.
+
+    Raises
+    ------
+    InvalidInputError
+        It is something else, such as a function; says what to do.
+    """
+    if isinstance(embedder, type):
+        got, advice = f"the class {embedder.__name__}", "make one of it"
+    elif all(callable(getattr(embedder, name, None)) for name in _METHODS):
+        return cast(Embedder, embedder)
+    else:
+        got, advice = kind_of(embedder), f"it needs name, dimensions, {' and '.join(_METHODS)}"
+        if callable(embedder):
+            advice = "wrap it in CallableEmbedder, with its dimensions and a name"
+    raise InvalidInputError(f"embedder must be an embedder, got {got}: {advice}", field="embedder")
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:
@@ -89,13 +111,15 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
     rows = _rows(vectors, name)
     if len(rows) != count:
         raise DimensionError(
-            f"embedder {name!r} returned {len(rows)} vectors for {count} texts", field="embedding"
+            f"embedder {name!r} returned {number_of(len(rows), 'vector')} for "
+            f"{number_of(count, 'text')}",
+            field="embedding",
         )
     for row in rows:
         if len(row) != dimensions:
             raise DimensionError(
-                f"embedder {name!r} returned a vector of {len(row)} numbers; "
-                f"it declares {dimensions} dimensions",
+                f"embedder {name!r} returned a vector of {number_of(len(row), 'number')}; "
+                f"it declares {number_of(dimensions, 'dimension')}",
                 field="embedding",
             )
         if not np.isfinite(row).all():

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from memoria._support.checks import check_whole
-from memoria.embed.base import Embedder, check_vectors
+from memoria.embed.base import Embedder, check_vectors, checked_embedder
 from memoria.errors import ConfigError
 
 MAX_QUERIES = 100_000
@@ -44,7 +44,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, *, max_queries: int = 256) -> None:
         check_whole(max_queries, "max_queries", low=1, high=MAX_QUERIES, error=ConfigError)
-        self.embedder = embedder
+        self.embedder = checked_embedder(embedder)
         self.max_queries = max_queries
         self._vectors: OrderedDict[str, tuple[float, ...]] = OrderedDict()
         self._lock = threading.Lock()

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.checks import check_string
+from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
 from memoria.jsonl import parse_object
 
@@ -58,7 +59,7 @@ class Entry:
         if value is None:
             return None
         if not isinstance(value, str):
-            raise self.fault(f"{name} must be a string, got a {type(value).__name__}", name)
+            raise self.fault(f"{name} must be a string, got {kind_of(value)}", name)
         try:
             check_string(value, name)
         except InvalidInputError as exc:
@@ -140,7 +141,7 @@ def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind != "f":
         raise InvalidInputError(f"{path}: must hold one array of two axes, of floats")
     if len(array) != count:
-        raise InvalidInputError(f"{path}: has {len(array)} rows for {count} {what}")
+        raise InvalidInputError(f"{path}: has {number_of(len(array), 'row')} for {count} {what}")
     vectors = array.astype(np.float64)
     bad = ~np.isfinite(vectors).all(axis=1) | ~vectors.any(axis=1)
     if bad.any():

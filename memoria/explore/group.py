@@ -15,6 +15,7 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from memoria._support.seldom import SELDOM
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore.request import ExploreRequest, Listener
 from memoria.explore.run import Ended, SeedRun, texts_of, with_texts
@@ -113,7 +114,7 @@ class Group:
         in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
         parts = self._runs[0].strategy_run.parts()
         if in_time and parts:
-            log.warning("a step failed (%s): one session each", type(exc).__name__)
+            SELDOM.warn(log, "a step failed (%s): one session each", type(exc).__name__)
             for run in active:
                 run.strategy_run = parts[run.seed.id]  # no longer shared with the others
             return active

@@ -14,17 +14,34 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from memoria._support.checks import check_string
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import MEMORY_LABEL, RELATED
-from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
-from memoria.types import Memory, Relation
+from memoria.jsonl import (
+    CO_ACTIVATION_FIELDS,
+    EDGE_FIELDS,
+    MEMORY_FIELDS,
+    SUPPRESSION_FIELDS,
+    TIME_FIELDS,
+)
+from memoria.types import (
+    CoActivation,
+    EdgeHistory,
+    HistoryItem,
+    Memory,
+    MemoryHistory,
+    Relation,
+    ScopeClock,
+    Suppression,
+)
 
 # The weight with which an edge without a weight counts (design, section 3).
 MISSING_WEIGHT = 0.01
 _NEEDED = ("id", "kind", "text")
+H = TypeVar("H", MemoryHistory, EdgeHistory, ScopeClock)
+
 _NO_FIELD = "the lines have no such field"
 
 
@@ -62,10 +79,7 @@ def memory_line(memory: Memory) -> str:
     >>> memory_line(Memory(id="a", kind="Event", text="hé", tags=["b", "a"], priority=1))
     '{"id":"a","kind":"Event","text":"hé","tags":["a","b"],"priority":1.0}'
     """
-    fields = {name: getattr(memory, name) for name in MEMORY_FIELDS}
-    if memory.created_at is not None:
-        fields["created_at"] = memory.created_at.isoformat()
-    return _line(fields)
+    return _line({name: getattr(memory, name) for name in MEMORY_FIELDS})
 
 
 def relation_line(relation: Relation) -> str:
@@ -77,6 +91,20 @@ def relation_line(relation: Relation) -> str:
     return _line({name: getattr(relation, name) for name in EDGE_FIELDS})
 
 
+def history_line(item: HistoryItem) -> str:
+    """Return the line of a suppression, of a pair that was active together, or of a clock.
+
+    >>> history_line(Suppression(source="a", target="b", suppresses="overrides"))
+    '{"source":"a","target":"b","suppresses":"overrides"}'
+    >>> history_line(ScopeClock(active_hours=1.5))
+    '{"clock":{"active_hours":1.5}}'
+    """
+    if isinstance(item, ScopeClock):
+        return _line({"clock": item})
+    names = SUPPRESSION_FIELDS if isinstance(item, Suppression) else CO_ACTIVATION_FIELDS
+    return _line({name: getattr(item, name) for name in names})
+
+
 def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
     """Build a memory from the fields that can be kept; None if it can't be ingested."""
     labels = sorted(label for label in row["labels"] if label != MEMORY_LABEL)
@@ -84,6 +112,10 @@ def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
         skip(_memory_problem(row, "kind", "no label but Memory"))
         return None
     given = {name: row[name] for name in MEMORY_FIELDS if row.get(name) is not None}
+    stored = {**row["history"], "linked_at": row["linked_at"]}
+    learned = _history(MemoryHistory, stored, row["id"], skip)
+    if learned is not None and learned.said():
+        given["learned"] = learned
     fields = {**given, "kind": labels[0], "text": row["text"]}
     memory: Memory | None = None
     while memory is None:
@@ -118,6 +150,8 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
             relation=RELATED if row["relation"] is None else row["relation"],
             weight=MISSING_WEIGHT if weight is None else 1.0 if above else weight,
             tags=() if row["tags"] is None else row["tags"],
+            created_at=_created_at(row, skip),
+            learned=_edge_history(row, skip),
         )
         if not left_out.isdisjoint((source, target)):
             raise InvalidInputError("one of its memories was left out", field="target")
@@ -131,11 +165,70 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
     return relation
 
 
+def read_history(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> HistoryItem | None:
+    """Build a suppression or a pair; None when it can't be ingested, or an end was left out."""
+    source, target, kind = row["key"][0], row["target"], row["key"][2]
+    name = f"{source} -> {target} ({kind})"
+    try:
+        if not row["inside"]:
+            raise InvalidInputError("leads out of the scope", field="target")
+        if not left_out.isdisjoint((source, target)):
+            raise InvalidInputError("a memory at its end was left out", field="target")
+        if kind == "COACTIVATED":
+            return CoActivation(source=source, target=target, co_activated=row["times"])
+        made = row["created_at"]
+        return Suppression(
+            source=source,
+            target=target,
+            suppresses=row["kind"],
+            created_at=None if made is None else _time(made, "created_at"),
+        )
+    except InvalidInputError as exc:
+        skip(Skipped(what="edge", name=name, field=exc.field or "", reason=str(exc)))
+        return None
+
+
+def read_clock(row: Mapping[str, Any], scope: str, skip: Skip) -> ScopeClock | None:
+    """Build the clock of a scope; None when it says nothing."""
+    clock = _history(ScopeClock, row, f"clock of {scope}", skip)
+    return clock if clock is not None and clock.said() else None
+
+
 def stronger(first: Relation, second: Relation, skip: Skip) -> Relation:
     """Return the stronger of two edges that ingest takes for the same edge."""
     name = f"{first.source} -> {first.target} ({first.relation})"
     skip(Skipped(what="edge", name=name, field="relation", reason="twice; the stronger was kept"))
     return max(first, second, key=lambda relation: relation.weight)
+
+
+def _edge_history(row: Mapping[str, Any], skip: Skip) -> EdgeHistory | None:
+    """Read what use and linking left on an edge; None where that is what any ingest leaves."""
+    times = {name: row[name] for name in ("last_used_at", "decayed_at")}
+    history = _history(EdgeHistory, {**row["history"], **times}, _name(row), skip)
+    return None if history is None or history.is_that_of_ingest else history
+
+
+def _created_at(row: Mapping[str, Any], skip: Skip) -> datetime | None:
+    if row["created_at"] is None:
+        return None
+    try:
+        return _time(row["created_at"], "created_at")
+    except InvalidInputError as exc:
+        skip(_field_problem(_name(row), "created_at", str(exc)))
+        return None
+
+
+def _history(kind: type[H], stored: Mapping[str, Any], name: str, skip: Skip) -> H | None:
+    """Build a part of the history from what can be kept of it."""
+    fields = {key: value for key, value in stored.items() if value is not None}
+    while fields:
+        try:
+            times = {key: _time(fields[key], key) for key in TIME_FIELDS if key in fields}
+            return kind(**{**fields, **times})
+        except InvalidInputError as exc:
+            skip(_field_problem(name, exc.field or "", str(exc)))
+            del fields[exc.field or ""]
+    return None
 
 
 def _memory_problem(row: Mapping[str, Any], field: str, reason: str) -> Skipped:
@@ -155,20 +248,20 @@ def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a node as a `Memory` takes them: times and maps are stored in another form."""
     parsed = dict(fields)
     if "created_at" in fields:
-        parsed["created_at"] = _time(fields["created_at"])
+        parsed["created_at"] = _time(fields["created_at"], "created_at")
     for name in ("when", "metadata"):
         if name in fields:
             parsed[name] = _json_map(fields[name], name)
     return parsed
 
 
-def _time(value: object) -> datetime:
+def _time(value: object, field: str) -> datetime:
     """Read a time that the server has put into UTC; nanoseconds are cut to microseconds."""
     try:
         return datetime.fromisoformat(str(value)).astimezone(UTC)
     except (ValueError, OverflowError) as exc:
         raise InvalidInputError(
-            "created_at is not a time, or outside the years 1 to 9999", field="created_at"
+            f"{field} is not a time, or outside the years 1 to 9999", field=field
         ) from exc
 
 
@@ -185,8 +278,15 @@ def _json_map(value: object, field: str) -> Any:
 
 def _line(fields: Mapping[str, Any]) -> str:
     said = {
-        name: value
+        name: _plain(value)
         for name, value in fields.items()
         if name in _NEEDED or not (value is None or value in ((), {}))
     }
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON takes it."""
+    if isinstance(value, MemoryHistory | EdgeHistory | ScopeClock):
+        return value.said()
+    return value.isoformat() if isinstance(value, datetime) else value

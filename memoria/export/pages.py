@@ -6,23 +6,28 @@ In: a scope. Out: lines of JSON. Reads only, one bounded page at a time. Queries
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from memoria._support.checks import check_scope
+from memoria._support.wording import number_of
 from memoria.export.lines import (
     Skip,
     Skipped,
+    history_line,
     memory_line,
+    read_clock,
+    read_history,
     read_memory,
     read_relation,
     relation_line,
     stronger,
 )
-from memoria.jsonl import EDGE_FIELDS, MEMORY_FIELDS
+from memoria.graph.vocabulary import clock_key
+from memoria.jsonl import EDGE_FIELDS
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import Memory, Relation
+from memoria.types import EDGE_HISTORY, MEMORY_PROPERTIES, HistoryItem, Memory, Relation, ScopeClock
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +36,11 @@ MEMORY_PAGE = 500
 PAGE_CHARS = 2_000_000
 SOURCE_PAGE = 5_000
 EDGE_PAGE = 10_000
-# Properties whose loss is not reported: the fields of a line, and what ingest or linking makes.
-_OF_MEMORIES = (*MEMORY_FIELDS, "scope", "scope_key", "linked_at")
-_OF_EDGES = (*EDGE_FIELDS, "origin", "created_at", "uses")
+# Properties that a line has a place for, or that ingest makes by itself.
+_OF_MEMORIES = MEMORY_PROPERTIES
+_OF_EDGES = (*EDGE_FIELDS, *EDGE_HISTORY)
+# Relationships beside RELATES that lines have a form for.
+_HISTORY = ("SUPPRESSES", "COACTIVATED")
 
 
 async def export_lines(
@@ -45,17 +52,20 @@ async def export_lines(
 ) -> AsyncIterator[str]:
     """Read a scope in the form that ``memoria ingest`` reads, a line at a time.
 
-    If the lines are ingested elsewhere and exported again, the lines are the same to the byte,
-    except for memories without ``created_at``, which get the time of the ingest.
+    Memories and edges come first, then the history of the scope: suppressions, pairs that were
+    active together, and the clock. If the lines are ingested elsewhere and exported again, the
+    lines are the same to the byte, except for memories and edges without ``created_at``, which get
+    the time of the ingest. The log of what was learned stays behind: after the ingest,
+    `Learner.undo` can't take back anything from before.
 
     Parameters
     ----------
     embeddings
         Whether to export the vectors of memories.
     on_skipped
-        Called for everything that is left out: what a line has no place for (learning counters,
-        relationships other than RELATES) and what ingest would refuse. None: one warning in the
-        log says how many things were left out.
+        Called for everything that is left out: properties and relationships that are not
+        memoria's, and what ingest would refuse. None: one warning in the log says how many things
+        were left out.
 
     Yields
     ------
@@ -78,8 +88,13 @@ async def export_lines(
         yield memory_line(memory)
     async for relation in export.relations():
         yield relation_line(relation)
+    async for item in export.history():
+        yield history_line(item)
+    if (clock := await export.clock()) is not None:
+        yield history_line(clock)
     if on_skipped is None and export.skipped:
-        log.warning("%d things were left out: give on_skipped to see them", export.skipped)
+        left_out = number_of(export.skipped, "thing was", "things were")
+        log.warning("%s left out: give on_skipped to see what", left_out)
 
 
 class _Export:
@@ -130,38 +145,68 @@ class _Export:
         if last is not None:
             yield last
 
+    async def history(self) -> AsyncIterator[HistoryItem]:
+        """Read the suppressions and pairs that ingest would take."""
+        async for ids in self._sources(history=True):
+            async for row in self._joined("export.history", {"ids": ids}):
+                if (item := read_history(row, self._left_out, self._skip)) is not None:
+                    yield item
+
+    async def clock(self) -> ScopeClock | None:
+        """Read the clock of the scope."""
+        row = await self._ask("export.clock", {"key": clock_key(self._scope)})
+        return None if row is None else read_clock(row, self._scope, self._skip)
+
     async def _edges(self) -> AsyncIterator[dict[str, Any]]:
         """Yield the rows of all edges in order; a memory with many edges takes several pages."""
         async for ids in self._sources():
-            page = {"after": [], "id_key": "id", "ids": ids, "known": _OF_EDGES, "limit": EDGE_PAGE}
-            while rows := await self._ask("export.edges", page):
-                for row in rows:
-                    yield row
-                if len(rows) < EDGE_PAGE:
-                    break
-                page["after"] = rows[-1]["key"]
+            async for row in self._joined("export.edges", {"ids": ids, "known": _OF_EDGES}):
+                yield row
 
-    async def _sources(self) -> AsyncIterator[list[str]]:
-        """Yield ids of memories with outgoing edges, as many at a time as fit into a page."""
+    async def _joined(
+        self, query: str, parameters: Mapping[str, Any]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Yield the rows of the relationships that leave some memories, page by page."""
+        page = {**parameters, "after": [], "id_key": "id", "limit": EDGE_PAGE}
+        while rows := await self._ask(query, page):
+            for row in rows:
+                yield row
+            if len(rows) < EDGE_PAGE:
+                break
+            page["after"] = rows[-1]["key"]
+
+    async def _sources(self, *, history: bool = False) -> AsyncIterator[list[str]]:
+        """Yield ids of memories with outgoing edges, as many at a time as fit into a page.
+
+        With ``history`` these are the memories that a suppression or a pair leaves. Without, other
+        relationships that leave them are reported, too.
+        """
         batch: list[str] = []
         held = 0
         page = {"after": "", "limit": SOURCE_PAGE}
         while rows := await self._ask("export.sources", page):
             page["after"] = rows[-1][0]
             for id_, edges, others in rows:
-                for kind, count in sorted(others):
-                    reason = "a relationship other than RELATES"
-                    self._skip(
-                        Skipped(what="edge", name=id_, field=kind, reason=reason, count=count)
-                    )
-                if batch and held + edges > EDGE_PAGE:
+                if not history:
+                    self._skip_foreign(id_, others)
+                number = edges
+                if history:
+                    number = sum(count for kind, count in others if kind in _HISTORY)
+                if batch and held + number > EDGE_PAGE:
                     yield batch
                     batch, held = [], 0
-                if edges:
+                if number:
                     batch.append(id_)
-                    held += edges
+                    held += number
         if batch:
             yield batch
+
+    def _skip_foreign(self, id_: str, others: Iterable[tuple[str, int]]) -> None:
+        """Tell of the relationships that leave a memory and are not memoria's."""
+        reason = "a relationship that is not one of memoria's"
+        for kind, count in sorted(others):
+            if kind not in _HISTORY:
+                self._skip(Skipped(what="edge", name=id_, field=kind, reason=reason, count=count))
 
     async def _ask(self, query: str, parameters: Mapping[str, Any]) -> Any:
         """Return the one value of a query of this scope."""

@@ -10,11 +10,14 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memoria._support.checks import MAX_DIMENSIONS, check_whole
-from memoria.errors import ConfigError, InvalidInputError, QueryError
+from memoria.embed import checked_embedder
+from memoria.errors import ConfigError, QueryError
 from memoria.graph.server import (
     NamedEmbedder,
+    check_embedder,
     check_vectors_fit,
     is_complete,
     probe_session,
@@ -62,7 +65,8 @@ async def apply_schema(
     Parameters
     ----------
     embedder
-        Makes the vectors: its name and the size of its vectors are recorded. None records none.
+        Makes the vectors: its name and the size of its vectors are recorded. With None the first
+        embedder that stores vectors is recorded.
     dimensions
         Numbers in one vector, where the memories bring their vectors with them; 1 to 4096. None:
         the embedder's, else what the database was set up for, else 384.
@@ -73,6 +77,8 @@ async def apply_schema(
 
     Raises
     ------
+    InvalidInputError
+        The embedder is not an embedder, such as a function: wrap it in `CallableEmbedder`.
     DimensionError
         The database was set up for vectors of another size or model; nothing was changed.
     IndexNotReadyError
@@ -113,11 +119,8 @@ async def _name_and_size(
     """Return what to record of the vectors, checked; None for what is not known."""
     name = None
     if embedder is not None:
-        if isinstance(embedder, str):
-            raise InvalidInputError(
-                f"embedder must be an embedder, such as OnnxEmbedder(), got the text {embedder!r}",
-                field="embedder",
-            )
+        if not hasattr(embedder, "name") or not hasattr(embedder, "dimensions"):
+            checked_embedder(embedder)
         name = embedder.name
         size = await asyncio.to_thread(lambda: embedder.dimensions)  # some models load for it
         if dimensions not in (None, size):
@@ -132,13 +135,18 @@ async def _name_and_size(
 
 
 def _statements(name: str) -> list[Query]:
-    """Return the statements of a schema file, its dimensions replaced by a parameter."""
+    """Return the statements of a schema file that make constraints and indexes.
+
+    Their dimensions are a parameter. The last statement of a file, the record of a set-up by hand,
+    is left out: from here ``graph.record`` writes it, which knows the embedder.
+    """
     file = load(name)
     literal, parameter = "`vector.dimensions`: 384", "`vector.dimensions`: $p.dimensions"
     texts = (part.strip().replace(literal, parameter) for part in file.text.split(";"))
     return [
         replace(file, name=f"{name}.{number}", text=text)
-        for number, text in enumerate(filter(None, texts), start=1)
+        for number, text in enumerate(texts, start=1)
+        if "IF NOT EXISTS" in text
     ]
 
 
@@ -159,17 +167,34 @@ async def _create(session: Session, statement: Query, parameters: Mapping[str, i
             raise
 
 
+async def record_embedder(store: Store, facts: ServerFacts, embedder: NamedEmbedder) -> ServerFacts:
+    """Record the embedder that is about to store vectors, if the set-up named none.
+
+    Raises
+    ------
+    DimensionError
+        Another embedder was recorded first; the message names both.
+    """
+    if facts.embedder is not None:
+        return facts
+    parameters = _recorded(facts.dimensions or embedder.dimensions, embedder.name)
+    rows = await store.run(load("graph.record"), parameters)
+    facts = replace(facts, embedder=rows[0]["embedder"])
+    check_embedder(facts, embedder)
+    store.facts.put(facts)
+    return facts
+
+
 async def _record(
     session: Session, facts: ServerFacts, dimensions: int, embedder: str | None
 ) -> ServerFacts:
     """Write down what the indexes are for; the first embedder named stays."""
-    parameters = {
-        "dimensions": dimensions,
-        "embedder": embedder,
-        "schema_version": SCHEMA_VERSION,
-    }
-    rows = await session.run(load("graph.record"), parameters)
+    rows = await session.run(load("graph.record"), _recorded(dimensions, embedder))
     return replace(facts, embedder=rows[0]["embedder"])
+
+
+def _recorded(dimensions: int, embedder: str | None) -> dict[str, Any]:
+    return {"dimensions": dimensions, "embedder": embedder, "schema_version": SCHEMA_VERSION}
 
 
 async def _wait_online(session: Session, names: Iterable[str], until: float) -> ServerFacts:

@@ -1,6 +1,6 @@
 """Write memories and relations into the graph, from Python or from files."""
 
-from memoria.ingest.checks import WriteReport
+from memoria.ingest.checks import ForgetReport, WriteReport
 from memoria.ingest.files import IngestReport, ingest_files
 from memoria.ingest.offline import OfflineReport, write_tables
 from memoria.ingest.tables import LIST_DELIMITER, Tables
@@ -8,6 +8,7 @@ from memoria.ingest.writer import GraphWriter, WriterOptions
 
 __all__ = [
     "LIST_DELIMITER",
+    "ForgetReport",
     "GraphWriter",
     "IngestReport",
     "OfflineReport",

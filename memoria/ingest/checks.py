@@ -6,14 +6,15 @@ Touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from memoria._support.checks import check_kind
+from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import RESERVED_LABELS
-from memoria.types import Relation
+from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,9 @@ class WriteReport:
     schema_created
         Names of the constraints and indexes that the first write made, because the database was
         not set up; as a rule there are none.
+    restored
+        Number of suppressions, of pairs that were active together, and of clocks that were written
+        as an export has them.
     """
 
     memories: int = 0
@@ -55,6 +59,7 @@ class WriteReport:
     links: int = 0
     links_created: int = 0
     schema_created: tuple[str, ...] = ()
+    restored: int = 0
 
     def plus(self, other: WriteReport) -> WriteReport:
         """Return the sums of both."""
@@ -62,10 +67,42 @@ class WriteReport:
         return WriteReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
-def check_relation(relation: Relation) -> None:
-    """Raise unless the relation can be written."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport:
+    """What a forgetting did.
+
+    Attributes
+    ----------
+    deleted
+        Memories whose nodes are gone.
+    kept
+        Ids of memories whose nodes stay, as they hold more than a memory; sorted.
+    """
+
+    deleted: int = 0
+    kept: tuple[str, ...] = ()
+
+
+def check_list(values: object, kind: type[Memory] | type[Relation]) -> None:
+    """Raise where one memory or relation, or something else, stands in the place of several."""
+    one, several = ("memory", "memories") if kind is Memory else ("relation", "relations")
+    if isinstance(values, kind):
+        got = f"one {kind.__name__}: write [{one}]"
+    elif isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        got = kind_of(values)
+    else:
+        return
+    raise InvalidInputError(
+        f"{several} must be a list of {kind.__name__}, got {got}", field=several
+    )
+
+
+def check_relation(relation: Relation | HistoryItem) -> None:
+    """Raise unless the relation, or what a file says of a scope's history, can be written."""
+    if isinstance(relation, HistoryItem):  # checked at birth
+        return
     if not isinstance(relation, Relation):
-        raise InvalidInputError(f"relations must be Relation, got a {type(relation).__name__}")
+        raise InvalidInputError(f"relations must hold Relation, got {kind_of(relation)}")
     if relation.source == relation.target:
         raise InvalidInputError(
             f"target must be another memory than source, both are {relation.source!r}",
@@ -73,7 +110,7 @@ def check_relation(relation: Relation) -> None:
         )
 
 
-def has_ends(relation: Relation, missing: frozenset[str]) -> bool:
+def has_ends(relation: Relation | Suppression | CoActivation, missing: frozenset[str]) -> bool:
     """Whether both ends of a relation stand."""
     return relation.source not in missing and relation.target not in missing
 
@@ -82,9 +119,9 @@ def missing_error(missing: Iterable[str], scope: str) -> InvalidInputError:
     """Return the error about edges whose ends don't stand in the scope."""
     names = sorted(missing)
     shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    what = number_of(len(names), "memory that is", "memories that are")
     return InvalidInputError(
-        f"edges name {len(names)} memories that are not in scope {scope!r}: {shown}; "
-        "write those first",
+        f"edges name {what} not in scope {scope!r}: {shown}; write those first",
         field="source" if len(names) > 1 else None,
     )
 

@@ -22,7 +22,14 @@ from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.ingest.writer import GraphWriter
 from memoria.jsonl import Line, at_place, parse_line, read_lines
-from memoria.types import Memory, Relation
+from memoria.types import (
+    CoActivation,
+    HistoryItem,
+    Memory,
+    Relation,
+    ScopeClock,
+    Suppression,
+)
 
 MAX_PROBLEMS = 20
 SPOOL_BYTES = 16_000_000
@@ -152,24 +159,30 @@ class _Ingest:
         self._spool.write(head.encode("ascii") + line.raw + b"\n")
         self._edges += 1
 
-    def _next_edges(self) -> list[tuple[str, Relation]]:
+    def _next_edges(self) -> list[tuple[str, Relation | HistoryItem]]:
         """Read a batch of edges back from the spool, each with its place."""
-        batch: list[tuple[str, Relation]] = []
+        batch: list[tuple[str, Relation | HistoryItem]] = []
         while len(batch) < self._writer.batch_size and (head := self._spool.readline()):
             file, _, number = head.decode("ascii").strip().partition(":")
             value = parse_line(self._spool.readline().rstrip(b"\n"))
-            if isinstance(value, Relation):
+            if value is not None and not isinstance(value, Memory):
                 batch.append((f"{self._files[int(file)]}:{number}", value))
         return batch
 
-    async def _write_edges(self, edges: list[tuple[str, Relation]]) -> WriteReport:
-        values = [edge for _, edge in edges]
+    async def _write_edges(self, edges: list[tuple[str, Relation | HistoryItem]]) -> WriteReport:
+        relations = [edge for _, edge in edges if isinstance(edge, Relation)]
         report, missing = await self._writer.write_relation_batch(
-            values, skip_missing=self._skip_invalid
+            relations, skip_missing=self._skip_invalid
         )
+        history = [edge for _, edge in edges if not isinstance(edge, Relation)]
+        if history and (self._skip_invalid or not missing):
+            done, others = await self._writer.write_history_batch(
+                history, skip_missing=self._skip_invalid
+            )
+            report, missing = report.plus(done), missing | others
         if missing:
             for place, edge in edges:
-                if not has_ends(edge, missing):
+                if not (isinstance(edge, ScopeClock) or has_ends(edge, missing)):
                     self._reject(at_place(_missing_end(edge, missing, self._writer.scope), place))
         return report
 
@@ -185,6 +198,8 @@ class _Ingest:
             self._problems.append(str(error))
 
 
-def _missing_end(edge: Relation, missing: frozenset[str], scope: str) -> InvalidInputError:
+def _missing_end(
+    edge: Relation | Suppression | CoActivation, missing: frozenset[str], scope: str
+) -> InvalidInputError:
     field, value = ("source", edge.source) if edge.source in missing else ("target", edge.target)
     return InvalidInputError(f"{field} {value!r} is no memory of scope {scope!r}", field=field)

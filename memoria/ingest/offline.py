@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.progress import ProgressCallback, silent
+from memoria._support.wording import number_of
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.ingest.checks import check_kinds, check_relation
 from memoria.ingest.rows import memory_row, relation_row
@@ -33,11 +34,14 @@ class OfflineReport:
         How many.
     dimensions
         Numbers in each vector; None where no memory brings one.
+    left_out
+        Lines that say what was learned, which only ``memoria ingest`` can write.
     """
 
     memories: int
     relations: int
     dimensions: int | None
+    left_out: int = 0
 
 
 def write_tables(
@@ -100,11 +104,16 @@ class _Conversion:
         self._files: dict[str, int] = {}
         self._memories = 0
         self._dimensions: int | None = None
+        self._left_out = 0
 
     def add(self, line: Line) -> None:
         """Check one line against those before it, and write it."""
+        if getattr(line.value, "learned", None) is not None:
+            self._left_out += 1
         if isinstance(line.value, Memory):
             self._add_memory(line.value)
+        elif not isinstance(line.value, Relation):
+            self._left_out += 1
         else:
             self._add_relation(line.value)
             self._file.append(self._files.setdefault(line.file, len(self._files)))
@@ -137,7 +146,10 @@ class _Conversion:
     def report(self) -> OfflineReport:
         """Say what was written."""
         return OfflineReport(
-            memories=self._memories, relations=len(self._source), dimensions=self._dimensions
+            memories=self._memories,
+            relations=len(self._source),
+            dimensions=self._dimensions,
+            left_out=self._left_out,
         )
 
     def _edge_columns(self) -> list[NDArray[np.int64]]:
@@ -158,8 +170,9 @@ class _Conversion:
         if isinstance(vector, tuple):
             self._dimensions = self._dimensions or len(vector)
             if len(vector) != self._dimensions:
+                size = number_of(len(vector), "number")
                 raise DimensionError(
-                    f"embedding has {len(vector)} numbers, the ones before have {self._dimensions}",
+                    f"embedding has {size}, those before have {self._dimensions}",
                     field="embedding",
                 )
         self._tables.add_memory(memory_row(memory, vector))

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from memoria._support.checks import check_string
+from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
-from memoria.types import Memory, Relation
+from memoria.types import CoActivation, Memory, Relation, Suppression
 
 MAX_BATCH_BYTES = 8_000_000
 
@@ -36,6 +37,7 @@ def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, A
             "metadata": json_text(memory.metadata, "metadata"),
         },
         "created_at": utc(memory.created_at),
+        "history": None if memory.learned is None else memory.learned.stored(),
         "embedding": None if embedding is None else list(embedding),
     }
 
@@ -48,7 +50,25 @@ def relation_row(relation: Relation) -> dict[str, Any]:
         "relation": relation.relation,
         "weight": relation.weight,
         "tags": relation.tags,
+        "created_at": utc(relation.created_at),
+        "history": None if relation.learned is None else relation.learned.stored(),
     }
+
+
+def suppression_row(suppression: Suppression) -> dict[str, Any]:
+    """Return the row of a suppression."""
+    return {
+        "source": suppression.source,
+        "target": suppression.target,
+        "kind": suppression.suppresses,
+        "symmetric": suppression.suppresses == "conflicts",
+        "created_at": utc(suppression.created_at),
+    }
+
+
+def pair_row(pair: CoActivation) -> dict[str, Any]:
+    """Return the row of a pair that was active together."""
+    return {"source": pair.source, "target": pair.target, "times": list(pair.co_activated)}
 
 
 def json_text(value: Mapping[str, Any], field: str) -> str | None:
@@ -100,4 +120,4 @@ def size_of(value: object) -> int:
 def _as_dict(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"a {type(value).__name__} is no JSON")
+    raise TypeError(f"{kind_of(value)} is no JSON")

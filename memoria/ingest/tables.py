@@ -113,6 +113,7 @@ class Tables:
 
     def add_relation(self, row: Mapping[str, Any]) -> None:
         """Write one relation; raises as `add_memory` does."""
+        created_at = row["created_at"]
         cells = (
             _text(row["source"]),
             _text(row["target"]),
@@ -120,7 +121,7 @@ class Tables:
             repr(float(row["weight"])),
             _strings(row["tags"], "tags"),
             ORIGIN_INGEST,
-            self._now,
+            self._now if created_at is None else _time(created_at),
             "0",
         )
         self._starts.append(self._starts[-1] + self._write(self._relations, cells))

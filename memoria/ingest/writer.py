@@ -12,7 +12,8 @@ from typing import Any, TypedDict
 
 from memoria._support.checks import check_ids, check_kind, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
-from memoria.embed import Embedder, check_vectors
+from memoria._support.wording import kind_of
+from memoria.embed import Embedder, check_vectors, checked_embedder
 from memoria.errors import (
     AuthError,
     ConfigError,
@@ -21,8 +22,13 @@ from memoria.errors import (
     InvalidInputError,
     QueryError,
 )
-from memoria.graph.schema import apply_schema
-from memoria.graph.server import check_embedder, require_online, server_facts, was_set_up
+from memoria.graph.schema import apply_schema, record_embedder
+from memoria.graph.server import (
+    check_embedder,
+    require_online,
+    server_facts,
+    was_set_up,
+)
 from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
     ORIGIN_INGEST,
@@ -31,17 +37,20 @@ from memoria.graph.vocabulary import (
     scope_key,
 )
 from memoria.ingest.checks import (
+    ForgetReport,
     WriteReport,
     check_kinds,
+    check_list,
     check_relation,
     has_ends,
     missing_error,
     passes,
 )
+from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of
 from memoria.store.queries import load
-from memoria.types import Memory, MemoryLinker, Relation
+from memoria.types import MEMORY_PROPERTIES, HistoryItem, Memory, MemoryLinker, Relation
 
 EMBED_BATCH = 128
 MAX_EDGES_AT_ONCE = 20_000
@@ -99,7 +108,7 @@ class GraphWriter:
         if linker is not None and linker.scope != self.scope:
             raise ConfigError(f"the linker is for scope {linker.scope!r}, not {self.scope!r}")
         self.linker = linker
-        self.embedder = embedder
+        self.embedder = None if embedder is None else checked_embedder(embedder)
         self.batch_size = batch_size
         # Smaller where each memory takes milliseconds: less is done again after an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
@@ -136,6 +145,8 @@ class GraphWriter:
         IndexNotReadyError
             An index is not online, or the database was not set up and this user may not do it.
         """
+        check_list(memories, Memory)
+        check_list(relations, Relation)
         await self.ready()
         report = WriteReport()
         seen: set[str] = set()
@@ -158,24 +169,43 @@ class GraphWriter:
             report = report.plus(done).plus(WriteReport(skipped=skipped))
         return report
 
-    async def forget(self, ids: Iterable[str]) -> int:
+    async def forget(self, ids: Iterable[str], *, delete_foreign: bool = False) -> ForgetReport:
         """Delete memories of this scope with all their edges; unknown ids are passed over.
 
-        Returns
-        -------
-        int
-            Memories deleted.
+        A node of a graph that was there before memoria may be more than a memory: it has a label
+        beside ``Memory`` and its kind, a property that memoria does not store, or a relationship of
+        a type that is not memoria's. Such a node stays. It loses the edges and everything that
+        memoria stores, also text that was there before; its ``id`` stays. Of its labels ``Memory``
+        goes, and this writer's ``kinds`` where another label remains.
+
+        Parameters
+        ----------
+        delete_foreign
+            Delete such nodes, too, with all that is on them.
         """
-        forgotten = 0
+        deleted = 0
+        kept: list[str] = []
         for batch in batches(check_ids(ids), self.batch_size):
-            parameters = {"ids": batch, "scope": self.scope, "max_edges": MAX_EDGES_AT_ONCE}
+            limits = {
+                "delete_foreign": delete_foreign,
+                "ids": batch,
+                "max_edges": MAX_EDGES_AT_ONCE,
+                "scope": self.scope,
+            }
+            parameters = {
+                **limits,
+                "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
+                "kinds": list(self.kinds),
+                "known": list(MEMORY_PROPERTIES),
+            }
             while True:
                 row = (await self._store.run(load("ingest.forget"), parameters))[0]
-                forgotten += row["forgotten"]
                 if row["edges"] <= MAX_EDGES_AT_ONCE:
                     break
-                await self._store.run(load("ingest.forget_edges"), parameters)
-        return forgotten
+                await self._store.run(load("ingest.forget_edges"), limits)
+            deleted += row["deleted"]
+            kept += row["kept"]
+        return ForgetReport(deleted=deleted, kept=tuple(sorted(kept)))
 
     async def backfill_embeddings(
         self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
@@ -215,7 +245,7 @@ class GraphWriter:
                 return stored
             parameters["after"] = rows[-1][0]
             texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
-            vectors = await _embed(embedder, list(texts.values()))
+            vectors = await self._embed(embedder, list(texts.values()))
             vector_rows = Rows(
                 {"id": id_, "text": text, "embedding": vector}
                 for (id_, text), vector in zip(texts.items(), vectors, strict=True)
@@ -271,7 +301,7 @@ class GraphWriter:
     def check_memory(self, memory: Memory) -> None:
         """Raise unless the memory can be written by this writer; call `ready` first."""
         if not isinstance(memory, Memory):
-            raise InvalidInputError(f"memories must be Memory, got a {type(memory).__name__}")
+            raise InvalidInputError(f"memories must hold Memory, got {kind_of(memory)}")
         if memory.kind not in self.kinds:
             raise InvalidInputError(
                 f"kind must be one of {', '.join(self.kinds)}, got {memory.kind!r}: "
@@ -358,6 +388,18 @@ class GraphWriter:
         )
         return done, frozenset(row["missing"])
 
+    async def write_history_batch(
+        self, items: Sequence[HistoryItem], *, skip_missing: bool
+    ) -> tuple[WriteReport, frozenset[str]]:
+        """Write what an export says of a scope beside its memories and edges.
+
+        Suppressions and pairs need their ends as edges do (`write_relation_batch`); a clock
+        only ever goes forward.
+        """
+        return await write_history(
+            self._store, self.scope, items, now=self._clock(), skip_missing=skip_missing
+        )
+
     async def _make_vectors(self, memories: Sequence[Memory]) -> dict[str, list[float]]:
         """Embed the memories that bring no vector and don't stand with one for the same text."""
         if self.embedder is None:
@@ -369,7 +411,7 @@ class GraphWriter:
         found = await self._store.run(load("ingest.embedded"), {"rows": rows, "scope": self.scope})
         for id_ in found[0]["ids"]:
             del bare[id_]
-        vectors = await _embed(self.embedder, list(bare.values()))
+        vectors = await self._embed(self.embedder, list(bare.values()))
         return dict(zip(bare, vectors, strict=True))
 
     def _need_embedder(self) -> Embedder:
@@ -377,11 +419,16 @@ class GraphWriter:
             raise ConfigError("no embedder: give one to the GraphWriter to make vectors")
         return self.embedder
 
-
-async def _embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    if not texts:
-        return []
-    vectors = await embedder.embed_documents(texts)
-    return check_vectors(
-        vectors, name=embedder.name, count=len(texts), dimensions=embedder.dimensions
-    )
+    async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
+        """Make vectors to be stored; the first ones ever record whose they are."""
+        if not texts:
+            return []
+        vectors = check_vectors(
+            await embedder.embed_documents(texts),
+            name=embedder.name,
+            count=len(texts),
+            dimensions=embedder.dimensions,
+        )
+        if self._facts is not None:
+            self._facts = await record_embedder(self._store, self._facts, embedder)
+        return vectors

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from memoria._support.checks import check_id
+from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.formulas.plasticity import DAY_S, oja_terms
 from memoria.graph.vocabulary import CO_ACTIVATED, CONFLICTS, ORIGIN_LEARNED, clock_key
@@ -142,7 +143,7 @@ def suppression_event(
 def aware(time: datetime) -> datetime:
     """Return a time in UTC; a naive time counts as UTC."""
     if not isinstance(time, datetime):
-        raise InvalidInputError(f"a time must be a datetime, got a {type(time).__name__}")
+        raise InvalidInputError(f"a time must be a datetime, got {kind_of(time)}")
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 

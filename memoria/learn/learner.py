@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memoria._support.checks import check_id, check_number, check_scope
+from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.clock import advance_clock
 from memoria.graph.server import require_ready
@@ -80,7 +81,7 @@ class Learner:
         self.scope = check_scope(scope)
         self.config = LearnConfig() if config is None else config
         if not isinstance(self.config, LearnConfig):
-            raise ConfigError(f"config must be a LearnConfig, got a {type(config).__name__}")
+            raise ConfigError(f"config must be a LearnConfig, got {kind_of(config)}")
         self._store = store_of(store, database)
         self._clock = clock
 
@@ -175,7 +176,8 @@ class Learner:
         wrong = checked_ids(overridden, "overridden", trace)
         if both := set(right) & set(wrong):
             raise InvalidInputError(
-                f"{len(both)} ids are both confirmed and overridden: put each in one list only",
+                f"{number_of(len(both), 'id is', 'ids are')} both confirmed and overridden: "
+                "put each in one list only",
                 field="overridden",
             )
         memories = [[i, 0, 1, 0] for i in right] + [[i, 0, 0, 1] for i in wrong]
@@ -322,7 +324,7 @@ class Learner:
 
     def _check_scope(self, trace: Trace) -> None:
         if not isinstance(trace, Trace):
-            raise InvalidInputError(f"trace must be a Trace, got a {type(trace).__name__}")
+            raise InvalidInputError(f"trace must be a Trace, got {kind_of(trace)}")
         if trace.scope != self.scope:
             raise ScopeError(
                 "the trace is of another scope: make a Learner for the scope of the recall",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from memoria._support.checks import check_ids
+from memoria._support.wording import number_of
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import AFFINITY
 from memoria.types import Hop, Path, Trace
@@ -53,8 +54,8 @@ def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> t
         known = found_in(trace)
         if unknown := [id_ for id_ in unique if id_ not in known]:
             raise InvalidInputError(
-                f"{field} names {len(unknown)} ids that the recall of the trace did not find: "
-                "give ids of its memories",
+                f"{field} names {number_of(len(unknown), 'id')} that the recall of the trace did "
+                "not find: give ids of its memories",
                 field=field,
             )
     return unique

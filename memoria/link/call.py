@@ -51,9 +51,10 @@ class LinkCall:
         """Link some memories in one transaction."""
         parameters = {"dimensions": self._server.dimensions, "ids": page, "scope": self._scope}
         state = (await self._store.run(load("link.state"), parameters))[0]["rows"]
-        linked = {id_: was_linked for id_, was_linked, _ in state}
+        linked = {row[0]: row[1] for row in state}
+        ever = {row[0] for row in state if row[2]}
         passed_over = {id_ for id_ in linked if only_new and linked[id_]}
-        todo = [id_ for id_, _, usable in state if usable and id_ not in passed_over]
+        todo = [id_ for id_, _, _, usable in state if usable and id_ not in passed_over]
         edges = created = 0
         if todo:
             if self._hours is None:  # only now, so that a scope without memories gets no clock
@@ -62,7 +63,8 @@ class LinkCall:
             others = {other for hits in neighbours.values() for other, _ in hits}
             facts = await self._facts(others.union(todo))
             links = self._once(choose_links(neighbours, facts, self._config))
-            edges, created = await self._write(links, {id_: linked[id_] for id_ in todo}, now)
+            rows = self._rows(links, ever)
+            edges, created = await self._write(rows, {id_: linked[id_] for id_ in todo}, now)
         return LinkReport(
             memories=len(todo),
             already_linked=len(passed_over),
@@ -119,22 +121,30 @@ class LinkCall:
                 new.append(link if before is None else replace(link, finders=frozenset()))
         return new
 
-    async def _write(
-        self, links: Sequence[Link], linked: dict[str, bool], now: datetime
-    ) -> tuple[int, int]:
-        """Write edges, and mark memories as linked; return the number of edges and of new ones."""
+    def _rows(self, links: Iterable[Link], ever: set[str]) -> list[list[Any]]:
+        """Make the rows of ``link.write``; only a memory that was linked before strengthens edges.
+
+        If a memory that is linked for the first time finds an edge, that edge was made from its
+        other end after the memory was written, for instance by the same ingest before it was
+        interrupted.
+        """
         strengthens = self._increment is not None
-        rows = Rows(
+        return [
             [
                 link.source,
                 link.target,
                 link.weight,
                 list(link.tags),
-                strengthens and any(linked[id_] for id_ in link.finders),
+                strengthens and not ever.isdisjoint(link.finders),
             ]
             for link in links
-        )
-        touched = {*linked, *(end for link in links for end in (link.source, link.target))}
+        ]
+
+    async def _write(
+        self, rows: Sequence[list[Any]], linked: dict[str, bool], now: datetime
+    ) -> tuple[int, int]:
+        """Write edges, and that memories are linked; return how many edges, and how many new."""
+        touched = {*linked, *(end for row in rows for end in row[:2])}
         parameters = {
             "event": uuid4().hex,
             "ids": Rows(sorted(touched)),
@@ -144,7 +154,7 @@ class LinkCall:
             "now": now.astimezone(UTC),
             "origin": ORIGIN_SIMILARITY,
             "relation": SIMILAR,
-            "rows": rows,
+            "rows": Rows(rows),
             "scope": self._scope,
         }
         row = (await self._store.run(load("link.write"), parameters))[0]

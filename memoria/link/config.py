@@ -42,7 +42,8 @@ class CompositeLinkConfig:
         check.within("min_cosine", 0.0, 1.0)
         check.within("min_score", 0.0, 1.0, above_low=True)
         check.whole("max_links", 1, 100)
-        check.whole("candidates", self.max_links, MAX_CANDIDATES)
+        check.whole("candidates", 1, MAX_CANDIDATES)
+        check.not_below("candidates", "max_links")
         check.within("sigma_hours", 0.001, 1_000_000)
 
 
@@ -79,7 +80,8 @@ class SimilarityLinkConfig:
         check.within("increment", 0.0, 1.0)
         check.whole("max_links", 1, 100)
         check.whole("max_shared_links", 0, 100)
-        check.whole("candidates", self.max_links, MAX_CANDIDATES)
+        check.whole("candidates", 1, MAX_CANDIDATES)
+        check.not_below("candidates", "max_links")
 
 
 LinkConfig = CompositeLinkConfig | SimilarityLinkConfig

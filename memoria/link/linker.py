@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from memoria._support.checks import check_ids, check_number, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
+from memoria._support.wording import kind_of
 from memoria.errors import ConfigError
 from memoria.graph.pages import pages
 from memoria.graph.server import require_ready
@@ -62,7 +63,7 @@ class Linker:
         if not isinstance(self.config, LinkConfig):
             raise ConfigError(
                 "config must be a CompositeLinkConfig or a SimilarityLinkConfig, "
-                f"got a {type(config).__name__}"
+                f"got {kind_of(config)}"
             )
         self._batch_size = batch_size
         self._store = store_of(store, database)

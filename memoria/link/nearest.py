@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memoria._support.seldom import SELDOM
 from memoria.errors import QueryError
 from memoria.store import Store
 from memoria.store.queries import load
@@ -75,7 +76,7 @@ async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest
         await _ask(store, "exact", pending, request, wanted, found)
     except QueryError as exc:
         # In a foreign graph, one embedding that is not a vector makes the whole query fail.
-        log.warning("exact vector search failed: %s; the index alone was used", exc)
+        SELDOM.warn(log, "exact vector search failed: %s; the index alone was used", exc)
     return found
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_args
 
 from memoria import errors
 from memoria._support import checks
+from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.types import (
     Activation,
@@ -148,7 +149,7 @@ class Part:
 
 def wrong(place: str, wanted: str, value: object) -> InvalidInputError:
     """Say what stands in the place of what was wanted."""
-    got = repr(value)[:80] if isinstance(value, str) else f"a {type(value).__name__}"
+    got = repr(value)[:80] if isinstance(value, str) else f"{kind_of(value)}"
     return InvalidInputError(f"{place} must be {wanted}, got {got}", field=place)
 
 

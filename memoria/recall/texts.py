@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError
 from memoria.explore import raise_if_all_failed, with_texts
 from memoria.graph.memories import hydrate
@@ -105,7 +106,7 @@ async def _ask(
     try:
         facts, memories = await ask_facts(store, request, sorted(ids), known=sorted(known))
     except MemoriaError as exc:  # after its retries: not asked again
-        log.warning("%s: texts alone are read", type(exc).__name__)
+        SELDOM.warn(log, "ranked without cosines and edges (%s)", type(exc).__name__)
         notes.append(f"ranked without cosines and edges ({exc})")
         return None
     known |= memories

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from memoria._support.seldom import SELDOM
+from memoria._support.wording import in_short
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import MemoriaError
 
@@ -40,8 +42,13 @@ async def query_vector(
     except MemoriaError:
         raise
     except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
-        reason = "took too long" if limit.expired() else f"failed ({type(exc).__name__})"
-        log.warning("the embedder %s: searching by words", reason)
+        if limit.expired():
+            reason = "took too long"
+            SELDOM.warn(log, "the embedder took too long: searching by words")
+        else:
+            reason = f"failed ({in_short(exc)})"
+            # Its text may quote the query: the caller may read that, but the log must not hold it.
+            SELDOM.warn(log, "the embedder failed (%s): searching by words", type(exc).__name__)
         notes.append(f"the embedder {reason}: searched by words only")
         return None
     name, dimensions = embedder.name, embedder.dimensions

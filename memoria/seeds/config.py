@@ -49,7 +49,8 @@ class SeedConfig:
         """Check every range."""
         check = SettingsCheck(self)
         check.whole("max_seeds", 1, 100)
-        check.whole("candidates", self.max_seeds, 1_000)
+        check.whole("candidates", 1, 1_000)
+        check.not_below("candidates", "max_seeds")
         check.one_of("fusion", ("rrf", "linear", "cosine"))
         check.positive("rrf_k")
         check.within("alpha", 0.0, 1.0)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memoria._support.checks import is_id
+from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
 from memoria.graph.vocabulary import scope_key
@@ -70,7 +71,8 @@ class SeedRequest:
 async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     """Search by vector and by words, each in a session of its own, and fuse the two lists.
 
-    If one search fails or finds nothing, the result is that of the other; `Seeds.degraded` says so.
+    If one search fails, the result is that of the other, and `Seeds.degraded` says so. Finding
+    nothing is an answer.
 
     Raises
     ------
@@ -94,15 +96,10 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
         vector_error = text_error
     if vector_error is not None and (text_error is not None or request.vector is None):
         raise vector_error
-    for name, error, hits in (
-        ("vector search", vector_error, vector or request.vector is None),
-        ("full-text search", text_error, text),
-    ):
+    for name, error in (("vector search", vector_error), ("full-text search", text_error)):
         if error is not None:
-            log.warning("%s failed: %s", name, type(error).__name__)
+            SELDOM.warn(log, f"{name} failed: %s", type(error).__name__)
             degraded.append(f"{name} failed ({error}); the other search alone was used")
-        elif not hits:
-            degraded.append(f"{name} found nothing")
     return _fuse(vector, text, request.config, tuple(degraded))
 
 
@@ -165,7 +162,7 @@ async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> 
             # In a foreign graph one embedding that is not a vector ends the comparison of all.
             if not hits:
                 raise
-            log.warning("exact vector search failed: %s", exc)
+            SELDOM.warn(log, "exact vector search failed: %s", exc)
             notes.append(f"exact vector search failed ({exc}); the index alone was used")
     return hits
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memoria._support.checks import is_id
+from memoria._support.wording import number_of
 from memoria.errors import MemoriaError
 from memoria.store import Store
 from memoria.store.queries import load
@@ -48,7 +49,8 @@ async def with_unembedded(
     notes = list(found.degraded)
     if len(ids) > limit:
         notes.append(
-            f"more than {limit} memories have no embedding: the newest {limit} were taken; "
+            f"more than {number_of(limit, 'memory has', 'memories have')} no embedding: only "
+            f"the newest {number_of(limit, 'was', 'were')} taken; "
             "memoria embed, or GraphWriter.backfill_embeddings, embeds them"
         )
     known = {seed.id for seed in found.seeds}

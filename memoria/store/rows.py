@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from memoria._support.wording import number_of
+
 T = TypeVar("T")
 
 
@@ -15,4 +17,4 @@ class Rows(list[T]):
 
     def __repr__(self) -> str:
         """Return its length only; nobody's memories end up in a log."""
-        return f"<{len(self)} rows>"
+        return f"<{number_of(len(self), 'row')}>"

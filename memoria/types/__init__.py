@@ -1,6 +1,17 @@
 """Frozen data types, one step of the way each: memories, paths, results."""
 
 from memoria.types.activation import Activation, Contribution, Direction
+from memoria.types.history import (
+    EDGE_HISTORY,
+    MEMORY_HISTORY,
+    MEMORY_PROPERTIES,
+    CoActivation,
+    EdgeHistory,
+    HistoryItem,
+    MemoryHistory,
+    ScopeClock,
+    Suppression,
+)
 from memoria.types.learning import (
     ConsolidateReport,
     EdgeChange,
@@ -32,20 +43,27 @@ from memoria.types.results import (
 )
 
 __all__ = [
+    "EDGE_HISTORY",
+    "MEMORY_HISTORY",
+    "MEMORY_PROPERTIES",
     "Activation",
+    "CoActivation",
     "ConsolidateReport",
     "ContextItem",
     "ContextPack",
     "Contribution",
     "Direction",
     "EdgeChange",
+    "EdgeHistory",
     "EndReason",
     "Exploration",
     "ExplorationStats",
+    "HistoryItem",
     "Hop",
     "LearnReport",
     "LinkReport",
     "Memory",
+    "MemoryHistory",
     "MemoryLinker",
     "MemoryNode",
     "OmitReason",
@@ -54,9 +72,11 @@ __all__ = [
     "RankedMemory",
     "Recall",
     "Relation",
+    "ScopeClock",
     "Seed",
     "Seeds",
     "Status",
+    "Suppression",
     "SuppressionKind",
     "Trace",
     "UndoReport",

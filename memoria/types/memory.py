@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from memoria._support import checks
 from memoria.errors import InvalidInputError
+from memoria.types.history import EdgeHistory, MemoryHistory, aware_time
 
 #: Relation of an edge for which no relation is given.
 RELATED = "related"
@@ -69,6 +70,9 @@ class Memory(MemoryNode):
     ----------
     embedding
         Vector of the text; None to have the writer's embedder make the vector.
+    learned
+        History of use and linking, as an export has it; it replaces what is stored. None leaves the
+        stored history as it is.
 
     Raises
     ------
@@ -77,6 +81,7 @@ class Memory(MemoryNode):
     """
 
     embedding: Iterable[float] | None = None
+    learned: MemoryHistory | None = None
 
     def __post_init__(self) -> None:
         """Check every field once and put it into the form that is stored."""
@@ -92,9 +97,10 @@ class Memory(MemoryNode):
         for name in ("when", "metadata"):
             _set(self, name, checks.check_json_map(getattr(self, name), name))
         if self.created_at is not None:
-            _set(self, "created_at", _aware(self.created_at))
+            _set(self, "created_at", aware_time(self.created_at, "created_at"))
         if self.embedding is not None:
             _set(self, "embedding", checks.check_vector(self.embedding))
+        _check_learned(self.learned, MemoryHistory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +119,11 @@ class Relation:
         Strength, 0 to 1; usually 0.25 to 1.
     tags
         Topics of the edge, compared with the tags of a query.
+    created_at
+        An aware datetime, or None: the time of writing, where the edge is new.
+    learned
+        What use and linking left on it elsewhere, as an export says it; it replaces what they left
+        here. None leaves that, unless the weight is another one than was written before.
     """
 
     source: str
@@ -120,6 +131,8 @@ class Relation:
     relation: str = RELATED
     weight: float = 0.5
     tags: Sequence[str] = ()
+    created_at: datetime | None = None
+    learned: EdgeHistory | None = None
 
     def __post_init__(self) -> None:
         """Check every field once."""
@@ -128,14 +141,16 @@ class Relation:
         checks.check_id(self.relation, "relation")
         _set(self, "weight", checks.check_number(self.weight, "weight", low=0, high=1))
         _set(self, "tags", checks.check_strings(self.tags, "tags"))
+        if self.created_at is not None:
+            _set(self, "created_at", aware_time(self.created_at, "created_at"))
+        _check_learned(self.learned, EdgeHistory)
+
+
+def _check_learned(value: object, kind: type) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise InvalidInputError(f"learned must be {kind.__name__} or nothing", field="learned")
 
 
 def _set(instance: object, name: str, value: object) -> None:
     """Store the checked form of a field of a frozen instance, while it is being made."""
     object.__setattr__(instance, name, value)
-
-
-def _aware(value: object) -> datetime:
-    if not isinstance(value, datetime):
-        raise InvalidInputError("created_at must be a datetime", field="created_at")
-    return value if value.tzinfo else value.replace(tzinfo=UTC)

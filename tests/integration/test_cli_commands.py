@@ -354,9 +354,22 @@ def test_forget_says_what_it_deleted_and_what_was_not_there(call: Call, filled: 
     assert done.out == "forgot a\n"
     assert done.err.startswith("no memory nobody in scope test-")
     done = call("forget", "-", "--yes", "--json", *filled, stdin="b\n\nnobody\r\n")
-    assert json.loads(done.out) == {"forgotten": ["b"], "missing": ["nobody"]}
+    assert json.loads(done.out) == {"forgotten": ["b"], "kept": [], "missing": ["nobody"]}
     assert "surrogate" in call("forget", "-", "--yes", *filled, stdin=b"\xff\n").err
     assert call("explore", "c", *filled).out.startswith("c 1.0000  (")
+
+
+async def test_forget_says_whose_node_stays_and_deletes_it_when_told(
+    call: Call, filled: list[str], store: Store, scope: str
+) -> None:
+    change = "MATCH (m:Memory {scope: $scope}) WHERE m.id IN ['a', 'b'] SET m.mark = $scope"
+    await store.driver.execute_query(change, scope=scope)
+    done = call("forget", "a", "c", "--yes", *filled)
+    stays = "its node stays, as it holds more than a memory: --delete-foreign deletes it"
+    assert done.out == f"forgot a; {stays}\nforgot c\n"
+    assert call("forget", "b", "--yes", "--delete-foreign", *filled).out == "forgot b\n"
+    query = "MATCH (m {mark: $scope}) RETURN collect(m.id)"
+    assert (await store.driver.execute_query(query, scope=scope)).records[0][0] == ["a"]
 
 
 def test_what_there_is_one_of_is_counted_as_one(call: Call, here: list[str]) -> None:

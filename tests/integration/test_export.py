@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import count, permutations
 from pathlib import Path
@@ -39,11 +40,12 @@ from memoria.sample import sample_path
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
-from memoria.types import Memory, Relation
+from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.strategies import IDS, TAGS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
+    "export.clock": {"key": "scope:s", "scope": "s"},
     "export.edges": {
         "after": [],
         "id_key": "id",
@@ -52,6 +54,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "limit": 5,
         "scope": "s",
     },
+    "export.history": {"after": [], "id_key": "id", "ids": ["a"], "limit": 5, "scope": "s"},
     "export.memories": {
         "after": "",
         "embeddings": True,
@@ -109,8 +112,10 @@ async def test_line_holds_what_was_given_and_nothing_else(store: Store, scope: s
         embedding=[0.1, *[1 / 3] * (DIMENSIONS - 1)],
     )
     edges = [Relation(source="b", target="a", relation="\u00e9", weight=0.1, tags=["y", "x"])]
-    edges.append(Relation(source="a", target="b"))
-    await GraphWriter(store, scope=scope).write([plain, full], edges)
+    edges.append(Relation(source="a", target="b", created_at=created_at))
+    written = datetime(2026, 3, 2, tzinfo=UTC)
+    writer = GraphWriter(store, scope=scope, clock=lambda: written)
+    await writer.write([plain, full], edges)
     third = ",0.3333333333333333" * (DIMENSIONS - 1)
     assert await export_whole(store, scope) == [
         '{"id":"a","kind":"AgentAnswer","text":"\\"é\\" \u2028\\\\\\n\U0001f600",'
@@ -119,8 +124,10 @@ async def test_line_holds_what_was_given_and_nothing_else(store: Store, scope: s
         '"created_at":"2026-03-01T04:00:00.000001+00:00","metadata":{"k":"é"},'
         f'"embedding":[0.1{third}]}}',
         '{"id":"b","kind":"Event","text":"","created_at":"2026-01-01T00:00:00+00:00"}',
-        '{"source":"a","target":"b","relation":"related","weight":0.5}',
-        '{"source":"b","target":"a","relation":"é","weight":0.1,"tags":["x","y"]}',
+        '{"source":"a","target":"b","relation":"related","weight":0.5,'
+        '"created_at":"2026-03-01T04:00:00.000001+00:00"}',
+        '{"source":"b","target":"a","relation":"é","weight":0.1,"tags":["x","y"],'
+        '"created_at":"2026-03-02T00:00:00+00:00"}',
     ]
     without = await export_whole(store, scope, embeddings=False)
     assert [json.loads(line).get("embedding") for line in without] == [None] * 4
@@ -152,6 +159,31 @@ _lists = st.lists(st.sampled_from(TAGS) | _strings, max_size=4)
 _ids = st.lists(st.sampled_from(IDS) | _strings.filter(bool), min_size=1, max_size=8, unique=True)
 
 
+_counts = st.none() | st.integers(0, 2**53)
+_weights = st.none() | st.floats(0, 1e6)
+_memory_histories = st.builds(
+    MemoryHistory,
+    active_hours=_weights,
+    linked_at=st.none() | _times,
+    linked_before=st.none() | st.booleans(),
+    use_count=_counts,
+    use_times=st.lists(st.floats(-1e12, 1e12), max_size=3),
+    confirmed=_counts,
+    overridden=_counts,
+)
+_edge_histories = st.builds(
+    EdgeHistory,
+    origin=st.sampled_from([None, "ingest", "similarity", "learned"]),
+    uses=_counts,
+    last_used_at=st.none() | _times,
+    lif_weight=_weights,
+    base_weight=_weights,
+    given_weight=_weights,
+    promoted_uses=_counts,
+    decayed_at=st.none() | _times,
+)
+
+
 def _pairs(ids: Sequence[str]) -> st.SearchStrategy[list[tuple[str, str]]]:
     pairs = list(permutations(ids, 2))
     return st.lists(st.sampled_from(pairs), max_size=8) if pairs else st.just([])
@@ -175,6 +207,7 @@ def corpora(draw: st.DrawFn) -> tuple[list[Memory], list[Relation]]:
             created_at=draw(st.none() | _times),
             metadata=draw(_maps),
             embedding=draw(st.none() | st.sampled_from(VECTORS)),
+            learned=draw(st.none() | _memory_histories),
         )
         for id_ in ids
     ]
@@ -182,6 +215,8 @@ def corpora(draw: st.DrawFn) -> tuple[list[Memory], list[Relation]]:
     for source, target in draw(_pairs(ids)):
         relation = draw(st.sampled_from(["a", "B", "\uff5e", "\U0001f600"]) | _strings.filter(bool))
         edge = {"relation": relation, "weight": draw(st.floats(0, 1)), "tags": draw(_lists)}
+        edge["created_at"] = draw(st.none() | _times)
+        edge["learned"] = draw(st.none() | _edge_histories)
         relations.append(Relation(source=source, target=target, **edge))
     return memories, relations
 
@@ -217,8 +252,22 @@ async def test_any_corpus_comes_back_byte_for_byte(
             assert getattr(value, field) == getattr(expected, field)
         assert (value.when, value.metadata) == (expected.when, expected.metadata)
         assert value.embedding == expected.embedding
+        assert (value.learned or MemoryHistory()) == (expected.learned or MemoryHistory())
     edges = {(edge.source, edge.target, edge.relation): edge for edge in relations}
-    assert values[len(found) :] == [edges[key] for key in sorted(edges)]
+    joined = [value for value in values[len(found) :] if isinstance(value, Relation)]
+    assert joined == [
+        replace(
+            edges[key],
+            created_at=edges[key].created_at or value.created_at,
+            learned=None if _as_ingested(edges[key].learned) else edges[key].learned,
+        )
+        for key, value in zip(sorted(edges), joined, strict=True)
+    ]
+
+
+def _as_ingested(history: EdgeHistory | None) -> bool:
+    """Whether an ingest would leave the same, which no line says."""
+    return history is None or history.is_that_of_ingest
 
 
 async def test_edges_are_in_the_order_of_code_points(store: Store, scope: str) -> None:
@@ -366,6 +415,8 @@ CREATE (no_kind)-[:RELATES {weight: 0.5, relation: 'r'}]->(a)
 CREATE (a)-[:SUPPRESSES]->(b)
 CREATE (a)-[:SUPPRESSES]->(c)
 CREATE (b)-[:COACTIVATED]->(c)
+CREATE (a)-[:KNOWS]->(b)
+CREATE (a)-[:KNOWS]->(c)
 """
 
 
@@ -413,15 +464,17 @@ async def test_foreign_graph_is_exported_as_far_as_ingest_takes_it_and_the_rest_
             ("edge", "a -> thing (r)", "target", 1),
             ("edge", "a -> no text (r)", "target", 1),
             ("edge", "no kind -> a (r)", "target", 1),
-            ("edge", "a", "SUPPRESSES", 2),
-            ("edge", "b", "COACTIVATED", 1),
+            ("edge", "a -> b (SUPPRESSES)", "suppresses", 1),
+            ("edge", "a -> c (SUPPRESSES)", "suppresses", 1),
+            ("edge", "b -> c (COACTIVATED)", "co_activated", 1),
+            ("edge", "a", "KNOWS", 2),
         ]
     )
     assert all(each.reason for each in skipped)
 
     again = await copy(store, lines, f"{scope}-copy", tmp_path / "lines")
     untimed = [json.loads(line) for line in again]
-    for number in (0, 1, 4):  # ingest gave these a time
+    for number in (0, 1, 4, 5, 6, 7):  # ingest gave these a time
         del untimed[number]["created_at"]
     assert untimed == [json.loads(line) for line in lines]
 
@@ -457,7 +510,7 @@ async def test_query_seeks_and_never_sorts_a_scope(store: Store, name: str) -> N
     assert any(step[0].startswith("NodeUniqueIndexSeek") for step in plan), plan
     # Of the page of edges only: the order of memories is that of the index.
     sorts = [step[0] for step in plan if "Sort" in step[0] or "Top" in step[0]]
-    assert sorts == (["Top"] if name == "export.edges" else []), plan
+    assert sorts == (["Top"] if name in ("export.edges", "export.history") else []), plan
 
 
 def memoria(
@@ -504,10 +557,10 @@ async def test_command_names_on_stderr_what_it_leaves_out(
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 8
     problems = done.stderr.decode().splitlines()
-    assert all(problem.startswith("left out: ") for problem in problems), problems
-    assert (
-        "left out: 2 edges, SUPPRESSES: a relationship other than RELATES, first of 'a'" in problems
-    )
+    assert all(problem.startswith("left out: ") for problem in problems[:20]), problems
+    assert problems[20:] == ["and 1 other reason"]
+    reason = "a relationship that is not one of memoria's"
+    assert f"left out: 2 edges, KNOWS: {reason}, first of 'a'" in problems
 
 
 def test_command_says_when_there_is_nothing_to_export(target: Target, scope: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
-from memoria.ingest import GraphWriter, WriteReport
+from memoria.ingest import ForgetReport, GraphWriter, WriteReport
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import Memory, Relation
@@ -248,7 +248,7 @@ async def test_query_text_in_any_slot_is_data(
     )
     same = {"id": text, "text": text, "category": text, "relation": text}
     assert found == [{**same, "tags": [text], "edge_tags": [text]}]
-    assert await writer.forget([text, "other"]) == 2
+    assert (await writer.forget([text, "other"])).deleted == 2
     assert await graph.ids() == ["canary"]
 
 
@@ -279,6 +279,27 @@ async def test_values_too_large_for_the_form_they_are_stored_in_are_refused(
     report = await writer.write([*bad, memory("good")], skip_invalid=True)  # type: ignore[list-item]
     assert (report.memories, report.skipped) == (1, 4)
     assert await graph.ids() == ["good"]
+
+
+@pytest.mark.parametrize(
+    ("memories", "relations", "message"),
+    [
+        (memory("a"), (), r"memories must be a list of Memory, got one Memory: write \[memory\]"),
+        (None, (), "memories must be a list of Memory, got nothing"),
+        (5, (), "memories must be a list of Memory, got an int"),
+        ("a", (), "memories must be a list of Memory, got a str"),
+        ([], Relation(source="a", target="b"), r"got one Relation: write \[relation\]"),
+        ([], None, "relations must be a list of Relation, got nothing"),
+        ([Relation(source="a", target="b")], (), "memories must hold Memory, got a Relation"),
+        ([], [memory("a")], "relations must hold Relation, got a Memory"),
+    ],
+)
+async def test_what_is_not_a_list_of_memories_is_refused_before_anything_is_written(
+    writer: GraphWriter, graph: Graph, memories: Any, relations: Any, message: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        await writer.write(memories, relations)
+    assert await graph.ids() == []
 
 
 async def test_a_vector_of_another_size_is_refused(writer: GraphWriter, graph: Graph) -> None:
@@ -514,10 +535,10 @@ async def test_forget_deletes_memories_and_their_edges_in_this_scope_only(
             [memory(id_) for id_ in "abc"],
             [Relation(source="a", target="b"), Relation(source="b", target="c")],
         )
-    assert await writer.forget(["b", "b", "unknown"]) == 1
+    assert await writer.forget(["b", "b", "unknown"]) == ForgetReport(deleted=1)
     assert await graph.ids() == ["a", "c"]
     assert await graph.edges() == []
-    assert await writer.forget(["b"]) == 0
+    assert await writer.forget(["b"]) == ForgetReport()
     theirs = Graph(store.driver, f"{scope}-other")
     assert await theirs.ids() == ["a", "b", "c"]
     assert len(await theirs.edges()) == 2
@@ -536,5 +557,5 @@ async def test_forget_deletes_a_hub_with_more_edges_than_fit_one_transaction(
         "MATCH (a:Memory {scope: $scope, id: 'hub'}) MATCH (b:Memory {scope: $scope, id: 'leaf'}) "
         "UNWIND range(1, 45000) AS i CREATE (a)-[:RELATES {relation: toString(i)}]->(b)"
     )
-    assert await writer.forget(["hub"]) == 1
+    assert (await writer.forget(["hub"])).deleted == 1
     assert await graph.ids() == ["leaf"]

@@ -465,6 +465,43 @@ async def test_a_pair_is_strengthened_once_a_call_however_many_batches_it_spans(
     assert await links.weights() == {("a", "b"): pytest.approx(0.8, abs=TOLERANCE)}
 
 
+async def test_ingest_strengthens_an_edge_that_linking_made_once_for_each_new_text(
+    links: Links,
+) -> None:
+    await links.writer(SIMILARITY).write([memory("a", BASE), memory("b", at_cosine(0.7))])
+    assert await links.weights() == {("a", "b"): pytest.approx(0.7, abs=TOLERANCE)}
+    for text, expected in (("second", 0.8), ("third", 0.9), ("fourth", 1.0), ("fifth", 1.0)):
+        changed = Memory(id="b", kind="Event", text=text, embedding=at_cosine(0.7))
+        report = await links.writer(SIMILARITY).write([changed])
+        assert (report.linked, report.links, report.links_created) == (1, 1, 0)
+        again = await links.writer(SIMILARITY).write([memory("a", BASE), changed])
+        assert again == WriteReport(memories=2), "written again it strengthens nothing"
+        assert await links.weights() == {("a", "b"): pytest.approx(expected, abs=TOLERANCE)}
+
+
+async def test_an_ingest_that_ends_between_writing_and_linking_strengthens_once(
+    links: Links,
+) -> None:
+    await links.writer(SIMILARITY).write([memory("a", BASE), memory("b", at_cosine(0.7))])
+    for text in ("second", "third"):
+        changed = Memory(id="b", kind="Event", text=text, embedding=at_cosine(0.7))
+        await links.writer(linking=False).write([changed])
+    for _ in range(2):
+        await links.writer(SIMILARITY).write([memory("a", BASE), changed])
+    assert await links.weights() == {("a", "b"): pytest.approx(0.8, abs=TOLERANCE)}
+
+
+async def test_memories_that_are_new_strengthen_no_edge_that_their_own_ingest_made(
+    links: Links, store: Store
+) -> None:
+    memories = [memory("a", BASE), memory("b", at_cosine(0.7))]
+    await links.writer(linking=False).write(memories)
+    single = Linker(store, scope=links.scope, config=SIMILARITY, clock=links.clock)
+    await single.link(["a"], only_new=True)  # the ingest ended here
+    await links.writer(SIMILARITY).write(memories)
+    assert await links.weights() == {("a", "b"): pytest.approx(0.7, abs=TOLERANCE)}
+
+
 async def test_a_write_that_was_lost_on_the_way_and_sent_again_strengthens_once(
     links: Links,
 ) -> None:
@@ -824,9 +861,10 @@ async def test_links_survive_an_export_and_are_not_doubled_by_linking_again(link
             links.store, scope=links.scope, on_skipped=lambda s: skipped.update([s.field])
         )
     ]
-    assert skipped == {"active_hours": 2}
-    assert len(lines) == 3
-    assert '"source":"a","target":"b","relation":"similar"' in lines[-1]
+    assert skipped == {}
+    assert len(lines) == 4
+    assert '"source":"a","target":"b","relation":"similar"' in lines[-2]
+    assert lines[-1].startswith('{"clock":{"active_hours":0.0,')
     weights = await links.weights()
     await links.writer(linking=False).write(
         [], [Relation(source="a", target="b", relation=SIMILAR, weight=weights["a", "b"])]

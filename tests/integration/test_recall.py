@@ -145,6 +145,33 @@ async def test_an_embedder_that_fails_or_is_slow_leaves_the_words(
     assert any("embedder" in note and "words" in note for note in recall.trace.degraded)
 
 
+async def test_the_trace_keeps_what_a_failing_embedder_says(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def function(_: Sequence[str]) -> list[list[float]]:
+        raise RuntimeError("HTTP 503:\n  try\tlater " + "x" * 1_000)
+
+    embedder = CallableEmbedder(function, dimensions=DIMENSIONS, name=EMBEDDER)
+    retriever = GraphRetriever(driver, scope=linked.scope, embedder=embedder)
+    for _ in range(3):
+        [note] = (await retriever.recall("link")).trace.degraded
+    assert note.startswith("the embedder failed (RuntimeError: HTTP 503: try later xx")
+    assert note.endswith("xx...): searched by words only")
+    assert len(note) < 280
+    warnings = [one for one in caplog.records if "embedder" in one.getMessage()]
+    assert len(warnings) <= 1, "once a minute"
+    assert not any("HTTP" in one.getMessage() for one in warnings), "it may quote the query"
+
+
+async def test_an_embedder_that_fails_without_a_word_is_named_by_its_error(
+    driver: neo4j.AsyncDriver, linked: GraphRetriever
+) -> None:
+    embedder = CallableEmbedder(time_out, dimensions=DIMENSIONS, name=EMBEDDER)
+    retriever = GraphRetriever(driver, scope=linked.scope, embedder=embedder)
+    [note] = (await retriever.recall("link")).trace.degraded
+    assert note == "the embedder failed (TimeoutError): searched by words only"
+
+
 async def test_an_embedder_of_wrong_vectors_is_an_error(
     driver: neo4j.AsyncDriver, linked: GraphRetriever
 ) -> None:

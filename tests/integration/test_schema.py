@@ -7,12 +7,19 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import neo4j
 import pytest
 
 from memoria._support.checks import MAX_DIMENSIONS
-from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, QueryError
+from memoria.errors import (
+    ConfigError,
+    DimensionError,
+    IndexNotReadyError,
+    InvalidInputError,
+    QueryError,
+)
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder, check_schema, check_vectors_fit, probe
 from memoria.store import ServerFacts, Store, Target
@@ -105,6 +112,14 @@ async def test_no_embedder_fits_any_and_keeps_the_one_recorded(store: Store) -> 
 async def test_impossible_dimensions_are_refused(store: Store, dimensions: int) -> None:
     with pytest.raises(ConfigError, match="dimensions must be"):
         await apply_schema(store, dimensions=dimensions)
+
+
+@pytest.mark.parametrize("embedder", [len, object(), 5, ""])
+async def test_the_name_of_an_embedder_is_text(store: Store, embedder: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"^embedder must "):
+        await apply_schema(store, dimensions=384, embedder=embedder)
+    with pytest.raises(InvalidInputError, match=r"got a function: .*CallableEmbedder"):
+        await apply_schema(store, dimensions=384, embedder=statements)  # type: ignore[arg-type]
 
 
 async def test_no_time_is_refused(store: Store) -> None:

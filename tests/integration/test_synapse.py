@@ -571,7 +571,7 @@ async def test_candidates_without_an_embedding_are_few_and_the_newest(
     config = settled(unembedded=1)
     seeds = await GraphRetriever(driver, scope=scope, embedder=AXIS, config=config).find_seeds("x")
     assert [seed.id for seed in seeds.seeds if seed.score == 0.01] == ["new"]
-    assert [note for note in seeds.degraded if "more than 1 memories have no embedding" in note]
+    assert [note for note in seeds.degraded if "more than 1 memory has no embedding" in note]
     none = GraphRetriever(driver, scope=scope, embedder=AXIS, config=settled(unembedded=0))
     assert {seed.id for seed in (await none.find_seeds("x")).seeds} <= {f"v{n}" for n in range(6)}
 

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
+from memoria._support.wording import number_of
 from memoria.cli.common import advice, one_line, printable
-from memoria.cli.render import Forest, count, path_line, recall_summary, show_paths
+from memoria.cli.render import Forest, path_line, recall_summary, show_paths
 from memoria.errors import DimensionError, InvalidInputError, QueryError
 from memoria.types import (
     ContextPack,
@@ -215,7 +216,7 @@ def test_the_summary_is_one_line_with_counts_times_and_what_went_less_well() -> 
 
 def test_one_of_many_is_named_as_one() -> None:
     numbers = (0, 1, 2, 1_000)
-    counted = [count(number, "memory", "memories") for number in numbers]
+    counted = [number_of(number, "memory", "memories") for number in numbers]
     assert counted == ["0 memories", "1 memory", "2 memories", "1000 memories"]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError
+from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
 from memoria.seeds.config import SeedConfig
 from memoria.store.config import StoreConfig
 from memoria.strategies.config import ExploreConfig
@@ -127,6 +128,24 @@ def test_defaults_are_those_of_the_design() -> None:
     store = StoreConfig()
     assert (store.connect_timeout_s, store.max_retries, store.retry_base_s) == (5.0, 3, 0.05)
     assert RetrieverConfig().deadline_s == 10.0
+
+
+@pytest.mark.parametrize(
+    ("config", "settings", "other"),
+    [
+        (SeedConfig, {"max_seeds": 60}, "max_seeds (60)"),
+        (CompositeLinkConfig, {"max_links": 60}, "max_links (60)"),
+        (SimilarityLinkConfig, {"max_links": 60}, "max_links (60)"),
+    ],
+)
+def test_too_few_candidates_name_the_setting_that_asks_for_more(
+    config: type[Any], settings: dict[str, int], other: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        config(**settings)
+    expected = f"candidates must not be below {other}, got 50: raise candidates, too"
+    assert str(caught.value) == expected
+    config(**settings, candidates=60)
 
 
 @given(st.data())

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import neo4j
 import numpy as np
 import pytest
 
+from memoria.doctor import examine
 from memoria.embed import (
     ONNX_MODELS,
+    CachedEmbedder,
     CallableEmbedder,
     Embedder,
     OnnxEmbedder,
@@ -22,6 +27,9 @@ from memoria.embed import (
     check_vectors,
 )
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
+from memoria.ingest import GraphWriter
+from memoria.retriever import GraphRetriever
+from memoria.store import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -105,7 +113,7 @@ async def test_vector_of_another_size_names_both_sizes() -> None:
 
 
 async def test_another_number_of_vectors_names_both_counts() -> None:
-    with pytest.raises(DimensionError, match="returned 1 vectors for 2 texts"):
+    with pytest.raises(DimensionError, match="returned 1 vector for 2 texts"):
         await embedder_giving([[1.0, 2.0]]).embed_documents(["a", "b"])
 
 
@@ -235,3 +243,63 @@ def test_missing_extra_says_which_to_install(library: str, embedder: str, extra:
     )
     assert "ConfigError" in done.stderr
     assert f'pip install "memoria-graph[{extra}]"' in done.stderr
+
+
+@pytest.fixture
+async def driver() -> AsyncIterator[neo4j.AsyncDriver]:
+    """A driver that connects to nothing."""
+    async with neo4j.AsyncGraphDatabase.driver("bolt://127.0.0.1:1") as opened:
+        yield opened
+
+
+class NoMethods:
+    """Has a name and a size, and embeds nothing."""
+
+    name = "x"
+    dimensions = 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lengths, "embedder must be an embedder, got a function: wrap it in CallableEmbedder"),
+        (lengths_async, "wrap it in CallableEmbedder"),
+        (AsyncLengths(), "got an AsyncLengths: wrap it in CallableEmbedder"),
+        (CallableEmbedder, "got the class CallableEmbedder: make one of it"),
+        (NoMethods(), "got a NoMethods: it needs name, dimensions, embed_documents and"),
+        ("bge-small", "got a str: it needs name"),
+        (5, "got an int"),
+    ],
+)
+async def test_what_is_not_an_embedder_is_refused_wherever_one_is_given(
+    driver: neo4j.AsyncDriver, given: Any, message: str
+) -> None:
+    store = Store(driver, database="neo4j")
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        GraphRetriever(driver, scope="s", embedder=given)
+    assert caught.value.field == "embedder"
+    with pytest.raises(InvalidInputError, match=message):
+        GraphWriter(store, scope="s", embedder=given)
+    with pytest.raises(InvalidInputError, match=message):
+        CachedEmbedder(given)
+    with pytest.raises(InvalidInputError, match=message):
+        await examine(store, embedder=given, rng=random.Random(1))
+
+
+async def test_checking_an_embedder_asks_it_nothing(driver: neo4j.AsyncDriver) -> None:
+    class Lazy:
+        @property
+        def name(self) -> str:
+            raise AssertionError("loads a model")
+
+        dimensions = name  # type: ignore[assignment]
+
+        async def embed_documents(self, _: Sequence[str]) -> list[list[float]]:
+            raise AssertionError
+
+        async def embed_query(self, _: str) -> list[float]:
+            raise AssertionError
+
+    lazy: Any = Lazy()
+    assert GraphRetriever(driver, scope="s", embedder=lazy).embedder is lazy
+    assert GraphWriter(Store(driver, database="neo4j"), scope="s", embedder=lazy).embedder is lazy

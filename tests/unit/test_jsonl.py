@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
 from memoria.jsonl import MAX_LINE_BYTES, parse_line, read_lines
-from memoria.types import Memory, Relation
+from memoria.types import (
+    CoActivation,
+    EdgeHistory,
+    Memory,
+    MemoryHistory,
+    Relation,
+    ScopeClock,
+    Suppression,
+)
 
 MEMORY = {"id": "m1", "kind": "Event", "text": "the mill closed"}
 EDGE = {"source": "m1", "target": "m2"}
@@ -83,6 +91,30 @@ def test_a_blank_line_is_nothing(raw: bytes) -> None:
     assert parse_line(raw) is None
 
 
+def test_lines_of_an_export_say_what_was_learned() -> None:
+    time = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+    memory = parse_line(line(**MEMORY, learned={"use_count": 2, "linked_at": time.isoformat()}))
+    assert isinstance(memory, Memory)
+    assert memory.learned == MemoryHistory(use_count=2, linked_at=time)
+    edge = parse_line(line(**EDGE, created_at=time.isoformat(), learned={"lif_weight": 1.5}))
+    assert isinstance(edge, Relation)
+    assert (edge.created_at, edge.learned) == (time, EdgeHistory(lif_weight=1.5))
+    ends = (EDGE["source"], EDGE["target"])
+    assert parse_line(line(**EDGE, suppresses="overrides")) == Suppression(
+        source=ends[0], target=ends[1], suppresses="overrides"
+    )
+    assert parse_line(line(**EDGE, co_activated=[1, 2.5])) == CoActivation(
+        source=ends[0], target=ends[1], co_activated=(1.0, 2.5)
+    )
+    assert parse_line(line(clock={"active_hours": 3})) == ScopeClock(active_hours=3.0)
+
+
+@pytest.mark.parametrize("value", [{}, EdgeHistory()])
+def test_a_memory_takes_no_other_history(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="learned must be MemoryHistory"):
+        Memory(id="a", kind="Event", text="t", learned=value)
+
+
 @pytest.mark.parametrize(
     ("raw", "field", "message"),
     [
@@ -96,7 +128,7 @@ def test_a_blank_line_is_nothing(raw: bytes) -> None:
         (line(id="a", kind="Event"), "text", "text is missing"),
         (line(id="a", text="b"), "kind", "kind is missing"),
         (line(**MEMORY, colour="red"), "colour", "unknown field 'colour': a memory has id"),
-        (line(**{**MEMORY, "id": 7}), "id", "id must be a string, got a int"),
+        (line(**{**MEMORY, "id": 7}), "id", "id must be a string, got an int"),
         (line(**{**MEMORY, "id": ""}), "id", "id must not be empty"),
         (line(**{**MEMORY, "text": None}), "text", "text must be a string, got nothing"),
         (line(**{**MEMORY, "kind": "A`B"}), "kind", "kind must match"),
@@ -113,6 +145,28 @@ def test_a_blank_line_is_nothing(raw: bytes) -> None:
         (line(**MEMORY, embedding=[0, 0]), "embedding", "all zeros"),
         (line(**MEMORY, embedding=[1e300]), "embedding", "length outside"),
         (line(**MEMORY, when=[1]), "when", "when must be a map"),
+        (line(**MEMORY, learned=[]), "learned", "learned must be a JSON object"),
+        (line(**MEMORY, learned={"uses": 1}), "uses", "unknown field 'uses': learned has active_"),
+        (line(**MEMORY, learned={"use_count": -1}), "use_count", "from 0 to "),
+        (line(**MEMORY, learned={"use_count": 1.5}), "use_count", "must be a whole number"),
+        (line(**MEMORY, learned={"use_times": 3}), "use_times", "must be a list of numbers"),
+        (line(**MEMORY, learned={"use_times": ["x"]}), "use_times", "must be a number"),
+        (line(**MEMORY, learned={"use_times": [1] * 1_001}), "use_times", "at most 1000"),
+        (line(**MEMORY, learned={"linked_at": 5}), "linked_at", "ISO 8601"),
+        (line(**MEMORY, learned={"linked_before": 1}), "linked_before", "true or false"),
+        (line(**EDGE, created_at="soon"), "created_at", "ISO 8601"),
+        (line(**EDGE, learned={"base_weight": -1}), "base_weight", "must be in [0, "),
+        (line(**EDGE, learned={"origin": ""}), "origin", "must not be empty"),
+        (line(**EDGE, learned={"decayed_at": "soon"}), "decayed_at", "ISO 8601"),
+        (line(**EDGE, suppresses="all"), "suppresses", "must be one of conflicts, overrides"),
+        (line(**EDGE, suppresses="overrides", weight=1), "weight", "a suppression has source"),
+        (line(source="a", target="a", suppresses="overrides"), "target", "both are 'a'"),
+        (line(**EDGE, co_activated=[]), "co_activated", "must hold a time"),
+        (line(**EDGE, co_activated=None), "co_activated", "must be a list of numbers"),
+        (line(source="a", co_activated=[1]), "target", "target is missing"),
+        (line(clock=1), "clock", "clock must be a JSON object"),
+        (line(clock={"active_hours": "1"}), "active_hours", "must be a number"),
+        (line(clock={}, id="a"), "id", "unknown field 'id': a clock has clock"),
         (b'{"id":"a","kind":"Event","text":"b","metadata":{"x":1e999}}', "metadata", "not finite"),
         (b'{"source":"a","target":"b","weight":NaN}', None, "NaN is not JSON"),
         (b'{"source":"a","target":"b","weight":-Infinity}', None, "-Infinity is not JSON"),
@@ -157,7 +211,22 @@ JSON_VALUES = st.recursive(
 
 @given(
     st.dictionaries(
-        st.sampled_from(["id", "kind", "text", "tags", "when", "embedding", "source", "target"]),
+        st.sampled_from(
+            [
+                "id",
+                "kind",
+                "text",
+                "tags",
+                "when",
+                "embedding",
+                "source",
+                "target",
+                "learned",
+                "suppresses",
+                "co_activated",
+                "clock",
+            ]
+        ),
         JSON_VALUES,
     )
 )

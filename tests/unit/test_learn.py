@@ -232,7 +232,7 @@ class TestTrails:
     def test_an_id_that_the_recall_did_not_find_is_refused(self) -> None:
         one = trace("s", [("a", 1.0), ("b", 0.5)], hits=["h"])
         assert checked_ids(["h", "b", "b"], "used", one) == ("b", "h")
-        with pytest.raises(InvalidInputError, match="used names 1 ids"):
+        with pytest.raises(InvalidInputError, match="used names 1 id that"):
             checked_ids(["q"], "used", one)
         with pytest.raises(InvalidInputError, match="list of ids"):
             checked_ids("ab", "used", one)

@@ -1,0 +1,51 @@
+"""Grammar of messages: articles, and numbers of things.
+
+In: values and numbers. Out: text. Touches nothing.
+"""
+
+from __future__ import annotations
+
+MAX_CHARACTERS = 200
+# These begin with a vowel that is read as a consonant.
+_LIKE_YOU = ("uni", "use", "uu")
+
+
+def number_of(number: int, one: str, many: str | None = None) -> str:
+    """Name a number of things; without ``many`` an s makes the plural.
+
+    >>> number_of(1, "memory", "memories"), number_of(0, "id")
+    ('1 memory', '0 ids')
+    """
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def with_article(noun: str) -> str:
+    """Put the indefinite article before a noun.
+
+    >>> with_article("int"), with_article("list"), with_article("UUID")
+    ('an int', 'a list', 'a UUID')
+    """
+    low = noun.lower()
+    vowel = low[:1] in "aeiou" and not low.startswith(_LIKE_YOU)
+    return f"{'an' if vowel else 'a'} {noun}"
+
+
+def kind_of(value: object) -> str:
+    """Name a value that a caller gave by its type, never by what it holds.
+
+    >>> kind_of(5), kind_of(None)
+    ('an int', 'nothing')
+    """
+    return "nothing" if value is None else with_article(type(value).__name__)
+
+
+def in_short(error: BaseException) -> str:
+    r"""Name an error of foreign code, with its text in one line of at most 200 characters.
+
+    >>> in_short(RuntimeError("no\n  answer"))
+    'RuntimeError: no answer'
+    """
+    text = " ".join(str(error).split())
+    if len(text) > MAX_CHARACTERS:
+        text = f"{text[: MAX_CHARACTERS - 3]}..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,310 @@
+"""What use and linking left in a scope: on memories, on edges, between them, on its clock.
+
+In: values from a file or the graph, checked once at birth. Out: frozen data, by which a scope that
+is exported and ingested elsewhere goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+from memoria._support import checks
+from memoria.errors import InvalidInputError
+from memoria.types.learning import SuppressionKind
+
+MAX_TIMES = 1_000
+MAX_COUNT = 2**53
+MAX_WEIGHT = 1e300
+
+
+class _History:
+    """A part of the history of a scope, each field of which may be missing."""
+
+    __slots__ = ()
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Names of the properties that it stands for."""
+        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
+    def said(self) -> dict[str, Any]:
+        """Return the fields that say something, as JSON takes them."""
+        values = {name: getattr(self, name) for name in self.names()}
+        return {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in values.items()
+            if value not in (None, ())
+        }
+
+    def stored(self) -> dict[str, Any]:
+        """Return all fields as the graph stores them; None: not there."""
+        return {name: _stored(getattr(self, name)) for name in self.names()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHistory(_History):
+    """What use and linking left on a memory.
+
+    Attributes
+    ----------
+    active_hours
+        Hour of the scope's clock when it was last linked or used; >= 0.
+    linked_at
+        When it was linked, since its text last changed.
+    linked_before
+        True where an earlier text of it was linked, and this one was not yet.
+    use_count
+        How often it was used.
+    use_times
+        When it was used last; epoch seconds, the latest at the end.
+    confirmed, overridden
+        How often it proved right, and was contradicted.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is of the wrong type or out of its range; names the field.
+    """
+
+    active_hours: float | None = None
+    linked_at: datetime | None = None
+    linked_before: bool | None = None
+    use_count: int | None = None
+    use_times: Iterable[float] = ()
+    confirmed: int | None = None
+    overridden: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        _check_numbers(self, "active_hours")
+        _check_times(self, "linked_at")
+        if self.linked_before is not None and not isinstance(self.linked_before, bool):
+            raise InvalidInputError("linked_before must be true or false", field="linked_before")
+        _check_counts(self, "use_count", "confirmed", "overridden")
+        object.__setattr__(self, "use_times", _moments(self.use_times, "use_times"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeHistory(_History):
+    """What use and linking left on an edge, beside its weight.
+
+    Attributes
+    ----------
+    origin
+        What made it: ``ingest``, ``similarity`` or ``learned``.
+    uses, last_used_at
+        How often it was used, and when last.
+    lif_weight
+        Its weight for leaky integrate and fire; >= 0.
+    base_weight
+        The part of its weight that does not fade; >= 0.
+    given_weight
+        The weight that a writer gave it, where learning has changed that since; >= 0.
+    promoted_uses
+        How many uses it had when it was last made permanent.
+    decayed_at
+        Until when its weight has faded.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is of the wrong type or out of its range; names the field.
+    """
+
+    origin: str | None = None
+    uses: int | None = None
+    last_used_at: datetime | None = None
+    lif_weight: float | None = None
+    base_weight: float | None = None
+    given_weight: float | None = None
+    promoted_uses: int | None = None
+    decayed_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        if self.origin is not None:
+            checks.check_id(self.origin, "origin")
+        _check_counts(self, "uses", "promoted_uses")
+        _check_numbers(self, "lif_weight", "base_weight", "given_weight")
+        _check_times(self, "last_used_at", "decayed_at")
+
+    @property
+    def is_that_of_ingest(self) -> bool:
+        """Whether an ingest of the edge alone would leave the same."""
+        return self.said().items() <= {"origin": "ingest", "uses": 0}.items()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """Says that a memory suppresses another.
+
+    Attributes
+    ----------
+    source, target
+        Ids of the two; of ``conflicts`` each suppresses the other.
+    suppresses
+        How: ``conflicts``, ``overrides``, ``deprecated-to`` or ``merged-into``.
+    created_at
+        When this was said; None: when it is written.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is of the wrong type or out of its range; names the field.
+    """
+
+    source: str
+    target: str
+    suppresses: SuppressionKind
+    created_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        _check_ends(self.source, self.target)
+        kinds = get_args(SuppressionKind)
+        if not isinstance(self.suppresses, str) or self.suppresses not in kinds:
+            raise InvalidInputError(
+                f"suppresses must be one of {', '.join(kinds)}", field="suppresses"
+            )
+        _check_times(self, "created_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoActivation:
+    """Two memories that were active together, not often enough for an edge yet.
+
+    Attributes
+    ----------
+    source, target
+        Ids of the two, ``source`` < ``target``.
+    co_activated
+        When; epoch seconds, the latest at the end.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is of the wrong type or out of its range; names the field.
+    """
+
+    source: str
+    target: str
+    co_activated: Iterable[float]
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        _check_ends(self.source, self.target)
+        times = _moments(self.co_activated, "co_activated")
+        if not times:
+            raise InvalidInputError("co_activated must hold a time", field="co_activated")
+        object.__setattr__(self, "co_activated", times)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeClock(_History):
+    """How long a scope was in use.
+
+    Attributes
+    ----------
+    active_hours
+        Hours of use; >= 0.
+    last_active_at
+        When it was last in use.
+    log_since
+        What was learned before this time stands in no log of these lines, so that nobody can undo
+        it where they are ingested; None: nothing was learned.
+
+    Raises
+    ------
+    InvalidInputError
+        A field is of the wrong type or out of its range; names the field.
+    """
+
+    active_hours: float | None = None
+    last_active_at: datetime | None = None
+    log_since: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        _check_numbers(self, "active_hours")
+        _check_times(self, "last_active_at", "log_since")
+
+
+#: What a file holds of a scope's history beside its memories and edges.
+HistoryItem = Suppression | CoActivation | ScopeClock
+
+MEMORY_HISTORY = MemoryHistory.names()
+EDGE_HISTORY = EdgeHistory.names()
+#: Everything that memoria stores on the node of a memory.
+MEMORY_PROPERTIES = (
+    "id",
+    "scope",
+    "scope_key",
+    "text",
+    "tags",
+    "topics",
+    "entities",
+    "category",
+    "priority",
+    "when",
+    "created_at",
+    "metadata",
+    "embedding",
+    *MEMORY_HISTORY,
+)
+
+
+def _check_ends(source: object, target: object) -> None:
+    checks.check_id(source, "source")
+    checks.check_id(target, "target")
+    if source == target:
+        raise InvalidInputError(
+            f"target must be another memory than source, both are {source!r}", field="target"
+        )
+
+
+def _check_numbers(instance: object, *names: str) -> None:
+    for name in names:
+        if (value := getattr(instance, name)) is not None:
+            number = checks.check_number(value, name, low=0, high=MAX_WEIGHT)
+            object.__setattr__(instance, name, number)
+
+
+def _check_counts(instance: object, *names: str) -> None:
+    for name in names:
+        if (value := getattr(instance, name)) is not None:
+            checks.check_whole(value, name, low=0, high=MAX_COUNT)
+
+
+def _check_times(instance: object, *names: str) -> None:
+    for name in names:
+        if (value := getattr(instance, name)) is not None:
+            object.__setattr__(instance, name, aware_time(value, name))
+
+
+def aware_time(value: object, field: str) -> datetime:
+    """Return a time that says where it is; a naive one counts as UTC."""
+    if not isinstance(value, datetime):
+        raise InvalidInputError(f"{field} must be a datetime", field=field)
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _moments(values: object, field: str) -> tuple[float, ...]:
+    """Return epoch seconds as a tuple, if each is a finite number."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"{field} must be a list of numbers", field=field)
+    bound = MAX_WEIGHT
+    found = tuple(checks.check_number(v, field, low=-bound, high=bound) for v in values)
+    if len(found) > MAX_TIMES:
+        raise InvalidInputError(
+            f"{field} has {len(found)} entries; at most {MAX_TIMES} are allowed", field=field
+        )
+    return found
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    return (list(value) or None) if isinstance(value, tuple) else value
