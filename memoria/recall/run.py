@@ -29,8 +29,9 @@ from memoria.store.limiter import Limiter
 from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 
-# Shares of the deadline. If the embedder takes longer than this share of the time left, the recall
-# searches by words only; if a turn comes later than this, it is too late to answer.
+# If the embedder takes longer than this share of the time left, the recall searches by words only.
+# As long as nobody knows how long a recall takes, a turn later than this share of the deadline is
+# too late to answer.
 _EMBED_SHARE = 0.25
 _TURN_SHARE = 0.9
 # A recall that is not ready so long after its deadline ends without a result; seconds.
@@ -123,8 +124,8 @@ class Recaller:
     async def _turn(self, limiter: Limiter) -> AsyncIterator[None]:
         """Wait for a turn, as long as there will be time to use it."""
         waiting = self._clock()
-        late = self._started + _TURN_SHARE * self._call.config.deadline_s
-        async with limiter.turn(min(late, self._until - limiter.lasting_s)):
+        needed_s = limiter.lasting_s or (1 - _TURN_SHARE) * self._call.config.deadline_s
+        async with limiter.turn(self._until - needed_s):
             waited_s = self._timings_s.pop("wait", 0.0)  # put last, in the order of the stages
             self._timings_s["wait"] = waited_s + self._clock() - waiting
             yield

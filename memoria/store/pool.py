@@ -24,6 +24,9 @@ from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
 from memoria.store.session import Session
 
+# How long a recall is taken to be at work before the first one has ended; seconds.
+_RECALL_S = 0.5
+
 
 class Store:
     """One database through one driver: make one for a process, and share it among all scopes.
@@ -69,9 +72,10 @@ class Store:
         self.config = config or StoreConfig()
         _check_pool(driver, self.config)
         self.facts = Once[ServerFacts]()
-        self.line = Limiter(2 * self.config.max_recalls, of="recall")
-        self.recalls = Limiter(self.config.max_recalls, of="recall")
-        self._sessions = Limiter(self.config.max_sessions, of="session")
+        recalls = self.config.max_recalls
+        self.line = Limiter(2 * recalls, of="recall", assumed_s=2 * _RECALL_S)
+        self.recalls = Limiter(recalls, of="recall", assumed_s=_RECALL_S)
+        self._sessions = Limiter(self.config.max_sessions, of="session", assumed_s=_RECALL_S)
         self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
 
     def patient(self, seconds: float) -> Self:

@@ -7,9 +7,10 @@ import asyncio
 import pytest
 
 from memoria.errors import OverloadedError
-from memoria.store.limiter import ASSUMED_S, Limiter
+from memoria.store.limiter import Limiter
 
 SOON_S = 0.1
+ASSUMED_S = 0.5
 
 
 def now() -> float:
@@ -30,19 +31,19 @@ async def settle() -> None:
 
 
 async def test_turns_are_given_in_the_order_of_asking() -> None:
-    limiter = Limiter(2, of="recall")
+    limiter = Limiter(2, of="recall", assumed_s=ASSUMED_S)
     starts = await asyncio.gather(*(hold(limiter, 0.002) for _ in range(20)))
     assert starts == sorted(starts)
     assert (limiter.taken, limiter.waiting) == (0, 0)
 
 
 async def test_a_free_place_is_given_however_little_time_is_left() -> None:
-    limiter = Limiter(1, of="recall")
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await hold(limiter, 0.0, until=now() - 1)
 
 
 async def test_before_any_turn_has_ended_a_guess_decides_how_long_the_line_may_be() -> None:
-    limiter = Limiter(2, of="recall")
+    limiter = Limiter(2, of="recall", assumed_s=ASSUMED_S)
     held = [asyncio.create_task(hold(limiter, 10)) for _ in range(2)]
     await settle()
     each_s = ASSUMED_S / 2
@@ -57,14 +58,12 @@ async def test_before_any_turn_has_ended_a_guess_decides_how_long_the_line_may_b
 
 
 async def test_who_would_wait_too_long_at_the_recent_rate_is_refused_at_once() -> None:
-    limiter = Limiter(2, of="recall")
+    limiter = Limiter(2, of="recall", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.02) for _ in range(40)))  # one each 0.01 s
     waiting = [asyncio.create_task(hold(limiter, 0.02)) for _ in range(52)]
     await settle()
     started = now()
-    with pytest.raises(
-        OverloadedError, match=r"line is too long: 2 are at work and 50 wait"
-    ) as caught:
+    with pytest.raises(OverloadedError, match="line is too long: 2 are at work and 50") as caught:
         await hold(limiter, 0, until=now() + 0.2)
     assert now() - started < SOON_S
     assert caught.value.retryable
@@ -75,19 +74,19 @@ async def test_who_would_wait_too_long_at_the_recent_rate_is_refused_at_once() -
 
 
 async def test_the_rate_follows_when_turns_become_slower() -> None:
-    limiter = Limiter(1, of="recall")
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
     fast_s = limiter.lasting_s
     await asyncio.gather(*(hold(limiter, 0.05) for _ in range(6)))
     assert limiter.lasting_s > 5 * fast_s
     waiting = [asyncio.create_task(hold(limiter, 0.05)) for _ in range(5)]
     await settle()
-    assert limiter.wait_s() > 5 * 0.04
+    assert limiter.each_s > 0.03
     await asyncio.gather(*waiting)
 
 
 async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
-    limiter = Limiter(1, of="session")
+    limiter = Limiter(1, of="session", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
     held = asyncio.create_task(hold(limiter, 10))
     await settle()
@@ -99,7 +98,7 @@ async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
 
 
 async def test_who_gives_up_leaves_the_line() -> None:
-    limiter = Limiter(1, of="recall")
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     held = asyncio.create_task(hold(limiter, 10))
     waiting = asyncio.create_task(hold(limiter, 10))
     await settle()
@@ -110,3 +109,52 @@ async def test_who_gives_up_leaves_the_line() -> None:
     held.cancel()
     await settle()
     await hold(limiter, 0, until=now() + 1)
+
+
+async def test_who_can_no_longer_be_served_in_time_leaves_the_line_early() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=0.001)
+    until = now() + 1.0
+    started = now()
+    first = [asyncio.create_task(hold(limiter, 0.1)) for _ in range(4)]
+    await settle()
+    late = [asyncio.create_task(hold(limiter, 0.1, until)) for _ in range(60)]
+    done = await asyncio.gather(*late, return_exceptions=True)
+    refused = [each for each in done if isinstance(each, OverloadedError)]
+    assert 45 <= len(refused) <= 58, "about six were served before their time was up"
+    assert any("moves on too slowly" in str(each) for each in refused)
+    assert isinstance(done[-1], OverloadedError)
+    assert max(each for each in done if isinstance(each, float)) < until
+    assert now() - started < 2
+    await asyncio.gather(*first)
+
+
+async def test_a_place_given_to_who_is_cancelled_at_that_moment_is_passed_on() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
+    release = asyncio.Event()
+
+    async def wait_for_release() -> None:
+        async with limiter.turn(None):
+            await release.wait()
+
+    held = asyncio.create_task(wait_for_release())
+    await settle()
+    cancelled = asyncio.create_task(hold(limiter, 10))
+    last = asyncio.create_task(hold(limiter, 0))
+    await settle()
+    release.set()
+    while limiter.waiting == 2:  # noqa: ASYNC110  # one step at a time
+        await asyncio.sleep(0)
+    cancelled.cancel()  # it has been given the place, and has not run yet
+    await asyncio.wait([held, cancelled, last], timeout=5)
+    assert last.done()
+    assert (limiter.taken, limiter.waiting) == (0, 0)
+
+
+async def test_a_refusal_within_a_turn_does_not_count_as_a_short_turn() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
+    await hold(limiter, 0.02)
+    before_s = limiter.lasting_s
+    with pytest.raises(OverloadedError):
+        async with limiter.turn(None):
+            raise OverloadedError("no room further on")
+    assert limiter.lasting_s == before_s
