@@ -116,7 +116,7 @@ class _Export:
                     yield memory
 
     async def relations(self) -> AsyncIterator[Relation]:
-        """Read the edges that ingest would accept; of edges that are the same to it, the strongest."""
+        """Read the edges that ingest would accept; of edges that are equal to it, the strongest."""
         last: Relation | None = None
         async for row in self._edges():
             relation = read_relation(row, self._left_out, self._skip)
