@@ -13,9 +13,9 @@ import pytest
 from memoria.retriever import GraphRetriever
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
-from tests.agreement import assert_agreement, explore_with_engine, remove, write
 from tests.cases import CASES, HERE, N2006, Case, full_tree
-from tests.reference import explore
+from tests.oracle.agreement import assert_agreement, explore_with_engine, remove, write
+from tests.oracle.transfer import explore
 
 SCORE = 1.0
 

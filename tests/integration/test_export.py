@@ -40,7 +40,7 @@ from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS, EMBEDDER
-from tests.strategies import IDS, TAGS
+from tests.generated import IDS, TAGS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "export.edges": {

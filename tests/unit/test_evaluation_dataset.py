@@ -276,7 +276,10 @@ async def test_supplied_vectors_belong_to_the_ranked_nodes_in_order(tmp_path: Pa
         (np.ones(2, dtype=np.float16), "two axes"),
         (np.array([[1, 1], [0, 0]], dtype=np.float16), "row 1 has only zeros"),
         (np.array([[1, np.nan], [1, 1]], dtype=np.float16), "row 0"),
-        (np.ones((2, 3), dtype=np.float16), "vectors have 2 numbers, but the vectors of the nodes have 3"),
+        (
+            np.ones((2, 3), dtype=np.float16),
+            "vectors have 2 numbers, but the vectors of the nodes have 3",
+        ),
     ],
 )
 def test_wrong_vectors_are_refused(tmp_path: Path, array: np.ndarray, message: str) -> None:  # type: ignore[type-arg]
