@@ -2,8 +2,8 @@
 // mode: read
 // params: ids, min_cosine, scope
 // returns: pairs
-// Pairs of memories whose embeddings are close. pairs: [id, id]. Compares all pairs: the caller
-// bounds ids.
+// Pairs of memories whose embeddings are close. pairs: [id, id]. Compares every pair, so the caller
+// must limit the number of ids.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IN $p.ids
   AND m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL

@@ -2,8 +2,9 @@
 // mode: read
 // params: limit, scope
 // returns: degree, count, examples
-// How many memories have how many edges, among at most limit of them; the degree is the one that
-// an exploration divides by. examples: [scope, id, element id] of five without any edge.
+// The number of memories for each number of edges, among at most limit memories; the degree is the
+// one by which an exploration divides. examples: [scope, id, element id] of five memories without
+// any edge.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL

@@ -2,15 +2,15 @@
 // mode: read
 // params: limit, scope
 // returns: fault, count, examples
-// What is wrong with edges, at most limit of them: those of a scope's memories, found by an index
-// seek, or with scope null any that touch a memory. examples: [source, relation, target, scope of
-// source, scope of target] of the first five, an end without id by its element id. Fault examined
-// counts them all.
+// Faults of edges, among at most limit edges: those of a scope's memories, which an index seek
+// finds; or, if scope is null, all edges that touch a memory. examples: [source, relation, target,
+// scope of source, scope of target] of the first five; an end without an id by its element id. The
+// row of the fault "examined" counts all edges that were examined.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
   MATCH (m)-[r:RELATES]-(n)
-  // Each edge once: from its source, or where its source is none of those found above.
+  // Each edge counts once: at its source, or at its target if the source was not found above.
   WHERE startNode(r) = m OR NOT n:Memory OR n.id IS NULL OR n.scope IS NULL OR n.scope <> scope
   RETURN r LIMIT toInteger($p.limit)
 UNION ALL

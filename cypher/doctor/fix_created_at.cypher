@@ -2,8 +2,8 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: a date written as text becomes a datetime, UTC where it names no zone; anything else
-// moves to created_at_was, so that nothing is lost.
+// Remedy: a date that is stored as text becomes a datetime, in UTC if it names no zone. Any other
+// value moves to created_at_was, so that nothing is lost.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
   AND NOT (m.created_at IS :: ZONED DATETIME | LOCAL DATETIME)

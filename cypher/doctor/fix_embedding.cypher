@@ -2,7 +2,7 @@
 // mode: write
 // params: dimensions, scope
 // returns: changed
-// Remedy: remove embeddings that are no vector of the index's size; they can be made again.
+// Remedy: remove embeddings that are not vectors of the index's size; they can be made again.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.embedding IS NOT NULL
   AND CASE

@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: delete edges between a memory and something that is none.
+// Remedy: delete edges between a memory and a node that is not a memory.
 MATCH (m:Memory)-[r:RELATES]-(n)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND NOT n:Memory
 DELETE r

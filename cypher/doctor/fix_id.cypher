@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: a memory without an id gets a new one; a number becomes the text of it.
+// Remedy: a memory without an id gets a new id; an id that is a number becomes its text.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND (NOT (m.id IS :: STRING NOT NULL) OR m.id = '')
 WITH m, CASE WHEN m.id = '' THEN null ELSE toStringOrNull(m.id) END AS id

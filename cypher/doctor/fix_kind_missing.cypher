@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: memories without a kind become events; another kind does as well.
+// Remedy: memories without a kind become events; any other kind would do, too.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND size(labels(m)) = 1
 SET m:Event

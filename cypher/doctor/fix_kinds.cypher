@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: of several kinds keep the first by name, which is the one that memoria shows.
+// Remedy: of several kinds, keep the first by name, which is the kind that memoria shows.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND size(labels(m)) > 2
 UNWIND labels(m) AS label

@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: of edges that say the same, keep the strongest.
+// Remedy: of edges with the same source, target and relation, keep the strongest.
 MATCH (m:Memory)-[r:RELATES]->(n)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
 WITH m, n, r.relation AS relation, collect(r) AS same

@@ -2,7 +2,7 @@
 // mode: write
 // params: new_scope, scope_key
 // returns: changed
-// Remedy: memories of no scope get one of their own, to be looked at there.
+// Remedy: memories without a scope get a scope of their own, where they can be looked at.
 MATCH (m:Memory)
 WHERE NOT (m.scope IS :: STRING NOT NULL) OR m.scope = ''
 SET m.scope = $p.new_scope, m.scope_key = $p.scope_key

@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: tags of an edge once each, sorted, as memoria writes them.
+// Remedy: keep each tag of an edge once, and sort the tags, as memoria writes them.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND CASE
   WHEN r.tags IS :: LIST<STRING NOT NULL> NOT NULL

@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: tags that are no list of texts become one; then they may need sorting.
+// Remedy: tags that are not a list of texts become one; they may have to be sorted afterwards.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.tags IS NOT NULL
   AND NOT (r.tags IS :: LIST<STRING NOT NULL> NOT NULL)

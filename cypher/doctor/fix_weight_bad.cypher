@@ -2,8 +2,8 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: a number written as text becomes the number, above 1 it becomes 1; what is no weight at
-// all becomes the weight that a relation has by default.
+// Remedy: a number that is stored as text becomes a number, at most 1. A value that is not a weight
+// at all becomes the default weight of a relation.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.weight IS NOT NULL
   AND CASE

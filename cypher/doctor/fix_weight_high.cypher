@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: finite weights above 1 become 1, which is what they count as.
+// Remedy: finite weights above 1 become 1, the weight with which they count.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.weight IS :: INTEGER NOT NULL | FLOAT NOT NULL
   AND r.weight > 1 AND r.weight <= 1.7976931348623157e308

@@ -2,7 +2,7 @@
 // mode: write
 // params: scope
 // returns: changed
-// Remedy: edges without a weight get the one that a relation has by default.
+// Remedy: edges without a weight get the default weight of a relation.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.weight IS NULL
 WITH DISTINCT r

@@ -2,7 +2,8 @@
 // mode: read
 // params:
 // returns: name, percent, constraint, config, failure
-// What graph.indexes leaves out: progress, the constraint an index serves, and its settings.
+// Details of indexes that graph.indexes leaves out: progress, the constraint that uses an index,
+// and its settings.
 SHOW INDEXES
 YIELD name, populationPercent, owningConstraint, options, failureMessage
 RETURN name, populationPercent AS percent, owningConstraint AS constraint,

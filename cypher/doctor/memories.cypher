@@ -2,11 +2,12 @@
 // mode: read
 // params: dimensions, limit, scope
 // returns: fault, count, examples
-// What is wrong with memories, at most limit of them: those of a scope, found by an index seek,
-// or with scope null any, by a label scan. examples: [scope, id, element id] of the first five.
-// Fault examined counts them all. Values are tested for their type before anything else is done
-// with them: a query that meets a text where it wants a number ends. What nothing finds, for want
-// of an id or a scope, is told as that first: a missing text or vector can't be mended before.
+// Faults of memories, among at most limit memories: those of a scope, which an index seek finds;
+// or, if scope is null, all memories, by a label scan. examples: [scope, id, element id] of the
+// first five. The row of the fault "examined" counts all memories that were examined.
+// The type of a value is tested before its content, because a query fails when it meets a text
+// where it wants a number. A memory without an id or a scope, which nothing can find, is reported
+// as that alone: a missing text or vector can't be mended before.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL

@@ -2,9 +2,9 @@
 // mode: read
 // params: limit, scope
 // returns: examined, count, examples
-// Edges that say the same again: same source, target and relation; of at most limit edges, whose
-// number is examined. count: those beyond the first of each. examples: [source, relation, target,
-// scope of source, scope of target].
+// Edges that repeat the source, target and relation of another edge, among at most limit edges;
+// examined: their number. count: the edges beyond the first of each group. examples: [source,
+// relation, target, scope of source, scope of target].
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL

@@ -2,8 +2,8 @@
 // mode: read
 // params: limit, scope
 // returns: scope, scope_key, count, ids
-// Which scope_key goes with which scope, among at most limit memories; only the caller can tell
-// which is right. ids: the first five.
+// Which scope_key is stored with which scope, among at most limit memories; only the caller can
+// tell which is right. ids: the first five.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL

@@ -2,8 +2,8 @@
 // mode: read
 // params: limit, picks, scope
 // returns: scope, id
-// Memories with edges, picked by their place among the first limit of the unique index.
-// picks: places, 0 up to 1 (excluded).
+// Memories with edges, picked by their place among the first limit entries of the unique index.
+// picks: places, from 0 to below 1.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL

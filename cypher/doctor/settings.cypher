@@ -2,7 +2,7 @@
 // mode: read
 // params:
 // returns: name, value
-// Limits of the server's memory; hosted servers may refuse to tell.
+// The memory limits of the server; a hosted server may refuse to tell them.
 SHOW SETTINGS YIELD name, value
 WHERE name IN [
   'server.memory.heap.max_size', 'server.memory.pagecache.size',

@@ -2,8 +2,9 @@
 // mode: read
 // params: after, limit, scope
 // returns: rows
-// Next memories of a scope, by id, with the edges that leave each: [id, [[target, weight], ...]].
-// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+// The next memories of a scope, by id, each with its outgoing edges: [id, [[target, weight], ...]].
+// after: the last id that was read; "" at first. It is compared in its stored form (see
+// export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {

@@ -2,8 +2,9 @@
 // mode: read
 // params: after, kinds, limit, scope
 // returns: rows
-// Next memories of these kinds, by id: [id, text, embedding]; the embedding may be null.
-// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+// The next memories of these kinds, by id: [id, text, embedding]; the embedding may be null.
+// after: the last id that was read; "" at first. It is compared in its stored form (see
+// export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {

@@ -2,14 +2,16 @@
 // mode: read
 // params: after, id_key, ids, known, limit, scope
 // returns: rows
-// Next edges that leave these memories. key: source, target and relation, then what tells apart
-// edges that are equal in those; in this order, and each a string whatever is stored.
-// The server orders strings as stored by code point, but those of a parameter by UTF-16, and an id
-// that was looked up is the parameter's: read by a name that is only known later, it is the stored.
-// inside: whether the target is a memory of this scope. others: properties beside the known ones.
-// Times are text, in UTC; false where there is no time.
-// So the key of the last edge read is read again; deleted or changed meanwhile, it is compared as it
-// was.
+// The next edges that leave these memories. key: source, target and relation, and then whatever
+// distinguishes edges for which these are equal; all parts are strings, and the rows are in their
+// order. inside: whether the target is a memory of this scope. others: properties that are not
+// among the known ones.
+// The server orders stored strings by code point, but the strings of a parameter by UTF-16. An id
+// that was found by a lookup counts as a string of the parameter; read by a property name that is
+// only known at run time, the same id counts as a stored string. For that reason the key of the
+// last edge is read again. If that edge was deleted or changed meanwhile, its old key is used as it
+// is.
+// Times are text, in UTC; false where the value is not a time.
 OPTIONAL MATCH (from)-[last:RELATES]->(to) WHERE elementId(last) = $p.after[3]
 WITH [
   from[$p.id_key], coalesce(toStringOrNull(to.id), ''),

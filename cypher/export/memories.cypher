@@ -2,11 +2,13 @@
 // mode: read
 // params: after, embeddings, known, limit, max_chars, scope
 // returns: rows
-// Next memories of a scope, by id (strings order by code point): at most limit of them, fewer where
-// their texts have more than max_chars characters together. Times are text, in UTC; false
-// where there is no time. others: properties beside the known ones. The sort names scope too, or the
-// server would not see that the index is in that order, and sort the rest of the scope each time.
-// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+// The next memories of a scope, by id (strings are in the order of their code points): at most
+// limit memories, and fewer if their texts together have more than max_chars characters. Times
+// are text, in UTC; false if the value is not a time. others: properties that are not among the known ones.
+// The sort names scope, too: otherwise the server would not see that the index is already in this
+// order, and would sort the rest of the scope each time.
+// after: the last id that was read; "" at first. It is compared in its stored form (see
+// export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {

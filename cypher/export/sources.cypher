@@ -2,9 +2,10 @@
 // mode: read
 // params: after, limit, scope
 // returns: rows
-// Next memories of a scope, by id, with what leaves them. rows: [id, number of RELATES edges,
-// other relationships], the latter as [type, number] in any order.
-// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+// The next memories of a scope, by id, with their outgoing relationships. rows: [id, number of
+// RELATES edges, other relationships]; the latter are [type, number], in any order.
+// after: the last id that was read; "" at first. It is compared in its stored form (see
+// export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {

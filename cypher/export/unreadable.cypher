@@ -2,7 +2,7 @@
 // mode: read
 // params: scope
 // returns: count
-// Memories of a scope whose id is no string, or empty: nothing of memoria can name them.
+// Memories of a scope whose id is not a string, or is empty; memoria has no name for them.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND NOT coalesce(m.id > '', false)
 RETURN count(*) AS count

@@ -2,10 +2,11 @@
 // mode: write
 // params: key, max_pause, now, scope
 // returns: active_hours
-// Advance a scope's clock to now and read it: the hours in which the scope was in use. Of the time
-// since its last use at most max_pause hours count; a wall clock set back counts nothing. Sent
-// again it changes nothing. Setting the key to what it is locks the node before it is read, so
-// that concurrent callers count no time twice.
+// Advance a scope's clock to now and read it. The clock counts the hours in which the scope was in
+// use: of the time since its last use, at most max_pause hours. A wall clock that was set back
+// counts nothing. Sent a second time, the query changes nothing.
+// Setting the key to its own value locks the node before it is read, so that concurrent callers do
+// not count the same time twice.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c, coalesce(c.active_hours, 0.0) AS hours, coalesce(c.last_active_at, $p.now) AS last

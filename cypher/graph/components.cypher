@@ -2,6 +2,6 @@
 // mode: read
 // params:
 // returns: name, versions, edition
-// Parts of the server; the one called Neo4j Kernel has the server's own version.
+// The components of the server; the one named Neo4j Kernel has the version of the server.
 CALL dbms.components() YIELD name, versions, edition
 RETURN name, versions, edition

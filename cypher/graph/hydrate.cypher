@@ -2,9 +2,9 @@
 // mode: read
 // params: ids, scope
 // returns: memories
-// What a caller wants to read of each memory, never its embedding. A row each, as in
-// ranking.candidates: names of keys, and times in the driver's own form, would cost the client
-// more than all the rest.
+// The properties of each memory that a caller wants to read, without its embedding. Each row is a
+// list, as in ranking.candidates, because the names of keys, and times in the driver's own form,
+// would cost the client more than everything else.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 RETURN collect([

@@ -2,7 +2,7 @@
 // mode: read
 // params:
 // returns: name, state, type, labels, properties, dimensions
-// Every named index of the database; a constraint shows as the index that serves it.
+// Every named index of the database; a constraint appears as the index that it uses.
 SHOW INDEXES YIELD name, state, type, labelsOrTypes, properties, options
 RETURN name, state, type, coalesce(labelsOrTypes, []) AS labels,
        coalesce(properties, []) AS properties,

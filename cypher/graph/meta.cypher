@@ -2,6 +2,6 @@
 // mode: read
 // params:
 // returns: schema_version, embedder, dimensions
-// What the set-up recorded; no row in a database that was never set up.
+// The record that the set-up made; no row in a database that was never set up.
 MATCH (m:MemoriaMeta {key: 'memoria'})
 RETURN m.schema_version AS schema_version, m.embedder AS embedder, m.dimensions AS dimensions

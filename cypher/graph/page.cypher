@@ -2,8 +2,10 @@
 // mode: read
 // params: after, limit, scope
 // returns: ids
-// Next memories of a scope, by id. The sort names scope too, so that the index gives the order.
-// after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
+// The next memories of a scope, by id. The sort names scope, too, so that the index gives the
+// order.
+// after: the last id that was read; "" at first. It is compared in its stored form (see
+// export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {

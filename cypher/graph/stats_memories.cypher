@@ -2,8 +2,8 @@
 // mode: read
 // params: scope
 // returns: memories, embedded, kinds, oldest, newest, mean_degree, max_degree
-// The memories of a scope. kinds: [kind, number]; a memory is of its first kind label by name.
-// Times in UTC, of those within the years that a client can hold.
+// The memories of a scope. kinds: [kind, number]; a memory with several kind labels counts as the
+// first by name. Times are in UTC; only times within the years that a client can hold.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
 WITH COUNT { (m)-[:RELATES]-() } AS degree,

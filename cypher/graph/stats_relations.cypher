@@ -3,7 +3,7 @@
 // params: scope
 // returns: relations
 // The edges that leave memories of a scope, by relation: [relation, number, mean weight]. The mean
-// is over the weights within 0 and 1; null where there is none.
+// is over the weights between 0 and 1; null if there is no such weight.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
 MATCH (m)-[r:RELATES]->()

@@ -2,7 +2,7 @@
 // mode: read
 // params: limit, scope
 // returns: tags
-// The tags on most memories of a scope: [tag, number of memories].
+// The tags that most memories of a scope have: [tag, number of memories].
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
 UNWIND m.tags AS tag

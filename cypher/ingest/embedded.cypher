@@ -2,7 +2,8 @@
 // mode: read
 // params: rows, scope
 // returns: ids
-// Which of these memories stand with the same text and a vector: they need no embedding again.
+// Which of these memories are stored with the same text and a vector; they need not be embedded
+// again.
 UNWIND $p.rows AS row
 MATCH (m:Memory {scope: $p.scope, id: row.id})
 WHERE m.text = row.text AND m.embedding IS NOT NULL

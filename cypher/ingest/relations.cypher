@@ -2,16 +2,17 @@
 // mode: write
 // params: ids, now, origin, rows, scope, skip_missing
 // returns: missing, written, created
-// Write edges between memories of one scope; an edge is known by source, target and relation.
-// ids: every end, sorted; a row names its two by their places there, so that a memory is looked up
-// once, not once more for each of its edges. All are locked first, in that order, by setting the
-// scope to what it is, so that writers of the same memories wait for each other instead of
-// deadlocking. The value must not be read from the node: for that the server takes, and gives
-// back, one lock more, out of order. Without skip_missing nothing is written when an end is
-// missing. ends: a list around each, as collect leaves out null.
-// An edge that comes again with the weight it was given before keeps what it has learned since;
-// another weight is one anew, from which learning starts. created_at of a row: null keeps the one
-// stored; history as in ingest.memories.
+// Write edges between memories of one scope. An edge is identified by source, target and relation.
+// ids: every end, sorted. A row names its two ends by their places in ids, so that each memory is
+// looked up once, and not once for each of its edges. Without skip_missing, nothing is written if
+// an end is missing. ends: each end in a list of its own, because collect leaves out null.
+// All memories are locked first, in the order of ids, so that writers of the same memories wait for
+// each other instead of deadlocking. Setting the scope to its own value takes the lock. The value
+// must not be read from the node: for that, the server would take and release another lock, out of
+// order.
+// An edge that is written again with the weight that it was given before keeps what it has learned
+// since. With another weight it counts as given anew, and learning starts from there.
+// created_at of a row: null keeps the stored time. history: as in ingest.memories.
 UNWIND range(0, size($p.ids) - 1) AS place
 WITH place, $p.ids[place] AS id
 OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})

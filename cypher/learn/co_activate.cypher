@@ -2,13 +2,14 @@
 // mode: write
 // params: event, event_id, ids, increment, key, kind, needed, now, origin, relation, rows, scope, time, window_s
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
-// Note that pairs of memories were active together, in one event that applies once.
-// rows: [source, target, gain, loss], source < target: an edge of this relation between the two gets
-// the weight w + (gain - loss * w), Oja's rule, within 0 and 1. A pair without any edge is counted, and
-// gets one with the weight increment when it was counted needed times within window_s. A pair that
-// another edge joins is left alone: it was found along that. ids: all ends, sorted.
-// What is pending lives on COACTIVATED, so that it never counts as an edge.
-// Locks and log as in learn.reinforce.
+// Count that pairs of memories were active together, in one event that is applied once. rows:
+// [source, target, gain, loss], source < target. An edge of this relation between the two gets the
+// weight w + (gain - loss * w), Oja's rule, within 0 and 1. A pair without any edge is counted;
+// when it was counted needed times within window_s, it gets an edge with the weight increment. A
+// pair with another edge is left alone, because that edge explains why both were active. ids: all
+// ends, sorted.
+// Pending pairs are stored on COACTIVATED relationships, so that they never count as edges. Locks
+// and log as in learn.reinforce.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c

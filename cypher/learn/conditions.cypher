@@ -2,7 +2,7 @@
 // mode: read
 // params: ids, scope
 // returns: rows
-// The conditions under which memories hold. rows: [id, when as stored].
+// The conditions under which memories hold. rows: [id, when as it is stored].
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WHERE m.`when` IS NOT NULL

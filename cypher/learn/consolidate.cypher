@@ -2,11 +2,11 @@
 // mode: write
 // params: before, event, event_id, ids, key, kind, now, page, rows, scope, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
-// Write what a consolidation decided, in one event that applies once. rows: [source, target, relation,
-// weight that was read, weight or null to delete, lif_weight or null, base_weight, promoted_uses]; an edge
-// whose weight is another one by now was used meanwhile, and is left alone. changed counts the rest.
-// pairs of the memories in page with nothing from before on are deleted. ids: all ends, sorted.
-// Locks and log as in learn.reinforce.
+// Write the decisions of a consolidation, in one event that is applied once. rows: [source, target,
+// relation, weight that was read, new weight or null to delete, lif_weight or null, base_weight,
+// promoted_uses]. An edge whose weight is no longer the one that was read was used meanwhile, and
+// is left alone; changed counts the other edges. Pending pairs of the memories in page that were
+// not active since before are deleted. ids: all ends, sorted. Locks and log as in learn.reinforce.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c

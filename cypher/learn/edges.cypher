@@ -2,9 +2,10 @@
 // mode: read
 // params: before, ids, scope
 // returns: edges, pairs
-// What learning left at memories: the edges that leave them and whose weight it changed, and how many
-// pending pairs have nothing from before (epoch seconds) on. edges: [source, target, relation, weight,
-// lif_weight, base_weight, uses, promoted_uses, origin, last use and last decay in epoch seconds].
+// What learning left at memories: the outgoing edges whose weight it changed, and the number of
+// pending pairs that were not active since before (epoch seconds). edges: [source, target,
+// relation, weight, lif_weight, base_weight, uses, promoted_uses, origin, time of last use, time of
+// last decay], both times in epoch seconds.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 CALL (m) {

@@ -2,8 +2,8 @@
 // mode: read
 // params: key, since
 // returns: events, log_since
-// Keys of the events of a scope from a time on that were not undone, the newest first; and from when
-// on the log is complete, null where nothing has left it.
+// Keys of the events of a scope since a time that were not undone, the newest first. log_since:
+// start of the complete log; null if no event was ever dropped.
 OPTIONAL MATCH (c:MemoriaMeta {key: $p.key})
 OPTIONAL MATCH (c)-[:LOGGED]->(e:LearningEvent)
 WHERE e.at >= $p.since AND e.undone_at IS NULL

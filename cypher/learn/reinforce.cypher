@@ -2,13 +2,13 @@
 // mode: write
 // params: event, event_id, hours, ids, key, kind, max_times, memories, now, origin, rows, scope, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
-// Count uses and feedback of memories, and strengthen edges, in one event that applies once.
-// rows: [source, target, relation, increment, tags]: what it adds to the weight, up to 1, and to the
-// lif_weight, up to 2; one that is missing is made with that weight. memories: [id, 1 if used,
-// 1 if confirmed, 1 if overridden]. ids: all of these, sorted.
-// Events of a scope are written one after the other: the node of its clock is locked first, then
-// the memories in order, as every writer does (see ingest.relations), so that nothing is read that
-// another one is about to change. What stood before goes to the log, for an undo.
+// Count uses and feedback of memories, and strengthen edges, in one event that is applied once.
+// rows: [source, target, relation, increment, tags]; the increment is added to the weight, up to 1,
+// and to the lif_weight, up to 2; a missing edge is made with the increment as its weight.
+// memories: [id, 1 if used, 1 if confirmed, 1 if overridden]. ids: all of these, sorted.
+// Events of a scope are written one after the other: the node of the scope's clock is locked first,
+// then the memories in order, as every writer locks them (see ingest.relations). So no event reads
+// a value that another one is about to change. The old values go to the log, for an undo.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c
@@ -57,7 +57,7 @@ CALL (e, fresh) {
   WITH e, row, a, b, collect(r) AS found
   CALL (e, row, found) {
     UNWIND found AS r
-    // What is no weight drops the edge everywhere: it is left alone here, too.
+    // An edge whose weight is not a number is ignored everywhere, and so it is left alone here.
     WITH e, row, r, properties(r) AS before, CASE
       WHEN r.weight IS NULL THEN 0.01
       WHEN r.weight >= 0 AND r.weight <= 1.7976931348623157e308 THEN toFloat(r.weight)

@@ -2,9 +2,10 @@
 // mode: write
 // params: event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
-// Say that memories suppress others, in one event that applies once. rows: [source, target].
-// symmetric: an edge that points the other way is the same. ids: all ends, sorted. They are
-// SUPPRESSES, so that none ever counts as RELATES. Locks and log as in learn.reinforce.
+// Write that memories suppress others, in one event that is applied once. rows: [source, target].
+// symmetric: whether an edge in the other direction counts as the same edge. ids: all ends, sorted.
+// The edges are SUPPRESSES relationships, so that they never count as RELATES. Locks and log as in
+// learn.reinforce.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c

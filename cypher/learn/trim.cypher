@@ -2,9 +2,9 @@
 // mode: write
 // params: before, key, limit
 // returns: trimmed
-// Delete events of a scope that are older than a time, limit of them, the oldest first, and what they
-// say of before. log_since of the clock's node: from when on the log is complete. Sent again it deletes
-// the next. Locks as in learn.reinforce.
+// Delete events of a scope that are older than a time, at most limit events, the oldest first,
+// together with the old values that they logged. The clock's node gets log_since: the start of the
+// complete log. Sent a second time, the query deletes the next events. Locks as in learn.reinforce.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c

@@ -2,11 +2,11 @@
 // mode: write
 // params: event, key, now, scope, undo
 // returns: undone, changes, restored
-// Take back one event: every edge, memory and pending pair is as the log says it was before. An edge whose
-// weight, or a pair whose times, are not those that the event left was written by something else
-// since: it stays. Locks as in learn.reinforce; the event is marked in the same transaction, so that
-// it is undone once. undo: what marks it, so that a statement that is sent again after its answer
-// was lost gives the same answer.
+// Take back one event: every edge, memory and pending pair gets the values that the log has from
+// before. An edge whose weight, or a pair whose times, are not those that the event left was
+// written by something else since, and stays. Locks as in learn.reinforce. The event is marked in
+// the same transaction, so that it is undone only once. undo: the value of that mark; a query that
+// is sent again because its answer was lost recognises it and gives the same answer.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c

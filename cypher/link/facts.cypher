@@ -2,8 +2,9 @@
 // mode: read
 // params: ids, scope
 // returns: rows
-// What the score of an edge needs to know of memories, all in one batch. rows: [id, tags, category,
-// topics, entities, active_hours, linked before], as stored; an id that no memory has gives no row.
+// The values of memories on which the score of an edge depends, for a whole batch. rows: [id, tags,
+// category, topics, entities, active_hours, linked before], as stored. An id without a memory gives
+// no row.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 RETURN collect([id, m.tags, m.category, m.topics, m.entities, m.active_hours,

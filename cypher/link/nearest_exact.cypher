@@ -2,8 +2,8 @@
 // mode: read
 // params: ids, limit, scope
 // returns: rows
-// Nearest memories of a scope for each of several by comparing all of them; exact, and linear in the
-// scope's size. rows as of link.nearest_procedure.
+// The nearest memories of a scope for each of several memories, by comparing all of them; exact,
+// and linear in the size of the scope. rows as in link.nearest_procedure.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 CALL (m) {

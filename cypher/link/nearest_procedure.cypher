@@ -2,10 +2,10 @@
 // mode: read
 // params: ids, limit, scope
 // returns: rows
-// Nearest memories of all scopes for each of several, filtered by scope afterwards: a small scope in
-// a large index may get fewer than it has, so the caller asks for more, then searches exactly.
-// rows: [id, hits, seen]; hits: [id, cosine], itself included; seen: how many the index returned;
-// fewer than limit: it has no more.
+// The nearest memories of all scopes for each of several memories, filtered by scope afterwards. A
+// small scope in a large index may get fewer hits than it has, so the caller asks for more, and
+// then searches exactly. rows: [id, hits, seen]; hits: [id, cosine], including the memory itself;
+// seen: how many hits the index returned; if fewer than limit, there are no more.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 CALL (m) {

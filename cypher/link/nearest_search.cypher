@@ -3,9 +3,9 @@
 // params: ids, limit, scope
 // returns: rows
 // needs: search
-// Nearest memories of a scope for each of several, filtered by scope inside the index (Neo4j 2026
-// and later). rows: [id, hits, seen]; hits: [id, cosine], itself included; seen: how many the index
-// returned; fewer than limit: it has no more.
+// The nearest memories of a scope for each of several memories, filtered by scope inside the index
+// (Neo4j 2026 and later). rows: [id, hits, seen]; hits: [id, cosine], including the memory itself;
+// seen: how many hits the index returned; if fewer than limit, there are no more.
 CYPHER 25
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})

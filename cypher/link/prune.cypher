@@ -2,7 +2,7 @@
 // mode: write
 // params: below, ids, origin, scope
 // returns: deleted
-// Delete the edges of these memories that linking made and that weigh too little to be of use.
+// Delete the edges of these memories that linking made and whose weight is too low to be of use.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})-[r:RELATES]->()
 WHERE r.origin = $p.origin AND r.weight < $p.below

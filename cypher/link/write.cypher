@@ -2,14 +2,15 @@
 // mode: write
 // params: event, ids, increment, key, linked, now, origin, relation, rows, scope
 // returns: edges, created
-// Write edges between memories of one scope that were found to belong together, one for a pair,
-// whichever way it points. rows: [source, target, weight, tags, again]: again adds increment to the
-// weight of an edge that is there, up to 1; else that weight only ever rises to the new one.
-// linked: [id, active_hours or null]: memories that are linked by now; the hours are theirs then.
-// Links of a scope are written one after the other: the node of its clock is locked first. It keeps
-// the last events, so that a statement that was lost on the way and sent again adds nothing twice.
-// ids: every memory to be touched, sorted; they are locked next, in that order, as the writers of
-// memories and edges do (see ingest.relations).
+// Write edges between memories of one scope that belong together, one for each pair, whichever way
+// it points. rows: [source, target, weight, tags, again]. again: whether to add increment to the
+// weight of an existing edge, up to 1; otherwise that weight only rises to the new weight, if it is
+// higher. linked: [id, active_hours or null]: memories that are linked now, and the hours that they
+// get.
+// Links of a scope are written one after the other: the node of the scope's clock is locked first.
+// That node keeps the last events, so that a query that is sent again because its answer was lost
+// adds nothing twice. ids: every memory that is touched, sorted; the memories are locked next, in
+// that order, as the writers of memories and edges lock them (see ingest.relations).
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c, coalesce(c.link_events, []) AS events

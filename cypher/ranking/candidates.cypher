@@ -2,18 +2,19 @@
 // mode: read
 // params: ids, kinds, known, max_degree, max_weight, scope, vector
 // returns: candidates
-// What ranking asks of the memories that a recall found, and those themselves where they are not
-// known yet. candidates: [id, cosine with the query or null, degree, neighbours, memory or null];
-// neighbours: [id, weight], those among ids, the strongest of parallel edges; memory as in
-// graph.hydrate. What is of none of the kinds, where there are some, has no part in the ranking:
-// it has neither cosine nor neighbours. Hubs with more than max_degree edges are not expanded: they
-// support nobody by much, and their edges to the others are read from there.
+// The values on which the ranking of the found memories depends, and the memories themselves if
+// they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
+// memory or null]. neighbours: [id, weight], only those among ids, with the strongest of parallel
+// edges. memory: as in graph.hydrate. If kinds are given, a memory of another kind has no part in
+// the ranking: it gets neither cosine nor neighbours. Hubs with more than max_degree edges are not
+// expanded, because they support nobody by much; their edges to other memories are read from the
+// other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH m, size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds) AS ranks
 WITH collect(CASE WHEN ranks THEN m END) AS ranked, collect({m: m, ranks: ranks}) AS found
 UNWIND found AS each
-// The embedding is named once, so that it is read once.
+// The embedding is named only once, so that it is read only once.
 WITH ranked, each.ranks AS ranks, each.m AS m
 WITH ranked, ranks, m, CASE WHEN ranks THEN m.embedding END AS embedding,
      COUNT { (m)-[:RELATES]-() } AS degree
@@ -26,7 +27,7 @@ WITH ranked, ranks, m, degree,
 CALL (ranked, ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
   MATCH (m)-[r:RELATES]-(neighbour)
-  // By node: to compare ids, those of all neighbours would have to be read.
+  // Compares nodes, because to compare ids the server would have to read those of all neighbours.
   WHERE neighbour IN ranked
   WITH m, neighbour,
        CASE

@@ -2,9 +2,9 @@
 // mode: read
 // params: kinds, limit, lucene, scope
 // returns: hits, seen
-// Best memories of a scope by BM25. hits: [id, score]; seen: how many the index returned before
-// kinds, which it can't filter; fewer than limit: it has no more.
-// The Lucene query filters by scope_key inside the index; the test on scope makes it certain.
+// The best memories of a scope by BM25. hits: [id, score]. seen: how many hits the index returned
+// before they were filtered by kinds, which the index can't do; if fewer than limit, there are no
+// more. The Lucene query filters by scope_key inside the index; the comparison of scope makes sure.
 CALL db.index.fulltext.queryNodes('memory_text', $p.lucene, {limit: toInteger($p.limit)})
 YIELD node AS m, score
 WITH m, score, m.scope = $p.scope

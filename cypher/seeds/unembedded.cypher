@@ -2,8 +2,8 @@
 // mode: read
 // params: kinds, limit, scope
 // returns: ids
-// Memories of a scope without an embedding, which no comparison of vectors can find: the newest
-// first. One pass over the scope, as for the exact search.
+// The memories of a scope that have no embedding, which no comparison of vectors can find, the
+// newest first. Takes one pass over the scope, as the exact search does.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.embedding IS NULL
   AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))

@@ -2,8 +2,8 @@
 // mode: read
 // params: kinds, limit, scope, vector
 // returns: hits, seen
-// Nearest memories of a scope by comparing all of them; exact, and linear in the scope's size.
-// hits: [id, cosine].
+// The nearest memories of a scope by comparing all of them; exact, and linear in the size of the
+// scope. hits: [id, cosine].
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
   AND size(m.embedding) = size($p.vector)

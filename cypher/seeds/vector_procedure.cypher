@@ -2,9 +2,9 @@
 // mode: read
 // params: kinds, limit, scope, vector
 // returns: hits, seen
-// Nearest memories of all scopes, filtered afterwards: a small scope in a large index may get
-// fewer than it has, so the caller asks for more, then searches exactly. hits: [id, cosine];
-// seen: how many it returned; fewer than limit: it has no more.
+// The nearest memories of all scopes, filtered by scope afterwards. A small scope in a large index
+// may get fewer hits than it has, so the caller asks for more, and then searches exactly. hits:
+// [id, cosine]; seen: how many hits the index returned; if fewer than limit, there are no more.
 CALL db.index.vector.queryNodes('memory_embedding', toInteger($p.limit), $p.vector)
 YIELD node AS m, score
 WITH m, score, m.scope = $p.scope

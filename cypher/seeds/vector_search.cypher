@@ -3,9 +3,9 @@
 // params: kinds, limit, scope, vector
 // returns: hits, seen
 // needs: search
-// Nearest memories of a scope, filtered by scope inside the index (Neo4j 2026 and later).
-// hits: [id, cosine]. Kinds are labels, which the index can't filter: they are filtered after it.
-// seen: how many it returned; fewer than limit: it has no more.
+// The nearest memories of a scope, filtered by scope inside the index (Neo4j 2026 and later). hits:
+// [id, cosine]. Kinds are labels, which the index can't filter, so they are filtered after it.
+// seen: how many hits the index returned; if fewer than limit, there are no more.
 CYPHER 25
 MATCH (m:Memory)
   SEARCH m IN (VECTOR INDEX memory_embedding FOR $p.vector WHERE m.scope = $p.scope LIMIT $p.limit)

@@ -5,9 +5,9 @@
 // The strongest edges that begin or end at anchors (source: 004), each once.
 // found    ids of the anchors that exist.
 // edges    [source, target, relation, weight, tags, degree of source, degree of target], by weight,
-//          at most limit of them; never a loop, nor into another scope.
-// cosines  [id, cosine with the query] of what stands at their ends; null without a vector, or
-//          without an embedding of its size.
+//          at most limit of them; without loops and edges into another scope.
+// cosines  [id, cosine with the query] of the memories at their ends; null without a vector, or
+//          without an embedding of the same size.
 UNWIND $p.ids AS id
 MATCH (memory:Memory {scope: $p.scope, id: id})
 WITH collect(memory) AS anchors

@@ -4,14 +4,15 @@
 // returns: found, edges
 // The strongest edges at memories of a scope, for a strategy that decides in Python.
 //
-// frontier   [id, energy], one row each. floor: an edge of less energy * weight is left out.
-// both_ways  relations that are followed against their stored direction too; null: all.
-// limit      edges, at most: of all frontier memories together, by energy * weight.
-// max_lif_weight: lif_weight counts up to this, in place of weight, which counts up to max_weight;
-//            null: weight alone.
+// frontier   [id, energy], one row per memory.
+// floor      an edge with less energy * weight is left out.
+// both_ways  relations that are followed against their stored direction, too; null: all relations.
+// limit      the most edges of all frontier memories together, by energy * weight.
+// max_lif_weight  lif_weight counts up to this value, in place of weight, which counts up to
+//            max_weight; null: only weight counts.
 // found      ids of the frontier memories that exist.
-// edges      [source, target, relation, direction, weight, tags, degree of the source]; never a
-//            loop, nor into another scope.
+// edges      [source, target, relation, direction, weight, tags, degree of the source]; without
+//            loops and edges into another scope.
 UNWIND $p.frontier AS f
 MATCH (memory:Memory {scope: $p.scope, id: f[0]})
 WITH collect([memory, f[1]]) AS rows
@@ -20,7 +21,7 @@ CALL (rows) {
   WITH row[0] AS current, row[1] AS energy,
        CASE WHEN $p.max_lif_weight > $p.max_weight THEN $p.max_lif_weight ELSE $p.max_weight END
          AS most
-  // A missing weight may be the best.
+  // An edge without a weight may be the best one, so it must be read.
   WHERE energy * CASE WHEN most > 0.01 THEN most ELSE 0.01 END >= $p.floor
   MATCH (current)-[r:RELATES]-(neighbour)
   WHERE neighbour <> current

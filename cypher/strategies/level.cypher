@@ -4,29 +4,29 @@
 // returns: level, memories
 // One hop for every frontier memory of one or more explorations (source: 001, section 6.2).
 //
-// frontier  [exploration, id, energy, whether the memory itself is wanted], one row each; visited: a
-//           map per exploration, whose keys are ids: a list would be searched from its start for
-//           every neighbour.
-// level     [exploration, id, degree, any neighbour above the threshold, children], one row for each
-//           frontier memory found; children: [id, -transfer, relation, direction, tags, weight,
-//           tag similarity], in the order in which they are selected, at most cap of them.
-// memories  those wanted, as in graph.hydrate: each lies on a path, and here it is at hand.
+// frontier  [exploration, id, energy, whether the memory itself is wanted], one row per memory.
+// visited   one map per exploration, whose keys are ids; a list would be searched from its start
+//           for every neighbour.
+// level     [exploration, id, degree, whether any neighbour is above the threshold, children], one
+//           row per frontier memory that exists. children: [id, -transfer, relation, direction,
+//           tags, weight, tag similarity], in the order of their selection, at most cap of them.
+// memories  the wanted memories, as in graph.hydrate; each lies on a path, and is at hand here.
 //
-// The order of the arithmetic binds: Python computes the same doubles, bit for bit.
+// The order of the arithmetic must stay: Python computes the same doubles, bit for bit.
 UNWIND $p.frontier AS f
 MATCH (current:Memory {scope: $p.scope, id: f[1]})
 WITH f, current, COUNT { (current)-[:RELATES]-() } AS degree
 CALL (f, current, degree) {
-  // Nothing can come out of a parent whose best conceivable edge is not enough: never expand it.
-  // A missing weight may be the best; the factor covers the rounding of a tag similarity of 1.
+  // A parent is not expanded if even the best possible edge would carry too little energy.
+  // An edge without a weight may be the best; the factor allows for rounding of a similarity of 1.
   WITH *, CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
   WHERE ((f[2] * best) / sqrt(toFloat(degree))) * 1.000000000000001 > $p.min_activation
-  // The weight alone decides on most edges of a hub: at the least, tags take nothing away. The
-  // factor covers the rounding; below 1e-290 doubles lose precision, and nothing is left out.
+  // The weight alone decides about most edges of a hub, because tags can only lower the energy. The
+  // factor allows for rounding; below 1e-290 doubles lose precision, so nothing is left out there.
   WITH *, CASE WHEN $p.min_activation > 1e-290
             THEN (($p.min_activation * sqrt(toFloat(degree))) / f[2]) * 0.999999999999 ELSE 0.0
           END AS least
-  // Edge properties decide first; the neighbour's records are read only for what is left.
+  // Properties of the edges decide first; neighbours are read only for the edges that are left.
   MATCH (current)-[r:RELATES]-(neighbour)
   WHERE coalesce(r.weight, 0.01) >= least
   WITH neighbour, r,
@@ -47,7 +47,7 @@ CALL (f, current, degree) {
   WITH neighbour, r, tags, weight, similarity,
        ((f[2] * weight) / sqrt(toFloat(degree))) * similarity AS transfer
   WHERE transfer > $p.min_activation
-  // Parallel edges: the strongest, then by relation, direction and tags.
+  // Of parallel edges the strongest counts; ties by relation, direction and tags.
   WITH neighbour, min([
          -transfer,
          coalesce(toStringOrNull(r.relation), ''),
@@ -56,8 +56,8 @@ CALL (f, current, degree) {
        ]) AS edge
   WHERE neighbour.scope = $p.scope AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
   WITH neighbour.id AS id, edge, $p.visited[f[0]][neighbour.id] IS NOT NULL AS seen
-  // No more than cap children of one parent can ever be selected; one that was seen already
-  // only tells a dead end from energy below the threshold, so it comes last.
+  // At most cap children of a parent can be selected. A neighbour that was already visited only
+  // serves to distinguish a dead end from energy below the threshold, so it comes last.
   ORDER BY seen, edge[0], id
   LIMIT toInteger($p.cap)
   RETURN count(*) > 0 AS any_above,

@@ -3,17 +3,18 @@
 // params: cap, frontier, levels, max_branches, max_weight, min_activation, most, query_tags, scope, tag_sim_floor
 // returns: levels, memories
 // needs: 2026
-// All levels of explorations in one round trip: strategies.level, whose core this repeats, and between
-// two levels the choice among its children. Python chooses for itself, and takes a level only where
-// its own frontier is the one that was expanded here; where it is not, it goes on with strategies.level.
+// All levels of explorations in one round trip. Each level repeats the core of strategies.level;
+// between two levels, the query selects among the children. Python selects by itself as well, and
+// accepts a level only if its own frontier is the one that was expanded here; otherwise it goes on
+// with strategies.level.
 //
-// frontier  as in strategies.level, of each seed; the explorations are numbered from 0, in order.
-// levels    given: how many, at most. Returned: [frontier, level] of each, the latter with the
-//           columns of strategies.level.
-// memories  of all frontiers, as in graph.hydrate.
-// cap       children of one parent, at most: a few more than max_branches.
-// most      candidates of one exploration and level, at most, among which is chosen here: time
-//           grows with their square. With more the exploration ends here, with that level.
+// frontier  as in strategies.level, one row per seed; explorations are numbered from 0, in order.
+// levels    as a parameter: the most levels. As a result: [frontier, level] of each level, where
+//           level has the columns of strategies.level.
+// memories  the memories of all frontiers, as in graph.hydrate.
+// cap       the most children of one parent: a few more than max_branches.
+// most      the most candidates of one exploration and level among which this query selects, as the
+//           time grows with their square. With more candidates, the exploration ends here.
 WITH reduce(
   state = {frontier: $p.frontier, visited: [f IN $p.frontier | [f[1]]], levels: []},
   number IN range(1, toInteger($p.levels)) |
@@ -65,7 +66,7 @@ WITH reduce(
         }
         RETURN collect([f[0], f[1], degree, any_above, children]) AS level
       }
-      // Each neighbour once, for its strongest parent that has a place left.
+      // Each neighbour is selected once, for its strongest parent that has a place left.
       CALL (level, number) {
         UNWIND CASE WHEN number < $p.levels THEN level ELSE [] END AS row
         UNWIND row[4] AS child

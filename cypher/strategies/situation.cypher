@@ -2,9 +2,9 @@
 // mode: read
 // params: ids, now_ms, scope
 // returns: situations
-// What a score of relevance asks of memories besides their activation. situations: [id, labels,
-// category, priority, when, hours since it was made or null, use_count, use_times, confirmed,
-// overridden]; the last four are what learning left, as stored.
+// The values of memories, besides their activation, on which the score of synapse depends.
+// situations: [id, labels, category, priority, when, hours since it was made or null, use_count,
+// use_times, confirmed, overridden]; the last four are those of learning, as stored.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 RETURN collect([

@@ -2,18 +2,19 @@
 // mode: read
 // params: conflicts, directional, floor, frontier, limit, max_weight, min_overlap, now_ms, rate, scope
 // returns: found, edges, suppressions, affinities
-// What leads away from memories in each of the four categories, with the number of such edges there
-// are at the source, which alone divides its energy (source: 003, "Why four denominators?").
+// The edges that leave memories, in each of the four categories, and the number of edges of that
+// category at the source, which alone divides the energy (source: 003, "Why four denominators?").
 //
-// frontier    [id, energy to pass on], one row each. floor: less energy over one edge is left out.
-// limit       rows, at most, of each category: of all frontier memories together, the strongest.
-// rate        an edge's weight counts times e^(-rate * hours since it was last used, or made).
-// min_overlap least Jaccard of two memories' tags for an affinity; null: none is looked for.
+// frontier    [id, energy to pass on], one row per memory.
+// floor       an edge that carries less energy is left out.
+// limit       the most rows of each category: the strongest of all frontier memories together.
+// rate        the weight of an edge counts times e^(-rate * hours since it was last used, or made).
+// min_overlap least Jaccard of two memories' tags for an affinity; null: no affinities.
 // found        ids of the frontier memories that exist.
 // edges        [source, target, relation, direction, weight, hours, tags, edges at the source]
 // suppressions [source, target, kind, direction, weight, edges of the category at the source]
 // affinities   [source, target, Jaccard, shared tags, affinities of the source]
-// Never a loop, nor into another scope.
+// Without loops and edges into another scope.
 UNWIND $p.frontier AS f
 MATCH (memory:Memory {scope: $p.scope, id: f[0]})
 WITH collect([memory, f[1]]) AS rows
@@ -23,7 +24,7 @@ CALL (rows) {
        CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
   WHERE energy * best >= $p.floor
   WITH current, energy, best, COUNT { (current)-[:RELATES]-() } AS edge_count
-  // A hub whose best conceivable edge carries too little is never expanded.
+  // A hub is not expanded if even its best possible edge would carry too little.
   WHERE energy * best >= $p.floor * edge_count
   MATCH (current)-[r:RELATES]-(neighbour)
   WHERE neighbour <> current
@@ -87,12 +88,12 @@ CALL (rows) {
           AND size(row[0].tags) > 0] AS tagged
   WHERE $p.min_overlap IS NOT NULL AND size(tagged) > 0
   WITH tagged, reduce(every = [], row IN tagged | every + row[0].tags) AS every
-  // There is no index on tags: one pass over the scope, however many memories ask.
+  // There is no index on tags, so this takes one pass over the scope for all frontier memories.
   MATCH (other:Memory)
   WHERE other.scope = $p.scope AND other.id IS :: STRING NOT NULL
   WITH tagged, every, other, other.tags AS tags
-  // Tags that no memory which asks has can't be shared: with too many of them it is out at once.
-  // The factor covers rounding.
+  // A memory with too many tags that no frontier memory has can't overlap enough, and is left out
+  // at once. The factor allows for rounding.
   WHERE tags IS :: LIST<STRING NOT NULL> NOT NULL AND size(tags) > 0
     AND size([tag IN tags WHERE tag IN every]) >= 0.999 * $p.min_overlap * size(tags)
   UNWIND tagged AS row

@@ -1,8 +1,8 @@
 """Measure how well questions find their evidence, on a dataset of memories with known answers.
 
 In: a folder in the format of ``docs/evaluation.md``. Out: rankings, recall with intervals, latency;
-weights fitted to the questions.
-`load_dataset` writes into scopes of the dataset's own; everything else reads.
+and weights that are fitted to the questions.
+`load_dataset` writes into scopes of its own; everything else only reads.
 """
 
 from memoria.evaluation.answers import Answer, Answers, ask_features

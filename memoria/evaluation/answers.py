@@ -1,6 +1,7 @@
-"""Ask the questions of a dataset, and keep what speaks for each memory that was found.
+"""Ask the questions of a dataset, and keep the features of each memory that was found.
 
-In: a loaded dataset, an embedder, settings. Out: `Answers`. Reads only; the engine sees no gold.
+In: a loaded dataset, an embedder, settings. Out: `Answers`. Reads only; the engine never sees the
+gold.
 """
 
 from __future__ import annotations
@@ -33,18 +34,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was found for one question.
+    """The memories that were found for one question.
 
     Attributes
     ----------
     question
         The question.
     before
-        Ids as they were ranked, best first.
+        Ids in the order of the recall, best first.
     ids, features
-        What can be ranked anew, and its features in the order of ``FEATURES``; (N,) and (N, F).
+        Ids that other weights can rank again, and their features in the order of ``FEATURES``;
+        (N,) and (N, F).
     seeds
-        For each of them the places of those from which energy reached it.
+        For each id, the places of the seeds from which energy reached it.
     """
 
     question: Question
@@ -62,7 +64,7 @@ class Answer:
         return tuple(self.ids[place] for place in order)
 
     def example(self, kept: Array) -> Example:
-        """Return what weights are fitted to: the features times ``kept``, (F,), and the gold."""
+        """Return an example for the fit: the features times ``kept``, (F,), and the gold."""
         gold = set(self.question.gold)
         return Example(
             features=self.features * kept,
@@ -72,16 +74,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What was found for the questions of one dataset.
+    """The answers to the questions of one dataset.
 
     Attributes
     ----------
     dataset, split, embedder
-        Names; the embedder's is None for words alone.
+        Names; that of the embedder is None if the questions were asked by words only.
     answers
-        One for each question, in the order of the file, without the categories left out.
+        One for each question, in the order of the file, without the excluded categories.
     notes
-        What recalls could not do as well as they should have -> in how many answers.
+        Text of a degradation -> number of answers that had it.
     """
 
     dataset: str
@@ -104,9 +106,9 @@ async def ask_features(
     Parameters
     ----------
     embedder
-        Makes the questions' vectors; None asks by words only.
+        Makes the vectors of the questions; None asks by words only.
     config
-        Its ``retriever`` says how ``before`` is ranked; by energy where it has no weights.
+        ``config.retriever`` says how ``before`` is ranked: without relevance weights, by energy.
 
     Raises
     ------
@@ -115,7 +117,7 @@ async def ask_features(
     """
     by_energy = config.retriever.relevance is None
     retriever = config.retriever
-    if by_energy:  # features are had only with some weights; they do not depend on which
+    if by_energy:  # a recall returns features only if it has weights; any weights will do
         retriever = replace(retriever, relevance=RelevanceConfig.default())
     engine = await open_engine(store, dataset, embedder=embedder, config=retriever)
     questions = headline_questions(dataset, config)
@@ -138,7 +140,7 @@ async def ask_features(
 def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: bool) -> Answer:
     kinds = dataset.item_kinds
     found = {entry.memory.id: entry for entry in ranked_items(recall, kinds)}
-    candidates = gather(recall.explorations, recall.hits, kinds)  # by id, as recall has them
+    candidates = gather(recall.explorations, recall.hits, kinds)  # sorted by id, as in a recall
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
     ids = [candidate.memory.id for candidate in candidates]

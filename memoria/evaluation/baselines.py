@@ -1,6 +1,6 @@
-"""Plain ways to rank, over the same store and outside of recall: what a strategy must beat.
+"""Baselines: simple ways to rank the same memories without a recall, which strategies must beat.
 
-In: a question. Out: ids, best first. Reads only, and each scope once.
+In: a question. Out: ids, best first. Reads only, and each scope only once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ RRF_DEPTH = 100
 PPR_SEEDS = 5
 PPR_DAMPING = 0.5
 PPR_TOLERANCE = 1e-10
-# Sums of floats may come in another order elsewhere: beyond these digits scores count as equal.
+# Scores that differ only after these digits count as equal, because another machine may add up the
+# same floats in another order.
 DIGITS = 10
 
 Scored = list[tuple[str, float]]
@@ -33,7 +34,7 @@ Scored = list[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dense:
-    """Exact cosine of the question's vector and those of all items."""
+    """Exact cosine of the vector of the question and the vectors of all items."""
 
     corpus: Corpus
     embedder: Embedder
@@ -51,7 +52,7 @@ class Dense:
 
 
 class Bm25:
-    """BM25 (Okapi) of the words of the question and those of all items."""
+    """BM25 (Okapi) of the words of the question and the words of all items."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -77,7 +78,7 @@ class Bm25:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rrf:
-    """Reciprocal ranks of the first hundred by cosine and by BM25, added up."""
+    """The sum of the reciprocal ranks among the first hundred by cosine and by BM25."""
 
     dense: Dense
     bm25: Bm25
@@ -97,7 +98,7 @@ class Ppr:
     rrf: Rrf
 
     async def __call__(self, question: Question) -> Scored:
-        """Rank the items by the mass that comes to them."""
+        """Rank the items by the mass that reaches them."""
         seeds = (await self.rrf(question))[:PPR_SEEDS]
         graph = await self.corpus.graph(question.scope)
         items = await self.corpus.items(question.scope)
@@ -124,7 +125,7 @@ def best(ids: Sequence[str], scores: NDArray[np.float64], chosen: NDArray[np.boo
 
 
 def page_rank(graph: Graph, seeds: dict[str, float]) -> NDArray[np.float64]:
-    """Return the mass of each memory of a walk that restarts at the seeds.
+    """Return the mass of each memory in a random walk that restarts at the seeds.
 
     Parameters
     ----------
@@ -133,8 +134,8 @@ def page_rank(graph: Graph, seeds: dict[str, float]) -> NDArray[np.float64]:
 
     Notes
     -----
-    Power iteration until the mass moves less than 1e-10 in all; what would leave a memory without
-    edges goes back to the seeds.
+    Power iteration, until the mass changes by less than 1e-10 in total. The mass of a memory
+    without edges goes back to the seeds.
     """
     place = {id_: number for number, id_ in enumerate(graph.ids)}
     restart = np.zeros(len(graph.ids))
@@ -161,13 +162,13 @@ def bm25_package() -> ModuleType:
     Raises
     ------
     ConfigError
-        It is not installed; names the extra.
+        The package is not installed; the message names the extra.
     """
     try:
         import rank_bm25
     except ImportError as exc:
         raise ConfigError(
-            "bm25, and what builds on it, needs a package that is not installed: "
+            "bm25, rrf and ppr need a package that is not installed: "
             "pip install 'memoria-graph[evaluation]'"
         ) from exc
     module: ModuleType = rank_bm25

@@ -14,7 +14,7 @@ from memoria.errors import ConfigError
 
 
 def _patient() -> RetrieverConfig:
-    """Return the default settings, with time enough that a slow machine ranks as a fast one."""
+    """Return the default settings, but with enough time for a slow machine."""
     return RetrieverConfig(deadline_s=60.0)
 
 
@@ -25,17 +25,17 @@ class EvaluationConfig:
     Attributes
     ----------
     methods
-        Names of `METHODS`, each once; asked one after the other.
+        Names among `METHODS`, each once; they are asked one after the other.
     ks
-        Numbers of first ranks to score; each 1 to 1,000, ascending and each once.
+        The k of recall@k: how many of the first ranks count; each 1 to 1,000, ascending, each once.
     excluded
-        Categories left out of the headline figures.
+        Categories that the headline figures leave out.
     limit
-        Questions to ask, at most, evenly spread; None for all.
+        How many questions to ask at most, evenly spread; None for all.
     depth
-        Ids kept of a ranking, at most; at least the largest of ``ks``.
+        How many ids of a ranking are kept; at least the largest of ``ks``.
     warm_up
-        Questions asked before each method's first one, without measuring; >= 0.
+        How many questions each method is asked before the measurement begins; >= 0.
     retriever
         Settings of every recall.
     """
@@ -49,7 +49,7 @@ class EvaluationConfig:
     retriever: RetrieverConfig = field(default_factory=_patient)
 
     def __post_init__(self) -> None:
-        """Check every range, and put the lists into the form that is kept."""
+        """Check every range, and remove duplicates from the lists."""
         object.__setattr__(self, "methods", tuple(dict.fromkeys(self.methods)))
         object.__setattr__(self, "ks", tuple(sorted(set(self.ks))))
         object.__setattr__(self, "excluded", tuple(dict.fromkeys(self.excluded)))

@@ -1,6 +1,6 @@
-"""What the baselines rank: the memories and edges of a scope, read from the store once.
+"""The memories and edges of a scope, which baselines rank; read from the store once.
 
-In: a store, a scope, kinds. Out: `Items`, `Graph`. Reads only, a page at a time.
+In: a store, a scope, kinds. Out: `Items`, `Graph`. Reads only, page by page.
 Queries: ``evaluation.items``, ``evaluation.edges``.
 """
 
@@ -28,9 +28,9 @@ class Items:
     Attributes
     ----------
     ids, texts
-        Sorted by id; N of each.
+        Ids and texts, sorted by id; N of each.
     vectors
-        One row for each, (N, D), of length 1; zeros where a memory has none.
+        One row per memory, (N, D), of length 1; zeros for a memory without a vector.
     """
 
     ids: tuple[str, ...]
@@ -45,11 +45,11 @@ class Graph:
     Attributes
     ----------
     ids
-        Every memory, sorted; M of them.
+        Ids of all memories, sorted; M of them.
     sources, targets
         Places in ``ids``; two entries for each edge.
     shares
-        Weight of each entry, divided by the sum of those that leave its source.
+        Weight of each entry, divided by the sum of the weights that leave its source.
     """
 
     ids: tuple[str, ...]
@@ -59,7 +59,7 @@ class Graph:
 
 
 class Corpus:
-    """Reads scopes, each once."""
+    """Reads the memories and edges of scopes, each scope once."""
 
     def __init__(self, store: Store, kinds: Sequence[str]) -> None:
         self._store = store.patient(PAGE_TIMEOUT_S)

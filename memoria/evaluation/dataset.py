@@ -1,7 +1,7 @@
 """Read a dataset: memories, relations, questions with the ids of their evidence.
 
-In: a folder and the name of a split. Out: a `Dataset`, checked. Reads files; nothing of a question
-but its conversation takes part in how memories and relations are made.
+In: a folder and the name of a split. Out: a `Dataset`, checked. Reads files. Of a question,
+only its conversation has an influence on how memories and relations are made.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ MAX_NAME_CHARS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, and where its evidence lies.
+    """A question, and the memories that are its evidence.
 
     Attributes
     ----------
     id, text
-        Its name, and what is asked.
+        Its id, and the question itself.
     gold
-        Ids of the memories that answer it; at least one. For the scores only: no method sees it.
+        Ids of the memories that answer it; at least one. Only the scores use it: no method sees it.
     category
-        Its class, or None.
+        Category of the question, or None.
     scope
         Scope to search in.
     """
@@ -56,20 +56,20 @@ class Dataset:
     Attributes
     ----------
     name, split
-        Name of the folder; which of its questions.
+        Name of the folder, and name of the split whose questions were read.
     memories, relations
-        Scope -> what stands in it; both have every scope. No two relations of a scope have the
-        same ends and name.
+        Scope -> its memories, and its relations; both have every scope. No two relations of a
+        scope have the same ends and name.
     questions
-        In the order of the file.
+        The questions, in the order of the file.
     item_kinds
         Kinds that are ranked; at least one.
     vectors
-        Id of a ranked memory -> the vector supplied for it; empty where none are.
+        Id of a ranked memory -> its supplied vector; empty if the dataset has none.
     question_vectors
-        Text of a question -> the vector supplied for it; empty where none are.
+        Text of a question -> its supplied vector; empty if the dataset has none.
     left_out
-        Reason -> how many lines were left out for it.
+        Reason -> number of lines that were left out for it.
     """
 
     name: str
@@ -95,12 +95,12 @@ def read_dataset(folder: Path, *, split: str = "dev") -> Dataset:
     Raises
     ------
     InvalidInputError
-        A file is missing or wrong; names file, line and field.
+        A file is missing or wrong; the message names file, line and field.
     """
     files = _Files(folder, split)
     nodes, item_kinds = read_nodes(read_entries(files.nodes))
     if not item_kinds:
-        raise InvalidInputError(f"{files.nodes}: no node has a text: there is nothing to rank")
+        raise InvalidInputError(f"{files.nodes}: no node has a text, so there is nothing to rank")
     asked = list(read_entries(files.questions))
     prefix = f"{SCOPE_PREFIX}/{files.name}"
     if any(conversation_of(entry) is not None for entry in asked):
@@ -130,7 +130,7 @@ def read_dataset(folder: Path, *, split: str = "dev") -> Dataset:
 
 
 class _Files:
-    """Where the files of a split lie."""
+    """The paths of the files of a split."""
 
     def __init__(self, folder: Path, split: str) -> None:
         if not folder.is_dir():
@@ -150,7 +150,7 @@ class _Files:
 
     @property
     def name(self) -> str:
-        """Name of the folder, with a mark of the graph's content: what changes gets new scopes."""
+        """Name of the folder, with a hash of the graph: a graph that changes gets new scopes."""
         digest = hashlib.sha256()
         for path in (self.nodes, self.edges, self.node_vectors):
             digest.update(path.read_bytes() if path is not None else b"")
@@ -166,7 +166,7 @@ class _Files:
 
 
 def _scope(prefix: str, conversation: str) -> str:
-    """Name the scope of a conversation; a long name is told apart by its digest."""
+    """Return the scope of a conversation; a long name is replaced by its hash."""
     if len(conversation.encode("utf-8", "replace")) > 4 * MAX_NAME_CHARS:
         conversation = hashlib.sha256(conversation.encode("utf-8", "replace")).hexdigest()
     return check_scope(f"{prefix}/{conversation}")
@@ -175,13 +175,13 @@ def _scope(prefix: str, conversation: str) -> str:
 def _questions(
     entries: Sequence[Entry], scopes: Mapping[str | None, str], left_out: Counter[str]
 ) -> tuple[tuple[Question, ...], list[int]]:
-    """Read the questions that have evidence; also the line of each among all, from 0."""
+    """Read the questions that have evidence; also return the line number of each, from 0."""
     found: dict[str, Question] = {}
     numbers: list[int] = []
     for number, entry in enumerate(entries):
         id_, conversation = entry.string("id"), conversation_of(entry)
         if id_ in found:
-            raise entry.fault(f"id {id_!r} was given to another question before", "id")
+            raise entry.fault(f"id {id_!r} is also the id of an earlier question", "id")
         scope = scopes.get(None) or scopes.get(conversation)
         if scope is None:
             raise entry.fault(
@@ -216,7 +216,7 @@ def _vectors(
         sizes = next(iter(vectors.values())).size, of_questions.shape[1]
         if sizes[0] != sizes[1]:
             raise InvalidInputError(
-                f"{files.question_vectors}: vectors have {sizes[1]} numbers, those of the nodes "
-                f"{sizes[0]}"
+                f"{files.question_vectors}: vectors have {sizes[1]} numbers, but the vectors of "
+                f"the nodes have {sizes[0]}"
             )
     return vectors, of_questions

@@ -1,4 +1,4 @@
-"""The real engine on a dataset: `GraphRetriever.recall` with the settings given, and no side door.
+"""The real engine on a dataset: plain calls of `GraphRetriever.recall` with the given settings.
 
 In: a question. Out: a `Recall`, or the ids that it ranks. Reads only.
 """
@@ -20,7 +20,7 @@ Engine = Callable[[Question], Awaitable[Recall]]
 async def open_engine(
     store: Store, dataset: Dataset, *, embedder: Embedder | None, config: RetrieverConfig
 ) -> Engine:
-    """Open a retriever; a question is asked in its own scope, for the ranked kinds."""
+    """Open a retriever; each question is asked in its own scope, for the ranked kinds."""
     scopes = list(dataset.memories)
     retriever = GraphRetriever(store, scope=scopes[0], embedder=embedder, config=config)
     await retriever.server_facts()
@@ -33,14 +33,15 @@ async def open_engine(
 
 
 def ranked_items(recall: Recall, kinds: Collection[str]) -> list[RankedMemory]:
-    """Return what a recall ranked and is of the ranked kinds, best first."""
+    """Return the ranked memories of a recall that are of the given kinds, best first."""
     return [entry for entry in recall.ranked if entry.memory.kind in kinds]
 
 
 def ranking(recall: Recall, kinds: Collection[str]) -> list[str]:
     """Return the ids that a recall ranks, best first.
 
-    Ranked by energy alone, the search's other hits come after.
+    Where a recall ranks by energy alone, the other hits of the search come after the ranked
+    memories.
     """
     ranked = [entry.memory.id for entry in ranked_items(recall, kinds)]
     hits = [hit.seed_id for hit in recall.hits if hit.memories[0].kind in kinds]

@@ -1,8 +1,8 @@
 """Find the files of a dataset, and read their lines.
 
 In: a folder, a name, a split. Out: paths, `Entry`s (a line's fields and its place), arrays.
-Reads files; gzip is told apart by its first bytes. What is wrong is an ``InvalidInputError`` that
-names file, line and field.
+Reads files; gzip is recognised by its first bytes. A mistake in a file is an ``InvalidInputError``
+that names file, line and field.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Entry:
     place
         File and line, as messages name them.
     fields
-        What it says.
+        The fields of the line.
     """
 
     place: str
@@ -48,13 +48,13 @@ class Entry:
         return InvalidInputError(f"{self.place}: {message}", field=field)
 
     def string(self, name: str) -> str:
-        """Return a field that must be there, and be a string with something in it."""
+        """Return a field that must be a string, and must not be blank."""
         if (value := self.optional_string(name)) is None:
             raise self.fault(f"{name} is missing or blank", name)
         return value
 
     def optional_string(self, name: str) -> str | None:
-        """Return a string; None where it is missing, null or blank."""
+        """Return a field that is a string; None if it is missing, null or blank."""
         value = self.fields.get(name)
         if value is None:
             return None
@@ -67,7 +67,7 @@ class Entry:
         return value if value.strip() else None
 
     def strings(self, name: str) -> list[str]:
-        """Return a list of strings; empty where it is missing or null."""
+        """Return a field that is a list of strings; empty if it is missing or null."""
         values = self.fields.get(name)
         if values is None:
             return []
@@ -79,7 +79,7 @@ class Entry:
 def find_file(
     folder: Path, name: str, split: str | None, endings: Iterable[str] = LINES
 ) -> Path | None:
-    """Return the file of this name, that of the split if there is one; None without either."""
+    """Return the file of this name, if possible that of the split; None if there is none."""
     stems = (f"{name}.{split}", name) if split is not None else (name,)
     for stem in stems:
         for ending in endings:
@@ -90,7 +90,7 @@ def find_file(
 
 
 def splits(folder: Path) -> list[str]:
-    """Return the splits for which the folder holds questions; sorted."""
+    """Return the splits for which the folder has questions; sorted."""
     names = {
         path.name.removeprefix("questions.").removesuffix(".gz").removesuffix(".jsonl")
         for ending in LINES
@@ -105,7 +105,7 @@ def read_entries(path: Path) -> Iterator[Entry]:
     Raises
     ------
     InvalidInputError
-        The file can't be read, or a line is no JSON object.
+        The file can't be read, or a line is not a JSON object.
     """
     try:
         data = path.read_bytes()
@@ -127,12 +127,12 @@ def _entry(place: str, raw: bytes) -> Entry:
 
 
 def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
-    """Read an array with a vector for each of ``count`` things.
+    """Read an array with a vector for each of ``count`` memories or questions.
 
     Raises
     ------
     InvalidInputError
-        It is no such array, or a row is not finite or all zeros.
+        The file is not such an array, or a row has a value that is not finite, or only zeros.
     """
     try:
         array = np.load(path, allow_pickle=False)
@@ -146,5 +146,5 @@ def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
     bad = ~np.isfinite(vectors).all(axis=1) | ~vectors.any(axis=1)
     if bad.any():
         row = int(bad.argmax())
-        raise InvalidInputError(f"{path}: row {row} is all zeros, or holds what is not finite")
+        raise InvalidInputError(f"{path}: row {row} has only zeros, or a value that is not finite")
     return vectors

@@ -1,6 +1,6 @@
 """Fit the weights of a linear model that ranks candidates.
 
-In: the candidates of questions, features and gold of each. Out: a weight for each feature.
+In: the candidates of questions, with features and gold. Out: a weight for each feature.
 Touches nothing; the same input gives the same numbers.
 """
 
@@ -17,9 +17,10 @@ from memoria.errors import InvalidInputError
 L2 = 1e-3
 MAX_STEPS = 100
 MIN_STEP = 1e-6
-# Share of the decrease that the slope promises, below which a step is halved (Armijo).
+# A step is halved if it brings less than this share of the decrease that the slope promises
+# (Armijo).
 SUFFICIENT = 1e-4
-# Promised decrease of the loss at which the step is the last one.
+# The fit ends when the slope promises a smaller decrease of the loss than this.
 TOLERANCE = 1e-12
 
 Array = NDArray[np.float64]
@@ -42,18 +43,18 @@ class Example:
 
 
 class Loss:
-    """How badly weights rank, over all questions.
+    """How badly weights rank the candidates, over all questions.
 
     Notes
     -----
-    Of a question with candidates x_i, of which g are gold, the loss under weights w is::
+    For a question with candidates x_i, of which g are gold, the loss under weights w is::
 
         -sum over gold i of (1/g) log p_i,    p_i = exp(w x_i) / sum over j of exp(w x_j)
 
-    A question's loss weighs 1 / (questions of its set * sets), so that each set counts the same;
-    one without gold among its candidates has none. Added is ``l2`` / 2 times w w, which leaves one
-    minimum. With one gold candidate this is the conditional logit; with several, the cross entropy
-    of ListNet with the gold's shares as target.
+    The loss of a question is multiplied by 1 / (questions of its set * sets), so that each set
+    counts the same; a question without gold among its candidates has no loss. ``l2`` / 2 times w w
+    is added, so that there is only one minimum. With one gold candidate, this is the conditional
+    logit; with several, the cross entropy of ListNet with the shares of the gold as target.
 
     Source: D. McFadden, "Conditional Logit Analysis of Qualitative Choice Behavior", 1974; Z. Cao
     et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", ICML 2007, top one
@@ -70,8 +71,8 @@ class Loss:
         if not used:
             asked = sum(map(len, sets))
             raise InvalidInputError(
-                f"none of {asked} questions has evidence among what was found: nothing to fit. "
-                "Ask more questions, or make fewer folds"
+                f"for none of {asked} questions was any evidence found, so there is nothing to "
+                "fit: ask more questions, or make fewer folds"
             )
         sizes = [len(example.gold) for example, _ in used]
         self._features = np.concatenate([example.features for example, _ in used])
@@ -87,7 +88,7 @@ class Loss:
         return float(penalty - self._target @ self._log_shares(weights))
 
     def slopes(self, weights: Array) -> tuple[Array, Array]:
-        """Return its gradient, (F,), and its second derivatives, (F, F)."""
+        """Return the gradient of the loss, (F,), and its second derivatives, (F, F)."""
         shares = np.exp(self._log_shares(weights))
         weighed = shares * self._importance[self._of]
         gradient = (weighed - self._target) @ self._features + self._l2 * weights
@@ -105,17 +106,17 @@ class Loss:
 
 
 def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
-    """Return the weights of the smallest `Loss`; (F,).
+    """Return the weights with the smallest `Loss`; (F,).
 
-    A feature that does not tell candidates of one question apart gets 0.
+    A feature that is the same for all candidates of a question, in every question, gets 0.
 
     Parameters
     ----------
     sets
-        The questions of each set; each set counts the same. At least one candidate in all, and as
-        many features everywhere.
+        The questions of each set; each set counts the same. There must be at least one candidate,
+        and all candidates must have the same features.
     l2
-        Strength of the pull towards 0; > 0, or 0 where every feature tells something of its own.
+        Strength of the pull towards 0; > 0, or 0 if no feature can be derived from the others.
 
     Raises
     ------
@@ -124,12 +125,13 @@ def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
 
     Notes
     -----
-    Newton's method from 0; a step that does not lower the loss enough is halved. O(N F^2) a step
-    for N candidates in all.
+    Newton's method from 0; a step that does not lower the loss enough is halved. O(N F^2) per step
+    for N candidates in total.
 
     Examples
     --------
-    The gold has the feature in three of four questions: odds of 3 to 1, and their logarithm.
+    In three of four questions the gold has the feature: the odds are 3 to 1, and the weight is
+    their logarithm.
 
     >>> told = Example(features=np.array([[1.0], [0.0]]), gold=np.array([True, False]))
     >>> missed = Example(features=np.array([[1.0], [0.0]]), gold=np.array([False, True]))

@@ -1,7 +1,8 @@
-"""Write a dataset into a database, into scopes of its own.
+"""Write a dataset into scopes of its own.
 
-In: a store, a dataset, what makes the vectors. Out: which scopes were written. Writes; what stands
-complete is left as it is. Queries: those of the schema, the writer and the statistics.
+In: a store, a dataset, an embedder or supplied vectors. Out: which scopes were written. Writes;
+scopes that are complete are left as they are. Queries: those of the schema, the writer and the
+statistics.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from memoria.store import Store
 from memoria.types import Memory
 
 PROGRESS_STEP = 100
-# A batch of edges at a hub takes a while.
+# A batch of edges at a hub takes longer than the default limit.
 TIMEOUT_S = 60.0
 
 T = TypeVar("T")
@@ -34,12 +35,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """What a load did.
+    """Report of a load.
 
     Attributes
     ----------
     written, there
-        Scopes that were written, and those that stood complete before.
+        Scopes that were written, and scopes that were already complete.
     """
 
     written: tuple[str, ...]
@@ -47,23 +48,23 @@ class LoadReport:
 
 
 def supplied_embedder(dataset: Dataset, *, name: str | None = None) -> Embedder:
-    """Return an embedder that knows the questions of a dataset, by the vectors supplied with it.
+    """Return an embedder that knows the vectors supplied for the questions of a dataset.
 
     Parameters
     ----------
     name
-        Name to record with the index; by default one for all supplied vectors of that size.
+        Name to record with the index; by default the same name for all supplied vectors of a size.
 
     Raises
     ------
     InvalidInputError
-        The dataset brings no vectors, or those of questions or of memories only.
+        The dataset has no vectors for its questions, or none for its memories.
     """
     known = dataset.question_vectors
     for kind, there in (("emb_nodes", dataset.vectors), ("emb_questions", known)):
         if not there:
             raise InvalidInputError(
-                f"dataset {dataset.name} brings no vectors: there is no {kind} file of split "
+                f"dataset {dataset.name} has no vectors: there is no {kind} file of split "
                 f"{dataset.split}"
             )
 
@@ -72,7 +73,7 @@ def supplied_embedder(dataset: Dataset, *, name: str | None = None) -> Embedder:
             return [known[text].tolist() for text in texts]
         except KeyError as exc:
             raise InvalidInputError(
-                "the supplied vectors are those of the dataset's questions: no other text has one"
+                "the supplied vectors are those of the dataset's questions: ask one of these"
             ) from exc
 
     dimensions = next(iter(known.values())).size
@@ -81,7 +82,7 @@ def supplied_embedder(dataset: Dataset, *, name: str | None = None) -> Embedder:
 
 
 async def prepare(store: Store, embedder: Embedder | None) -> None:
-    """Make the indexes, unless they are there; for the embedder's vectors.
+    """Make the indexes for the embedder's vectors, unless they exist.
 
     Raises
     ------
@@ -99,13 +100,13 @@ async def load_dataset(
     use_supplied: bool = False,
     progress: ProgressCallback = silent,
 ) -> LoadReport:
-    """Write every scope that does not stand complete; call `prepare` first.
+    """Write every scope that is not complete; call `prepare` first.
 
     Parameters
     ----------
     embedder
-        Makes the vectors of the ranked memories; None leaves them without. Other memories never
-        get one: they connect, and are not searched for.
+        Makes the vectors of the ranked memories; None makes none. Other memories never get a
+        vector: they only connect memories, and are not searched for.
     use_supplied
         Whether the ranked memories get the vectors supplied with the dataset instead.
     """
@@ -127,7 +128,7 @@ async def load_dataset(
 
 
 async def _is_complete(store: Store, dataset: Dataset, scope: str, has_vectors: bool) -> bool:
-    """Whether a scope holds as many memories, vectors and edges as the dataset has."""
+    """Tell whether a scope has as many memories, vectors and edges as the dataset."""
     found = await scope_stats(store, scope)
     memories = dataset.memories[scope]
     items = sum(memory.kind in dataset.item_kinds for memory in memories)
@@ -139,7 +140,7 @@ async def _is_complete(store: Store, dataset: Dataset, scope: str, has_vectors: 
 
 
 class _Steps:
-    """What is written into each scope, in three steps, and how far each is over all scopes."""
+    """The three steps of writing, scope by scope, and how far each step is."""
 
     def __init__(self, dataset: Dataset, scopes: Sequence[str], progress: ProgressCallback) -> None:
         self.memories = {scope: dataset.memories[scope] for scope in scopes}
@@ -155,7 +156,7 @@ class _Steps:
         return [memory for memory in memories if (memory.kind in dataset.item_kinds) == ranked]
 
     def counted(self, step: Mapping[str, Sequence[T]], scope: str, name: str) -> Iterator[T]:
-        """Yield what a step writes into a scope, and say how far it is."""
+        """Yield the values that a step writes into a scope, and report how far the step is."""
         total = sum(map(len, step.values()))
         for value in step[scope]:
             yield value
@@ -174,7 +175,7 @@ async def _write(
 ) -> None:
     memories = steps.memories[scope]
     times = [memory.created_at for memory in memories if memory.created_at is not None]
-    # What has no time of its own gets one that is the same in each run.
+    # A memory without a time gets one that is the same in each run.
     now = max(times, default=datetime(2000, 1, 1, tzinfo=UTC))
     kinds = sorted({memory.kind for memory in memories})
 
@@ -182,7 +183,7 @@ async def _write(
         return GraphWriter(store, scope=scope, kinds=kinds, embedder=embedder, clock=lambda: now)
 
     items = steps.counted(steps.items, scope, "items")
-    if supplied:  # one at a time: vectors as Python has them are large
+    if supplied:  # one at a time, because vectors as Python lists are large
         items = (replace(m, embedding=supplied[m.id].tolist()) for m in items)
     await writer(embedder).write(items)
     await writer(None).write(

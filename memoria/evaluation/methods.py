@@ -1,7 +1,7 @@
-"""The ways to rank that an evaluation knows, by name.
+"""The methods of ranking that an evaluation can compare, by name.
 
 In: a question. Out: ids of ranked memories, best first. Reads only; no method sees the gold.
-A strategy asks the real engine, `GraphRetriever.recall`; a baseline goes past it.
+A strategy asks the real engine, `GraphRetriever.recall`; a baseline does without it.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Method = Callable[[Question], Awaitable[list[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What methods work with.
+    """The memories and settings that methods work with.
 
     Attributes
     ----------
     store, dataset
-        Where the memories are, and which.
+        The database, and the dataset in it.
     embedder
-        Makes the questions' vectors, or None.
+        Makes the vectors of the questions, or None.
     config
         Settings of every recall.
     corpus
-        The scopes, for the baselines.
+        Memories and edges of the scopes, for the baselines.
     note
-        Called with what a recall could not do as well as it should have.
+        Called with the text of each degradation of a recall.
     """
 
     store: Store
@@ -49,18 +49,18 @@ class Bench:
 
 
 def check_method(name: str, embedder: Embedder | None) -> None:
-    """Raise if a method is not known, or lacks what it needs; opens nothing.
+    """Raise if there is no method of this name, or if it can't be used here; opens nothing.
 
     Raises
     ------
     ConfigError
-        There is none of this name, or it lacks vectors or a package.
+        There is no method of this name, or it needs vectors or a package that are missing.
     """
     if name not in METHODS:
         raise ConfigError(f"method must be one of {', '.join(METHODS)}; got {name!r}")
     if name in _NEED_VECTORS and embedder is None:
         raise ConfigError(
-            f"{name} needs vectors: name an embedder, or use those supplied with the dataset "
+            f"{name} needs vectors: name an embedder, or use the vectors of the dataset "
             "(--use-vectors)"
         )
     if name in _NEED_PACKAGE:
@@ -129,7 +129,7 @@ def _strategy(name: str) -> Callable[[Bench], Awaitable[Method]]:
     return asking
 
 
-#: Name -> how it is set up. A further strategy of the engine takes its place here.
+#: Name of a strategy -> function that sets up its method.
 STRATEGY_METHODS: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {
     name: _strategy(name) for name in STRATEGY_NAMES
 }

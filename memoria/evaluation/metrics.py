@@ -1,4 +1,4 @@
-"""Recall at k, and how sure it is.
+"""Recall at k, with its uncertainty.
 
 In: rankings and the ids of the evidence. Out: means with 95 % bootstrap intervals.
 Touches nothing; the same input gives the same numbers.
@@ -22,12 +22,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A mean over questions, and where it lies with 95 % of the samples.
+    """A mean over questions, and the interval that holds 95 % of the resampled means.
 
     Attributes
     ----------
     mean, low, high
-        On the scale of the values.
+        The mean, and both ends of the interval, on the scale of the values.
     """
 
     mean: float
@@ -37,16 +37,16 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What each question scored.
+    """The scores of each question.
 
     Attributes
     ----------
     ks
-        The numbers of first ranks; K of them.
+        The k of recall@k; K of them.
     recall
-        Share of the gold among the first k, 0 to 1; (questions, K).
+        Share of the gold that is among the first k, 0 to 1; (questions, K).
     full
-        1 where all of the gold is among the first k, else 0; (questions, K).
+        1 if all of the gold is among the first k, else 0; (questions, K).
     """
 
     ks: tuple[int, ...]
@@ -57,14 +57,14 @@ class Scores:
 def score(
     gold: Mapping[str, Sequence[str]], rankings: Mapping[str, Sequence[str]], ks: Sequence[int]
 ) -> Scores:
-    """Score each question's ranking; one without a ranking scores 0.
+    """Score the ranking of each question; a question without a ranking scores 0.
 
     Parameters
     ----------
     gold
-        Id of a question -> ids of its evidence, at least one; the order of the rows.
+        Id of a question -> ids of its evidence, at least one; in the order of the rows.
     rankings
-        Id of a question -> ids, best first; of equal ids the first one counts.
+        Id of a question -> ids, best first; if an id comes twice, the first place counts.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def score(
 
 
 def bootstrap(values: Array, *, samples: int = SAMPLES, seed: int = SEED) -> list[Interval]:
-    """Return the mean of each column with its interval, by drawing the rows anew.
+    """Return the mean of each column with its interval, by resampling the rows.
 
     Parameters
     ----------

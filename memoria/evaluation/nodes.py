@@ -1,7 +1,7 @@
 """Turn the nodes of a dataset into memories.
 
-In: the lines of a nodes file. Out: `Node`s, each a memory, its conversation and whether its kind
-is ranked. Touches nothing.
+In: the lines of a nodes file. Out: `Node`s, each a memory and its conversation; and the kinds that
+are ranked. Touches nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from memoria.evaluation.files import Entry
 from memoria.graph.vocabulary import RESERVED_LABELS
 from memoria.types import Memory
 
-MAX_LABEL_CHARS = 60  # of the 64 allowed: room for a number
-# Strings that say where or when a node is, not what.
+MAX_LABEL_CHARS = 60  # 64 are allowed; the rest is for a number
+# Fields whose strings are never the text of a node.
 _NO_TEXT = ("id", "kind", "conversation", "time")
 
 
@@ -44,13 +44,13 @@ def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
     Returns
     -------
     tuple
-        The nodes, in the order given; and the labels of the kinds that are ranked: those of the
-        nodes that have a text. Sorted.
+        The nodes, in the same order; and the labels of the kinds that are ranked, which are the
+        kinds of nodes with a text, sorted.
 
     Raises
     ------
     InvalidInputError
-        A field is wrong, or two nodes have one id; names the place.
+        A field is wrong, or two nodes have the same id; the message names the place.
     """
     lines = list(entries)
     labels = kind_labels([entry.string("kind") for entry in lines])
@@ -61,7 +61,7 @@ def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
         kind = labels[entry.string("kind")]
         memory = _memory(entry, kind)
         if memory.id in seen:
-            raise entry.fault(f"id {memory.id!r} was given to another node before", "id")
+            raise entry.fault(f"id {memory.id!r} is also the id of an earlier node", "id")
         seen.add(memory.id)
         if entry.optional_string("text") is not None:
             ranked.add(kind)
@@ -70,7 +70,7 @@ def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
 
 
 def conversation_of(entry: Entry) -> str | None:
-    """Return the conversation that a node or a question belongs to; a number counts as its text."""
+    """Return the conversation of a node or a question; a number counts as its text."""
     value = entry.fields.get("conversation")
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -78,7 +78,7 @@ def conversation_of(entry: Entry) -> str | None:
 
 
 def kind_labels(kinds: Sequence[str]) -> dict[str, str]:
-    """Make a label for each kind; kinds that would share one get numbers.
+    """Make a label for each kind; kinds that would get the same label get numbers.
 
     >>> kind_labels(["passage", "news item", "news_item", "1st", "memory"])
     {'1st': '_1st', 'memory': 'Memory_2', 'news item': 'NewsItem', 'news_item': 'NewsItem_2', \
@@ -116,7 +116,7 @@ def _memory(entry: Entry, kind: str) -> Memory:
 
 
 def _text(entry: Entry) -> str | None:
-    """Return what a node says: title and text, or name, or its first string of any other name."""
+    """Return the text of a node: title and text, or name, or the first of its other strings."""
     parts = [entry.optional_string(name) for name in ("title", "text")]
     if any(parts):
         return "\n".join(part for part in parts if part)
@@ -129,7 +129,7 @@ def _text(entry: Entry) -> str | None:
 
 
 def _cut(names: Iterable[str]) -> list[str]:
-    """Return the first names, as many and as long as a memory may have."""
+    """Return the names, cut to the number and the length that a memory may have."""
     return list(dict.fromkeys(name[:MAX_TAG_CHARS] for name in names))[:MAX_TAGS]
 
 

@@ -1,4 +1,4 @@
-"""Put runs together into figures: recall by category, differences from baselines, latency.
+"""Turn runs into figures: recall by category, differences from baselines, latency.
 
 In: a dataset and its runs. Out: a `Report`, and the same as plain data. Touches nothing.
 """
@@ -29,9 +29,9 @@ class ReportRow:
     Attributes
     ----------
     category
-        Whose: one category, or ``all``, or ``all but`` those left out.
+        The questions of the row: one category, ``all``, or ``all but`` the excluded categories.
     questions
-        How many.
+        Number of questions.
     figures
         ``recall@k`` and ``full@k`` for each k -> mean and interval.
     """
@@ -48,13 +48,13 @@ class MethodReport:
     Attributes
     ----------
     method
-        Its name.
+        Name of the method.
     rows
-        A row for each category, by name, then the totals; the last row is the headline.
+        One row per category, by name, then the totals; the last row is the headline.
     p50_s, p95_s
-        Time of an answer, in the median and at 95 %; seconds.
+        Median time of an answer, and 95th percentile; seconds.
     notes
-        What recalls could not do as well as they should have -> in how many answers.
+        Text of a degradation -> number of answers that had it.
     """
 
     method: str
@@ -71,10 +71,10 @@ class Difference:
     Attributes
     ----------
     method, baseline
-        Which two.
+        Names of the two methods.
     figures
-        As those of a `ReportRow`, over the headline's questions; above 0 where the method is
-        better.
+        Differences of the figures of a `ReportRow`, over the questions of the headline; above 0 if
+        the method is better.
     """
 
     method: str
@@ -89,19 +89,19 @@ class Report:
     Attributes
     ----------
     dataset, split
-        What was asked.
+        Names of the dataset and of its split.
     questions
-        How many were asked.
+        Number of questions that were asked.
     scopes, memories, items, edges
-        What they were asked of; items are the memories that are ranked.
+        Size of the dataset; items are the memories that are ranked.
     ks
-        The numbers of first ranks.
+        The k of recall@k.
     excluded
-        Categories left out of the headline.
+        Categories that the headline leaves out.
     methods, differences
         The figures.
     left_out
-        Reason -> lines of the dataset that were left out for it.
+        Reason -> number of lines of the dataset that were left out for it.
     """
 
     dataset: str
@@ -118,17 +118,17 @@ class Report:
     left_out: Mapping[str, int]
 
     def plain(self) -> dict[str, Any]:
-        """Return the report as JSON has it."""
+        """Return the report as plain data for JSON."""
         return asdict(self)
 
 
 def check_excluded(datasets: Sequence[Dataset], config: EvaluationConfig) -> None:
-    """Raise unless each category left out is one, and some question of each dataset is left.
+    """Raise if an excluded category does not exist, or if no question of a dataset is left.
 
     Raises
     ------
     ConfigError
-        Names the categories there are.
+        One of these is the case; the message names the categories.
     """
     known = {question.category for dataset in datasets for question in dataset.questions}
     shown = ", ".join(sorted(name for name in known if name is not None)) or "none"
@@ -137,11 +137,11 @@ def check_excluded(datasets: Sequence[Dataset], config: EvaluationConfig) -> Non
             raise ConfigError(f"no question has the category {name!r}; there are: {shown}")
     for dataset in datasets:
         if not headline_questions(dataset, config):
-            raise ConfigError(f"{dataset.name}: every question asked is of a category left out")
+            raise ConfigError(f"{dataset.name}: every question is of an excluded category")
 
 
 def headline_questions(dataset: Dataset, config: EvaluationConfig) -> tuple[Question, ...]:
-    """Return the questions that are asked, but for those of the categories left out."""
+    """Return the questions that are asked, without those of excluded categories."""
     asked = chosen_questions(dataset, config.limit)
     return tuple(question for question in asked if question.category not in config.excluded)
 
@@ -177,7 +177,7 @@ def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig)
 
 
 def _groups(asked: Sequence[Question], excluded: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """Name the rows, with the places of their questions; the headline comes last."""
+    """Return the rows' names with the places of their questions; the headline comes last."""
     names = sorted({question.category for question in asked if question.category is not None})
     groups = [(name, [n for n, q in enumerate(asked) if q.category == name]) for name in names]
     groups.append((ALL, list(range(len(asked)))))

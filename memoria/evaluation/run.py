@@ -22,18 +22,19 @@ from memoria.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one method answered.
+    """The answers of one method.
 
     Attributes
     ----------
     method
-        Its name.
+        Name of the method.
     rankings
-        Id of a question -> ids of memories, best first; in the order asked.
+        Id of a question -> ids of memories, best first; questions in the order in which they were
+        asked.
     latencies_s
-        Time of each answer, embedding the question included; seconds.
+        Time of each answer, including the embedding of the question; seconds.
     notes
-        What recalls could not do as well as they should have -> in how many answers.
+        Text of a degradation -> number of answers that had it.
     """
 
     method: str
@@ -63,12 +64,12 @@ async def ask_all(
     Parameters
     ----------
     embedder
-        Makes the questions' vectors; None asks by words only.
+        Makes the vectors of the questions; None asks by words only.
 
     Raises
     ------
     ConfigError
-        A method is not known, or lacks what it needs.
+        There is no method of a name, or it can't be used here; see `check_method`.
     MemoriaError
         A recall failed.
     """
@@ -113,11 +114,11 @@ def _adding_to(notes: Counter[str]) -> Callable[[str], None]:
 
 
 def most_common(notes: Counter[str]) -> dict[str, int]:
-    """Return how often each note was made; most frequent first, ties by text."""
+    """Return how often each note was made; the most frequent first, ties by text."""
     return dict(sorted(notes.items(), key=lambda item: (-item[1], item[0])))
 
 
 def run_lines(run: Run) -> Iterator[str]:
-    """Yield one line of JSON for each question: its id, and what was ranked."""
+    """Yield one line of JSON for each question: its id, and the ranked ids."""
     for id_, ranked in run.rankings.items():
         yield json.dumps({"id": id_, "ranked": list(ranked)}, ensure_ascii=False)

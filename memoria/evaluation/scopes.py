@@ -1,6 +1,7 @@
 """Put memories and relations into the scopes of a dataset: one, or one for each conversation.
 
-In: nodes and the lines of an edges file. Out: what stands in each scope. Touches nothing.
+In: nodes and the lines of an edges file. Out: memories and relations of each scope. Touches
+nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from memoria.types import Memory, Relation
 def memories_of(
     nodes: Iterable[Node], scopes: Mapping[str | None, str]
 ) -> dict[str, tuple[Memory, ...]]:
-    """Put each memory into its scope; one without a conversation stands in all."""
+    """Put each memory into its scope; a memory without a conversation is in all scopes."""
     found: dict[str, list[Memory]] = {scope: [] for scope in scopes.values()}
     for node in nodes:
         for scope in _scopes_of(node.conversation, scopes):
@@ -36,17 +37,17 @@ def relations_of(
     scopes: Mapping[str | None, str],
     left_out: Counter[str],
 ) -> dict[str, tuple[Relation, ...]]:
-    """Read the edges; of several with the same ends and name the strongest stays.
+    """Read the edges; of several edges with the same ends and name, the strongest stays.
 
     Parameters
     ----------
     left_out
-        Gets the reason of each edge that is left out.
+        Counts the edges that are left out, by reason.
 
     Raises
     ------
     InvalidInputError
-        A field is wrong; names the place.
+        A field is wrong; the message names the place.
     """
     of = {node.memory.id: node.conversation for node in nodes}
     found: dict[str, dict[tuple[str, str, str], Relation]] = {s: {} for s in scopes.values()}
@@ -72,7 +73,7 @@ def _read(
             left_out["edge from a node to itself"] += 1
             continue
         if source not in known or target not in known:
-            left_out["edge with an end that is no node"] += 1
+            left_out["edge with an end that is not a node"] += 1
             continue
         weight = entry.fields.get("w")
         try:

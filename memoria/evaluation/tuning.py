@@ -1,6 +1,6 @@
-"""Fit the weights of relevance to questions, and measure them on questions that they have not seen.
+"""Fit the weights of relevance to questions, and measure them on questions not used in the fit.
 
-In: `Answers` of one dataset or several. Out: a `Tuning`: weights, and figures before and after.
+In: `Answers` of one or several datasets. Out: a `Tuning`: weights, and figures before and after.
 Touches nothing; the same input gives the same numbers.
 """
 
@@ -36,14 +36,15 @@ class TuneRow:
     Attributes
     ----------
     name
-        ``before``: those that were asked with. ``after``: fitted to all datasets, without the fold
-        of the question. With several datasets also ``other sets``, fitted to these alone, and
-        ``own set``: fitted to this one alone, without the fold of the question. With an ablation
-        also ``without`` each feature, else as ``after``.
+        ``before``: the weights with which the questions were asked. ``after``: weights fitted to
+        all datasets, without the fold of the question. With several datasets also ``other sets``:
+        fitted to the other datasets only; and ``own set``: fitted to this dataset only, without the
+        fold of the question. With an ablation also ``without`` each feature: like ``after``, but
+        without that feature.
     figures
-        ``recall@k`` for each k, and ``mean`` over them -> mean over the questions, and interval.
+        ``recall@k`` for each k, and ``mean`` over all k -> mean over the questions, and interval.
     gain
-        The same of the difference from ``before``, question by question; above 0 where better.
+        The same for the difference from ``before``, question by question; above 0 if better.
     """
 
     name: str
@@ -58,18 +59,18 @@ class TunedSet:
     Attributes
     ----------
     dataset, split, embedder
-        What was asked; the embedder's name is None for words alone.
+        Names; that of the embedder is None if the questions were asked by words only.
     questions
-        How many were asked.
+        Number of questions that were asked.
     fitted
-        How many of them have evidence among what was found: the others tell a fit nothing.
+        Number of questions for which some evidence was found; a fit learns nothing from the others.
     found
-        Share of the evidence among what was found, averaged over the questions: recall of a
-        perfect order.
+        Share of the evidence that was found, averaged over the questions; a perfect order would
+        have this recall.
     rows
-        ``before`` and ``after``; with several datasets also the others.
+        ``before`` and ``after``; with several datasets, or an ablation, also the other rows.
     notes
-        What recalls could not do as well as they should have -> in how many answers.
+        Text of a degradation -> number of answers that had it.
     """
 
     dataset: str
@@ -83,20 +84,20 @@ class TunedSet:
 
     @property
     def gain(self) -> Interval:
-        """How much better the fitted weights rank questions that they have not seen."""
+        """How much better the fitted weights rank questions that were not used in the fit."""
         return next(row.gain[MEAN] for row in self.rows if row.name == AFTER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """Fitted weights, and what they are worth.
+    """Fitted weights, and how well they rank.
 
     Attributes
     ----------
     weights
-        Fitted to all questions; rounded.
+        The weights fitted to all questions; rounded.
     folds, ks
-        As given.
+        The arguments of `tune_weights`.
     sets
         The figures of each dataset.
     """
@@ -107,17 +108,17 @@ class Tuning:
     sets: tuple[TunedSet, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as plain data for JSON."""
         return asdict(self)
 
 
 def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: int) -> None:
-    """Raise unless each dataset has a question for each fold.
+    """Raise unless each dataset has at least one question for each fold.
 
     Raises
     ------
     ConfigError
-        There are fewer, or fewer than 2 folds; or as `check_excluded`.
+        A dataset has too few questions, or there are fewer than 2 folds; or as `check_excluded`.
     """
     check_excluded(datasets, config)
     if folds < 2:
@@ -129,12 +130,12 @@ def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: in
 
 
 def check_features(names: Sequence[str]) -> None:
-    """Raise unless each is a feature.
+    """Raise unless each name is that of a feature.
 
     Raises
     ------
     ConfigError
-        One is not; names those there are.
+        There is no feature of that name; the message lists the features.
     """
     for name in names:
         if name not in FEATURES:
@@ -154,17 +155,17 @@ def tune_weights(
     Parameters
     ----------
     folds
-        Parts of each set; questions i, i + folds, i + 2 folds, ... are one. At most as many as
-        the smallest set has questions.
+        Number of parts into which each set is divided; questions i, i + folds, i + 2 folds, ... are
+        one part. At most as many as the smallest set has questions.
     without
         Features that get no weight.
     ablation
-        Whether to fit anew without each of the other features, to show what it is worth.
+        Whether to fit again without each of the features, which shows how much each is worth.
 
     Raises
     ------
     InvalidInputError
-        Nothing that was found is evidence, or no feature tells it from the rest.
+        No evidence was found, or no feature distinguishes evidence from other memories.
     ConfigError
         As `check_features`.
     """
@@ -195,7 +196,7 @@ def tune_weights(
 
 
 def _fit(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
-    """Fit weights; a feature times 0 tells nothing, and gets none."""
+    """Fit weights; a feature that is multiplied by 0 gets the weight 0."""
     return fit_weights([[answer.example(kept) for answer in answers] for answers in sets])
 
 
@@ -220,8 +221,8 @@ def _rounded(weights: Array) -> RelevanceConfig:
     }
     if not any(rounded.values()):
         raise InvalidInputError(
-            "no feature tells the evidence from the rest of what was found: there are no weights "
-            "to be had from these questions"
+            "no feature distinguishes the evidence from the other memories that were found, so no "
+            "weights can be fitted to these questions"
         )
     return RelevanceConfig(**rounded)
 
@@ -252,7 +253,7 @@ def _tuned(asked: Answers, rankings: Mapping[str, Rankings], ks: Sequence[int]) 
 
 
 def _scored(answers: Sequence[Answer], rankings: Rankings, ks: Sequence[int]) -> Array:
-    """Return recall@k of each question, a column for each k, then their mean."""
+    """Return recall@k of each question, one column per k, then their mean."""
     gold = {answer.question.id: answer.question.gold for answer in answers}
     recall = score(gold, dict(zip(gold, rankings, strict=True)), ks).recall
     return np.column_stack([recall, recall.mean(axis=1)])

@@ -131,7 +131,7 @@ class _Export:
                     yield memory
 
     async def relations(self) -> AsyncIterator[Relation]:
-        """Read the edges that ingest accepts; of edges that it takes for one, the strongest."""
+        """Read the edges that ingest would accept; of edges that are equal to it, the strongest."""
         last: Relation | None = None
         async for row in self._edges():
             relation = read_relation(row, self._left_out, self._skip)

@@ -86,7 +86,8 @@ def active(trace: Trace, limit: int) -> tuple[tuple[str, float, int], ...]:
     """Return the ``limit`` strongest memories: (id, activation, hops), the first reached first.
 
     The activation is the highest energy that reached the memory, at most 1; ``hops`` is its
-    shortest distance from a seed. Of two memories at the same distance the stronger came first.
+    shortest distance from a seed. Of two memories at the same distance, the stronger one came
+    first.
     """
     energies: dict[str, float] = {}
     hops: dict[str, int] = {}

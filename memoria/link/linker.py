@@ -30,8 +30,8 @@ class Linker:
 
     Give a linker to a `GraphWriter`, which then links each batch that it writes; or call `link`.
     Candidates come from the vector index. A pair of memories has one edge, whichever of the two
-    came first. Its relation is ``similar``, its origin ``similarity``; its tags are those that both
-    memories have.
+    came first; its relation is ``similar``, its origin ``similarity``, and it has the tags that
+    both memories have.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""A local Neo4j that memoria downloads and runs by itself: no Docker, no root, loopback only.
+"""A local Neo4j that memoria downloads and runs by itself: without Docker or root, loopback only.
 
-In: a home folder. Out: a server with an address and a password.
-Touches: the network once, files below the home, processes. Needs the extra ``local``.
+In: memoria's folder. Out: a server with an address and a password.
+Touches: the internet once, files in memoria's folder, processes. Needs the extra ``local``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run the server's own administration tool (``org.neo4j.cli.AdminTool``).
 
-In: a server's folder, its jars, a command. Out: the exit status and what the tool said.
+In: a server's folder, its jars, a command. Out: the exit status and the output of the tool.
 Touches: a Java process, an argument file that only the owner can read.
 """
 
@@ -22,7 +22,7 @@ KEPT_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminResult:
-    """How a run of the tool ended; ``said`` is the end of what it printed."""
+    """How a run of the tool ended; ``said`` is the end of its output."""
 
     status: int
     said: str
@@ -36,14 +36,15 @@ async def administer(
     java_options: Sequence[str] = ("-Xmx256m",),
     on_text: Callable[[str], None] = lambda _: None,
 ) -> AdminResult:
-    """Run one command; cancelled, the tool is killed.
+    """Run one command; if the call is cancelled, the tool is killed.
 
-    The command travels in a file: other users see a process's arguments, and a class path is long.
+    The command is passed in a file, because other users can see the arguments of a process, and
+    because a class path is long.
 
     Parameters
     ----------
     on_text
-        Called with each piece of what the tool prints.
+        Called with each piece of the tool's output.
 
     Raises
     ------
@@ -81,7 +82,7 @@ async def administer(
 
 
 async def _read(process: asyncio.subprocess.Process, on_text: Callable[[str], None]) -> str:
-    """Read all that a process prints; its lines grow for minutes, so piece by piece."""
+    """Read the output of a process in pieces, because one line may grow for minutes."""
     said = ""
     while process.stdout is not None and (piece := await process.stdout.read(65_536)):
         text = piece.decode("utf-8", errors="replace")

@@ -1,6 +1,6 @@
-"""Load an empty server from files, by Neo4j's own offline import.
+"""Load an empty server from files, with Neo4j's own offline import.
 
-In: a stopped server's folder, its jars, two files of rows. Out: a store that holds them.
+In: the folder of a stopped server, its jars, two files of rows. Out: a database with these rows.
 Touches: a Java process, the server's database and its report of bad rows.
 """
 
@@ -27,18 +27,18 @@ _PROGRESS = re.compile(r"\((\d)/4\) |(\d+)% ∆")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportFiles:
-    """Rows for Neo4j's offline import, with a header line each.
+    """Files of rows for Neo4j's offline import, each with a header line.
 
     Attributes
     ----------
     memories
-        Rows of nodes.
+        File with the rows of nodes.
     relations
-        Rows of ``RELATES`` relationships.
+        File with the rows of ``RELATES`` relationships.
     list_delimiter
         The character that joins the values of a list.
     multiline
-        Whether any value holds a line break.
+        Whether any value contains a line break.
     """
 
     memories: Path
@@ -48,22 +48,22 @@ class ImportFiles:
 
 
 def check_import(layout: Layout, *, overwrite: bool) -> None:
-    """Refuse what can't be, or would delete somebody's memories.
+    """Refuse an import that can't work, or that would delete somebody's memories.
 
     Raises
     ------
     LocalServerError
-        The server runs, or has a database that is not to be replaced.
+        The server runs, or it has a database and ``overwrite`` is False.
     """
     if process.find(layout) is not None:
         raise LocalServerError(
-            "the local server runs, and an offline import needs it stopped: memoria down"
+            "the local server runs, but an offline import needs it stopped: run memoria down"
         )
     if not overwrite and (layout.data / "databases" / DATABASE).exists():
         raise LocalServerError(
-            f"the local server has a database already, in {layout.data}: an offline import makes a "
-            "new one. Add to it with memoria ingest, name another folder by MEMORIA_HOME, or let "
-            "it be replaced (--overwrite)"
+            f"the local server already has a database, in {layout.data}, and an offline import "
+            "makes a new one. Add to the database with memoria ingest, name another folder by "
+            "MEMORIA_HOME, or replace the database (--overwrite)"
         )
 
 
@@ -74,18 +74,18 @@ async def import_files(
     *,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Make the database of a server that passed `check_import` anew; the caller holds its lock.
+    """Make the database of a server anew; the caller holds its lock and has called `check_import`.
 
     Parameters
     ----------
     progress
-        Called with ``import``, how much is done, and of how much.
+        Called with ``"import"``, the part that is done, and the whole.
 
     Raises
     ------
     LocalServerError
-        Neo4j refuses the files, or there is too little memory or disk; what was there before, a
-        database or none, is there again.
+        Neo4j refuses the files, or there is too little memory or disk space. The state before the
+        import, with or without a database, is restored.
     """
     with process.using(layout.root):
         layout.conf.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ async def import_files(
     command += [f"--nodes={files.memories}", f"--relationships=RELATES={files.relations}"]
     command += [f"--array-delimiter=U+{ord(files.list_delimiter):04X}", f"--report-file={report}"]
     command += [f"--multiline-fields={str(files.multiline).lower()}"]
-    # Without this opening the import fails half-way, and its database does not start.
+    # Without --add-opens the import fails half-way and leaves a database that does not start.
     options = (f"-Xmx{HEAP_MB}m", "--add-opens=java.base/java.nio=ALL-UNNAMED")
     with _set_aside(layout):
         outcome = await administer(
@@ -108,7 +108,7 @@ async def import_files(
 
 @contextmanager
 def _set_aside(layout: Layout) -> Iterator[None]:
-    """Keep the database that is there until the new one is whole; if that fails, put it back."""
+    """Keep the old database until the new one is complete; put it back if the import fails."""
     places = [layout.data / part / DATABASE for part in ("databases", "transactions")]
     kept = [place.with_name(f"{DATABASE}-replaced") for place in places]
     for place, old in zip(places, kept, strict=True):
@@ -119,7 +119,7 @@ def _set_aside(layout: Layout) -> Iterator[None]:
         yield
     except BaseException:
         for place, old in zip(places, kept, strict=True):
-            shutil.rmtree(place, ignore_errors=True)  # half a database would not start
+            shutil.rmtree(place, ignore_errors=True)  # an incomplete database would not start
             if old.exists():
                 old.rename(place)
         raise
@@ -128,7 +128,7 @@ def _set_aside(layout: Layout) -> Iterator[None]:
 
 
 class _Progress:
-    """Adds up what the tool prints of its four steps."""
+    """Adds up the progress that the tool prints for its four steps."""
 
     def __init__(self, report: ProgressCallback) -> None:
         self._report = report
@@ -145,7 +145,7 @@ class _Progress:
 
 
 def _reason(said: str) -> str:
-    """Find in what the tool printed why it failed; without its bars of dots."""
+    """Find the reason of a failure in the output of the tool, without its rows of dots."""
     lines = [line.strip() for line in said.splitlines() if line.strip(" -.")]
     start = lines.index("Command Failed") + 1 if "Command Failed" in lines else -5
     return " ".join(lines[start:])[:1_000]

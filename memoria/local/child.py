@@ -1,13 +1,13 @@
-"""Start a server from a process of its own: detached, or guarded by a pipe to the parent.
+"""Start a server from a separate process: detached, or guarded by a pipe to the parent.
 
 In: ``child.py detach LOG COMMAND...`` or ``child.py guard FOLDER PARENT_PID``.
-Out: process ids on standard output. Runs as a script, with the standard library alone.
+Out: process ids on standard output. Runs as a script that imports only the standard library.
 
-``detach`` starts the command in a session of its own, prints its id and ends, so that the server
-outlives whoever asked and is nobody's child. ``guard`` reads lines from standard input:
-``start <JSON: log, command>`` starts the server and answers with its id, ``stop`` ends it in
-good order and answers 0. When its input closes or its parent is gone, it kills the server and
-removes FOLDER.
+``detach`` starts the command in a session of its own, prints its process id and ends. The server
+therefore outlives the process that asked for it, and is not its child. ``guard`` reads lines from
+standard input: ``start <JSON: log, command>`` starts the server and answers with its process id;
+``stop`` lets the server shut down and answers 0. When its input closes or its parent is gone, the
+guard kills the server and removes FOLDER.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PR_SET_PDEATHSIG = 1
 def spawn(
     log: str, command: list[str], before: Callable[[], object] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a session of its own, printing into ``log``."""
+    """Start a command in a session of its own; its output goes to ``log``."""
     with Path(log).open("ab") as output:
         return subprocess.Popen(  # noqa: S603 - the command is made by memoria
             command,
@@ -40,12 +40,12 @@ def spawn(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=before,  # the guard has one thread
+            preexec_fn=before,  # safe, because the guard has one thread
         )
 
 
 def _die_with_parent() -> Callable[[], object] | None:
-    """On Linux: a call that makes the kernel kill the server when this guard is killed."""
+    """Return, on Linux, a call that lets the kernel kill the server if this guard is killed."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -56,14 +56,14 @@ def _die_with_parent() -> Callable[[], object] | None:
 
 
 class Owner:
-    """Holds one server process, and ends it."""
+    """The owner of one server process, who starts and ends it."""
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[bytes] | None = None
         self._before = _die_with_parent()
 
     def obey(self, line: str) -> int:
-        """Carry out one line; the answer is a process id, or 0."""
+        """Carry out one line; return a process id, or 0."""
         word, _, rest = line.partition(" ")
         if self._server is not None:
             self.end(gracefully=True)
@@ -95,7 +95,7 @@ class Owner:
 
 
 def guard(folder: str, parent: int) -> None:
-    """Serve lines until the input closes or the parent is gone; then leave nothing behind."""
+    """Serve lines until the input closes or the parent is gone; then clean up everything."""
     owner = Owner()
     pending = b""
     try:
@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "detach":
         server = spawn(arguments[1], arguments[2:])
         os.write(1, b"%d\n" % server.pid)
-        os._exit(0)  # the server goes on: no clean-up that would warn of it
+        os._exit(0)  # skips a clean-up of Python that would warn of the running server
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     guard(arguments[1], int(arguments[2]))
 

@@ -1,7 +1,7 @@
-"""A throw-away Neo4j for tests and trials: its data and its process die with the parent.
+"""A throw-away Neo4j for tests and trials: its data and its process end with the parent process.
 
 In: sizes. Out: an address and credentials inside ``async with``.
-Touches: a folder of its own among the temporary files, processes, the network for the download.
+Touches: its own temporary folder, processes, the internet for the download.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from memoria.local.settings import COORDINATE, NEO4J_VERSION, USER, Layout, Size
 from memoria.local.state import uri_of
 
 PREFIX = "memoria-neo4j-"
-#: Folders of killed owners are removed once they are older than any start can take.
+#: A folder without a running server is removed at this age, which is longer than any start takes.
 LEFTOVER_AGE_S = 3600.0
 
 
 class EphemeralNeo4j:
     """A server with a throw-away data directory, for ``async with``.
 
-    A guard process between parent and server holds the reading end of a pipe. However the parent
-    ends, the pipe closes, and the guard kills the server and removes the folder.
+    A guard process between parent and server holds the reading end of a pipe. In whatever way the
+    parent ends, the pipe closes, and the guard kills the server and removes the folder.
 
     Parameters
     ----------
     home
-        Folder of memoria, for the list of downloaded jars; default ``MEMORIA_HOME``, else one in
-        the user's data directory.
+        memoria's folder, for the list of downloaded jars; by default ``MEMORIA_HOME``, else a
+        folder in the user's data folder.
     heap_mb, page_cache_mb
-        Limits of memory; see ``Sizes``.
+        Memory limits; see ``Sizes``.
     extra_settings
-        Further lines of ``neo4j.conf``; they win over memoria's own.
+        Further lines of ``neo4j.conf``; they override memoria's own.
     progress
-        As of ``memoria._support.jars.resolve_jars``; called from a worker thread.
+        See ``memoria._support.jars.resolve_jars``; called in a worker thread.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class EphemeralNeo4j:
 
     @property
     def pid(self) -> int:
-        """Process id of the server, also after it was killed."""
+        """Process id of the server, even after the server was killed."""
         self._opened()
         return self._pid
 
@@ -133,29 +133,29 @@ class EphemeralNeo4j:
         return self._opened().root
 
     def log_tail(self, lines: int = 50) -> str:
-        """Last lines of the server's log."""
+        """Return the last lines of the server's log."""
         return readiness.tail(self._opened(), lines)
 
     async def restart(self) -> None:
-        """End the server in good order, or find it killed, and start it on the same port and data.
+        """Shut the server down, if it still runs, and start it on the same port with the same data.
 
         Raises
         ------
         LocalServerError
-            It did not come back.
+            The server did not start again.
         """
         layout = self._opened()
         guard = self._guarding()
         try:
             await guard.ask("stop")
-        except LocalServerError:  # the guard was killed: a new one takes its place
+        except LocalServerError:  # the guard was killed, so start a new guard
             self._guard = Guard(layout.root)
             await guard.close()
             await self._end_server(layout)
         await self._start_server()
 
     async def aclose(self) -> None:
-        """Kill the server and remove its folder; harmless when repeated."""
+        """Kill the server and remove its folder. Safe to call again."""
         layout, self._layout = self._layout, None
         if layout is None:
             return
@@ -203,7 +203,7 @@ class EphemeralNeo4j:
         layout.initialised.touch()
 
     async def _end_server(self, layout: Layout) -> None:
-        """End a server whose guard was killed (elsewhere than on Linux it lives on)."""
+        """End a server whose guard was killed; except on Linux, such a server lives on."""
         server = process.server_of(self._pid, layout) if self._pid else None
         if server is not None:
             await process.end(server, layout)

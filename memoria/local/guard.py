@@ -19,7 +19,7 @@ END_TIMEOUT_S = 30.0
 
 
 class Guard:
-    """A process that kills its server and removes ``folder`` once this process is gone."""
+    """A process that kills its server and removes ``folder`` when this process has ended."""
 
     def __init__(self, folder: Path) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - the command is made by memoria
@@ -35,22 +35,22 @@ class Guard:
         return self._process.pid
 
     async def ask(self, line: str) -> int:
-        """Send one line; the guard's answer.
+        """Send one line and return the guard's answer.
 
         Raises
         ------
         LocalServerError
-            The guard is gone.
+            The guard has ended.
         """
         answer = await asyncio.to_thread(self._exchange, line.encode() + b"\n")
         if not answer.strip():
             raise LocalServerError(
-                "the guard of the ephemeral server is gone; restart() or open a new one"
+                "the guard of the ephemeral server has ended; call restart(), or open a new server"
             )
         return int(answer)
 
     async def close(self) -> None:
-        """Close the pipe, which tells the guard to clean up, and wait for its end."""
+        """Close the pipe, which tells the guard to clean up, and wait until it has ended."""
         await asyncio.to_thread(self._close)
 
     def _exchange(self, line: bytes) -> bytes:

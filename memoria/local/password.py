@@ -1,7 +1,7 @@
 """The random password of a managed server.
 
 In: a server's folder. Out: the password.
-Touches: the password file, and through the server's own tool the user's record.
+Touches: the password file and, through the server's own tool, the record of the user.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ADMIN_TIMEOUT_S = 120.0
 
 
 async def prepare(layout: Layout, jars: list[Path]) -> str:
-    """Give a server that never ran its password; the password of one that did.
+    """Return the password of a server; a server that never ran gets a new one.
 
-    A first start that was cut short is begun anew: only the system database, which holds nothing
-    but users, is removed.
+    A first start that was interrupted is begun again: for that, only the system database is
+    removed, which contains nothing but users.
     """
     if layout.initialised.exists():
         return read_password(layout)
@@ -38,7 +38,7 @@ async def prepare(layout: Layout, jars: list[Path]) -> str:
 
 
 def read_password(layout: Layout) -> str:
-    """Password of an initialised server.
+    """Return the password of an initialised server.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def read_password(layout: Layout) -> str:
 
 
 def new_password(layout: Layout) -> str:
-    """Make a random password and its file, which only the owner can read."""
+    """Make a random password, and write it to a file that only the owner can read."""
     password = secrets.token_urlsafe(24)
     layout.password.unlink(missing_ok=True)
     write_private(layout.password, password + "\n")

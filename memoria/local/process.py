@@ -43,12 +43,12 @@ def java() -> Path:
 
 
 def check_room(layout: Layout, sizes: Sizes) -> None:
-    """Refuse a start that can't go well.
+    """Refuse a start for which there is not enough room.
 
     Raises
     ------
     LocalServerError
-        Too little memory, or a full disk.
+        There is too little memory, or the disk is full.
     """
     needed_mb = sizes.heap_mb + sizes.page_cache_mb + BESIDES_MB
     available_mb = psutil.virtual_memory().available >> 20
@@ -80,7 +80,7 @@ def explain_os_error(exc: OSError, folder: Path) -> LocalServerError:
 
 @contextmanager
 def using(folder: Path) -> Iterator[None]:
-    """Translate what goes wrong with the files below ``folder``."""
+    """Translate errors with files below ``folder``."""
     try:
         yield
     except OSError as exc:
@@ -88,7 +88,7 @@ def using(folder: Path) -> Iterator[None]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Create ``path``, which must not exist, with mode 0600 from its first moment."""
+    """Create ``path``, which must not exist; only the owner can ever read it."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
@@ -99,7 +99,7 @@ def write_private(path: Path, text: str) -> None:
 def write_configuration(
     layout: Layout, jars: list[Path], *, port: int, sizes: Sizes, extra: Mapping[str, str]
 ) -> None:
-    """Write ``neo4j.conf`` and the argument file; keep the logs of the start before."""
+    """Write ``neo4j.conf`` and the argument file; keep the logs of the previous start."""
     text = settings.neo4j_conf(port, sizes, extra)
     with using(layout.root):
         for folder in (layout.conf, layout.log.parent):
@@ -112,7 +112,7 @@ def write_configuration(
 
 
 def server_command(layout: Layout) -> list[str]:
-    """Command line of the server; the folder in it identifies the process."""
+    """Return the command line of the server; the folder in it identifies the process."""
     return [str(java()), *_arguments(layout)]
 
 
@@ -122,7 +122,7 @@ def _arguments(layout: Layout) -> list[str]:
 
 
 def spawn_detached(layout: Layout, *, timeout_s: float = SPAWN_TIMEOUT_S) -> int:
-    """Start a server that outlives this process; its process id."""
+    """Start a server that outlives this process; return its process id."""
     child = [sys.executable, "-I", str(CHILD), "detach", str(layout.console)]
     try:
         result = subprocess.run(  # noqa: S603 - the command is made by memoria
@@ -145,7 +145,7 @@ def spawn_detached(layout: Layout, *, timeout_s: float = SPAWN_TIMEOUT_S) -> int
 
 
 def is_server(process: psutil.Process, layout: Layout) -> bool:
-    """Whether a process lives and is the server of this folder."""
+    """Tell whether a process runs and is the server of this folder."""
     try:
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
@@ -156,7 +156,7 @@ def is_server(process: psutil.Process, layout: Layout) -> bool:
 
 
 def server_of(pid: int, layout: Layout) -> psutil.Process | None:
-    """Find the server of this folder by process id; None when it is gone or another program."""
+    """Find the server of this folder by process id; None if it ended, or has that id no more."""
     try:
         process = psutil.Process(pid)
     except psutil.Error:
@@ -165,7 +165,7 @@ def server_of(pid: int, layout: Layout) -> psutil.Process | None:
 
 
 def birth_time(pid: int, layout: Layout) -> float | None:
-    """When the server of this folder was started; None when it is gone. Seconds since 1970."""
+    """Return when the server of this folder started, in seconds since 1970; None if it ended."""
     server = server_of(pid, layout)
     try:
         return None if server is None else float(server.create_time())
@@ -174,7 +174,7 @@ def birth_time(pid: int, layout: Layout) -> float | None:
 
 
 def find(layout: Layout) -> psutil.Process | None:
-    """Find the server of this folder, also one whose starter was killed before noting it."""
+    """Find the server of this folder, even if no state file was written for it."""
     for process in psutil.process_iter():
         if is_server(process, layout):
             return process
@@ -182,7 +182,7 @@ def find(layout: Layout) -> psutil.Process | None:
 
 
 def kill(pid: int, layout: Layout) -> None:
-    """End a server by force, at once; its store recovers at the next start."""
+    """End a server at once, by force; its database recovers at the next start."""
     server = server_of(pid, layout)
     if server is not None:
         with contextlib.suppress(psutil.Error):
@@ -190,7 +190,7 @@ def kill(pid: int, layout: Layout) -> None:
 
 
 async def end(process: psutil.Process, layout: Layout) -> None:
-    """End a server in good order, or by force after ``STOP_TIMEOUT_S``."""
+    """Let a server shut down; end it by force after ``STOP_TIMEOUT_S``."""
     for attempt in (process.terminate, process.kill):
         try:
             attempt()

@@ -1,4 +1,4 @@
-"""Wait until a server answers, and say why when it does not.
+"""Wait until a server answers, and say why if it does not.
 
 In: an address, credentials, a log. Out: nothing, or an error that says what to do.
 Touches: the network on this machine, the log.
@@ -36,7 +36,7 @@ class PortTakenError(LocalServerError):
 
 
 def port_is_free(port: int) -> bool:
-    """Whether a server could listen on this port of the loopback address."""
+    """Tell whether a server could listen on this port of the loopback address."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -47,7 +47,7 @@ def port_is_free(port: int) -> bool:
 
 
 async def port_becomes_free(port: int) -> bool:
-    """Whether a port is free, or is so soon: a killed server keeps its own a moment longer."""
+    """Tell whether a port is free, or soon will be: a killed server keeps it for a moment."""
     end = time.monotonic() + PORT_RELEASE_S
     while not port_is_free(port):
         if time.monotonic() > end:
@@ -57,16 +57,17 @@ async def port_becomes_free(port: int) -> bool:
 
 
 def port_taken(port: int) -> PortTakenError:
-    """Error for a port that another program uses."""
+    """Return the error for a port that another program uses."""
     return PortTakenError(
-        f"port {port} is taken by another program; choose another, or none for a free one"
+        f"port {port} is taken by another program; choose another port, or give no port to get a "
+        "free one"
     )
 
 
 def free_port() -> int:
-    """Find a port that nobody uses at the moment.
+    """Find a port that no program uses at the moment.
 
-    Preferably one that systems don't give to outgoing connections, so that it is still free when
+    Preferably a port that systems don't use for outgoing connections, so that it is still free when
     the server is started again.
     """
     for _ in range(PORT_TRIES):
@@ -79,7 +80,7 @@ def free_port() -> int:
 
 
 def tail(layout: Layout, lines: int) -> str:
-    """Last lines of the server's log and then of what Java printed; empty when there are none."""
+    """Return the last lines of the server's log and of Java's output; empty without any."""
     found = [line for log in (layout.log, layout.console) for line in _end_of(log)]
     return "\n".join(found[-lines:]) if lines > 0 else ""
 
@@ -103,7 +104,7 @@ async def wait_until_ready(
     layout: Layout,
     timeout_s: float = START_TIMEOUT_S,
 ) -> None:
-    """Return as soon as a query succeeds; an open port is not enough.
+    """Return as soon as a query succeeds; an open port alone is not enough.
 
     Raises
     ------
@@ -115,7 +116,8 @@ async def wait_until_ready(
     end = time.monotonic() + timeout_s
     misses = 0
     while time.monotonic() < end:
-        # A process that has just begun to run Java shows no command line for a moment.
+        # For a moment, a process that has just begun to run Java has no command line to be known
+        # by.
         misses = 0 if alive() else misses + 1
         if misses == GONE_AFTER_MISSES:
             raise startup_error(tail(layout, 200), port)
@@ -161,7 +163,7 @@ async def _answers(port: int, auth: tuple[str, str]) -> bool:
 
 
 def startup_error(text: str, port: int) -> LocalServerError:
-    """Why a server ended, from what it printed."""
+    """Return the error that says why a server ended, judged by its output."""
     if "Address already in use" in text or "BindException" in text:
         return port_taken(port)
     if "Could not reserve enough space" in text or "insufficient memory" in text:

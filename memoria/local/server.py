@@ -1,7 +1,7 @@
-"""The managed local Neo4j: one per home, on this machine only, alive until it is stopped.
+"""The managed local Neo4j: one per folder, on this machine only, running until it is stopped.
 
-In: a home folder, sizes, perhaps a port. Out: ``ServerInfo``.
-Touches: files below ``home/server`` and ``home/jars``, processes, the network for the download.
+In: memoria's folder, sizes, perhaps a port. Out: ``ServerInfo``.
+Touches: files below ``home/server`` and ``home/jars``, processes, the internet for the download.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from memoria.local.state import (
 
 
 class LocalNeo4j:
-    """The managed local Neo4j of one home. It outlives the process that starts it.
+    """The managed local Neo4j of one folder. It outlives the process that starts it.
 
     Parameters
     ----------
     home
-        Folder of memoria; default ``MEMORIA_HOME``, else one in the user's data directory.
+        memoria's folder; by default ``MEMORIA_HOME``, else a folder in the user's data folder.
     heap_mb, page_cache_mb
-        Limits of memory; see ``Sizes``.
+        Memory limits; see ``Sizes``.
     port
-        Port on the loopback address; default the one of the last start, else a free one.
+        Port on the loopback address; by default the port of the last start, else a free port.
     extra_settings
-        Further lines of ``neo4j.conf``; they win over memoria's own.
+        Further lines of ``neo4j.conf``; they override memoria's own.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LocalNeo4j:
 
     @classmethod
     def ephemeral(cls, home: Path | None = None, **options: Any) -> EphemeralNeo4j:
-        """Make a throw-away server for ``async with``; options as of ``EphemeralNeo4j``."""
+        """Make a throw-away server for ``async with``; see ``EphemeralNeo4j`` for the options."""
         return EphemeralNeo4j(home, **options)
 
     @property
@@ -70,7 +70,7 @@ class LocalNeo4j:
 
     @property
     def log_path(self) -> Path:
-        """File of the server's own log; what Java prints lies beside it in ``console.log``."""
+        """File of the server's own log; Java's output is next to it, in ``console.log``."""
         return self._layout.log
 
     @property
@@ -80,7 +80,7 @@ class LocalNeo4j:
         Raises
         ------
         LocalServerError
-            It does not run.
+            The server does not run.
         """
         return self._running().uri
 
@@ -91,36 +91,36 @@ class LocalNeo4j:
         Raises
         ------
         LocalServerError
-            It does not run, or its password file can't be read.
+            The server does not run, or its password file can't be read.
         """
         return self._running().user, password.read_password(self._layout)
 
     def log_tail(self, lines: int = 50) -> str:
-        """Last lines of the log; empty before the first start."""
+        """Return the last lines of the log; empty before the first start."""
         return readiness.tail(self._layout, lines)
 
     async def status(self) -> ServerInfo | None:
-        """Describe the running server; None when there is none, whatever an old file says."""
+        """Describe the running server; None if no server runs, even if a state file is left."""
         return read_state(self._layout)
 
     async def start(self, *, progress: ProgressCallback | None = None) -> ServerInfo:
-        """Start the server, or find the running one; returns when it answers queries.
+        """Start the server, or find the running one; return when it answers queries.
 
         Parameters
         ----------
         progress
-            As of ``memoria._support.jars.resolve_jars``; called from a worker thread.
+            See ``memoria._support.jars.resolve_jars``; called in a worker thread.
 
         Raises
         ------
         LocalServerError
-            No network for the first download, too little disk or memory, a taken port, a server
-            that ends by itself. The message says what to do.
+            There is no network for the first download, too little disk space or memory, the port
+            is taken, or the server ended by itself. The message says what to do.
 
         Notes
         -----
-        A start that another process has begun is waited for. A server whose starter was killed
-        is found by its command line and taken over.
+        If another process is starting the server, this call waits for it. A server whose starting
+        process was killed is found by its command line and taken over.
         """
         layout = self._layout
         running = read_state(layout)
@@ -139,7 +139,7 @@ class LocalNeo4j:
         return running
 
     async def stop(self) -> bool:
-        """End the server in good order; False when there was none."""
+        """Shut the server down; return False if no server was running."""
         layout = self._layout
         if not await asyncio.to_thread(layout.root.exists):
             return False
@@ -160,15 +160,15 @@ class LocalNeo4j:
     ) -> None:
         """Fill the database from files, many times faster than through a running server.
 
-        For first loads: the server must not run, nor have a database, unless ``overwrite``.
-        Constraints and indexes are yours to make afterwards: ``apply_schema``.
+        Meant for a first load: the server must not run, and it must not have a database unless
+        ``overwrite``. Make the constraints and indexes afterwards, with ``apply_schema``.
 
         Parameters
         ----------
         overwrite
-            Whether a database that is there is replaced, whatever it holds.
+            Whether to replace an existing database, whatever is in it.
         progress
-            As in `start`, then with ``import``, how much is done, and of how much.
+            As in `start`; then called with ``"import"``, the part that is done, and the whole.
 
         Raises
         ------
@@ -183,7 +183,7 @@ class LocalNeo4j:
             await bulk.import_files(layout, jars, files, progress=progress)
 
     async def check_import(self, *, overwrite: bool = False) -> None:
-        """Raise what `import_files` would, without its files: the server runs, has a database."""
+        """Raise as `import_files` does if the server runs or has a database; needs no files."""
         async with locked(self._layout):
             bulk.check_import(self._layout, overwrite=overwrite)
 

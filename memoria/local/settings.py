@@ -1,4 +1,4 @@
-"""Where a managed server keeps its files, and what its ``neo4j.conf`` says.
+"""Where a managed server keeps its files, and the content of its ``neo4j.conf``.
 
 In: a folder, sizes, a port. Out: paths and texts. Reads ``neo4j.conf``.
 """
@@ -20,7 +20,7 @@ MAIN_CLASS = "org.neo4j.server.Neo4jCommunity"
 USER = "neo4j"
 HOST = "127.0.0.1"
 
-#: The same on every machine and in ``docker-compose.yml``.
+#: Settings that are the same on every machine, and in ``docker-compose.yml``.
 SERVER_SETTINGS: Mapping[str, str] = {
     "server.http.enabled": "false",
     "dbms.usage_report.enabled": "false",
@@ -43,7 +43,7 @@ class Sizes:
     heap_mb
         Upper limit of the Java heap; MB, >= 256.
     page_cache_mb
-        Memory for pages of the store; MB, >= 8.
+        Memory for pages of the database; MB, >= 8.
     """
 
     heap_mb: int
@@ -73,12 +73,12 @@ class Layout:
 
     @property
     def log(self) -> Path:
-        """The server's own log, of this start."""
+        """The server's own log since its last start."""
         return self.root / "logs" / "neo4j.log"
 
     @property
     def console(self) -> Path:
-        """What the Java process prints: little, unless it fails."""
+        """Output of the Java process, which is short unless Java fails."""
         return self.root / "logs" / "console.log"
 
     @property
@@ -93,22 +93,22 @@ class Layout:
 
     @property
     def lock(self) -> Path:
-        """Held while a server is started or stopped."""
+        """Lock that is held while a server is started or stopped."""
         return self.root / "start.lock"
 
     @property
     def arguments(self) -> Path:
-        """Arguments of the Java machine."""
+        """File with the arguments of the Java process."""
         return self.root / "conf" / "java.args"
 
     @property
     def initialised(self) -> Path:
-        """Present once the server has answered with its password."""
+        """File that is there once the server has accepted its password."""
         return self.root / "initialised"
 
 
 def neo4j_conf(port: int, sizes: Sizes, extra: Mapping[str, str]) -> str:
-    """Text of ``neo4j.conf``; ``extra`` wins over what memoria sets."""
+    """Return the text of ``neo4j.conf``; ``extra`` overrides memoria's settings."""
     settings = {
         "dbms.security.auth_enabled": "true",
         "server.default_listen_address": HOST,
@@ -124,7 +124,7 @@ def neo4j_conf(port: int, sizes: Sizes, extra: Mapping[str, str]) -> str:
 
 
 def configured_port(layout: Layout) -> int | None:
-    """Port of the last start, from ``neo4j.conf``."""
+    """Return the port of the last start, from ``neo4j.conf``."""
     try:
         for line in (layout.conf / "neo4j.conf").read_text(encoding="utf-8").splitlines():
             key, _, value = line.partition("=")
@@ -136,7 +136,7 @@ def configured_port(layout: Layout) -> int | None:
 
 
 def argument_file(jars: list[Path], sizes: Sizes) -> str:
-    """Text of the argument file for a server: no flag is needed to serve, two silence warnings."""
+    """Return the text of a server's argument file; two of the flags only silence warnings."""
     return "".join(
         f"{line}\n"
         for line in (
@@ -152,6 +152,6 @@ def argument_file(jars: list[Path], sizes: Sizes) -> str:
 
 
 def quoted(value: str) -> str:
-    """One argument in the syntax of Java's argument files."""
+    """Return an argument in the syntax of Java's argument files."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""What is known about a running server, and the lock of its home.
+"""The description of a running server, and the lock of its folder.
 
 In: a server's folder. Out: ``ServerInfo``. Touches: the state file and the lock file.
 """
@@ -19,7 +19,7 @@ from memoria.local import process
 from memoria.local.settings import HOST, NEO4J_VERSION, USER, Layout
 
 LOCK_TIMEOUT_S = 180.0
-#: psutil derives the time of birth from the boot time, which clock corrections move a little.
+#: psutil calculates when a process started from the boot time, which moves when the clock is set.
 BIRTH_TOLERANCE_S = 5.0
 
 
@@ -32,13 +32,13 @@ class ServerInfo:
     uri
         Bolt address, on the loopback interface.
     user
-        User name for it.
+        User name.
     password_file
         File with the password, readable by its owner only.
     pid
         Process id of the server.
     version
-        Version of Neo4j that runs.
+        Version of the running Neo4j.
     """
 
     uri: str
@@ -48,17 +48,17 @@ class ServerInfo:
     version: str
 
     def to_dict(self) -> dict[str, str | int]:
-        """Give the same as values for JSON."""
+        """Return the same as values for JSON."""
         return {**asdict(self), "password_file": str(self.password_file)}
 
 
 def uri_of(port: int) -> str:
-    """Address of a server on this machine."""
+    """Return the address of a server on this machine."""
     return f"bolt://{HOST}:{port}"
 
 
 def read_state(layout: Layout) -> ServerInfo | None:
-    """Read the state file; None unless that very process still lives."""
+    """Read the state file; None unless exactly that process still runs."""
     try:
         state = json.loads(layout.state.read_text(encoding="utf-8"))
         pid, port, version = int(state["pid"]), int(state["port"]), str(state["version"])
@@ -72,7 +72,7 @@ def read_state(layout: Layout) -> ServerInfo | None:
 
 
 def write_state(layout: Layout, pid: int, port: int) -> ServerInfo:
-    """Note a server that answers; readers see the old file or the new one, never half of one."""
+    """Describe a server that answers; readers see the old file or the new one, never a part."""
     created = process.birth_time(pid, layout)
     if created is None:
         raise LocalServerError("the local server was ended while it started; start it again")
@@ -92,7 +92,7 @@ def _info(layout: Layout, pid: int, port: int, version: str) -> ServerInfo:
 
 @asynccontextmanager
 async def locked(layout: Layout, *, timeout_s: float = LOCK_TIMEOUT_S) -> AsyncIterator[None]:
-    """Hold the lock of a home; the system frees it when this process is killed.
+    """Hold the lock of a server's folder; the system frees it if this process is killed.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from memoria.strategies.config import ExploreConfig
 from memoria.types import EndReason, Status
-from tests.reference import Edge, Graph, Node
+from tests.oracle.transfer import Edge, Graph, Node
 
 HERE = "here"
 

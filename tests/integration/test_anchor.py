@@ -22,12 +22,12 @@ from memoria.store.queries import load
 from memoria.strategies import AnchorSpreading
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
-from tests.agreement import remove, write
 from tests.cases.build import HERE, edge, graph
 from tests.conftest import DIMENSIONS, EMBEDDER
-from tests.reference import Edge, Graph, Node
-from tests.reference_anchor import scores
-from tests.strategies import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
+from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
+from tests.oracle.agreement import remove, write
+from tests.oracle.anchor import scores
+from tests.oracle.transfer import Edge, Graph, Node
 
 
 @pytest.fixture

@@ -17,9 +17,15 @@ from hypothesis import strategies as st
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
-from tests.agreement import assert_agreement, explore_with_engine, gather_limited, remove, write
-from tests.reference import explore
-from tests.strategies import SCOPE, Question, questions, random_question
+from tests.generated import SCOPE, Question, questions, random_question
+from tests.oracle.agreement import (
+    assert_agreement,
+    explore_with_engine,
+    gather_limited,
+    remove,
+    write,
+)
+from tests.oracle.transfer import explore
 
 GRAPHS = 2_000
 FEWER_GRAPHS = 250

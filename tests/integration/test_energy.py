@@ -15,9 +15,9 @@ from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
-from tests.agreement import assert_agreement, explore_with_engine, remove, write
 from tests.cases import CASES, HERE, N2006, Case, full_tree
-from tests.reference import explore
+from tests.oracle.agreement import assert_agreement, explore_with_engine, remove, write
+from tests.oracle.transfer import explore
 
 SCORE = 1.0
 

@@ -42,7 +42,7 @@ from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
 from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
 from tests.conftest import DIMENSIONS, EMBEDDER
-from tests.strategies import IDS, TAGS
+from tests.generated import IDS, TAGS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "export.clock": {"key": "scope:s", "scope": "s"},

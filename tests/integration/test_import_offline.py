@@ -125,11 +125,11 @@ async def test_import_refuses_a_running_server_and_a_database(
 ) -> None:
     files = tables_of(tmp_path / "tables")
     await local.import_files(files)
-    with pytest.raises(LocalServerError, match="has a database already"):
+    with pytest.raises(LocalServerError, match="already has a database"):
         await local.import_files(files)
     await local.import_files(files, overwrite=True)
     await local.start()
-    with pytest.raises(LocalServerError, match="needs it stopped: memoria down"):
+    with pytest.raises(LocalServerError, match="needs it stopped: run memoria down"):
         await local.import_files(files, overwrite=True)
 
 

@@ -22,12 +22,12 @@ from memoria.store import Store
 from memoria.strategies import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Seed
-from tests.agreement import remove, write
 from tests.cases.build import HERE, edge, graph
 from tests.cases.lif import BEACH_YOGA, BELOW, CHARGES, FIRED, MEETING, SEEDS, TWO_SEEDS
-from tests.reference import Edge, Graph, Node
-from tests.reference_lif import charges, strongest_ways
-from tests.strategies import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
+from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
+from tests.oracle.agreement import remove, write
+from tests.oracle.lif import charges, strongest_ways
+from tests.oracle.transfer import Edge, Graph, Node
 
 LIF = ExploreConfig(strategy="lif")
 ALL = 1e-12  # a threshold that every charge passes

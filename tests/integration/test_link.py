@@ -35,7 +35,7 @@ from memoria.store import Store
 from memoria.store.queries import Query, load
 from memoria.types import LinkReport, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS
-from tests.reference_links import Item, LinkedScope, cosine
+from tests.oracle.links import Item, LinkedScope, cosine
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TOLERANCE = 2e-6  # the server counts cosines in single precision

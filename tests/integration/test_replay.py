@@ -23,8 +23,8 @@ from memoria.store import Store
 from memoria.strategies import LeakyIntegrateAndFire
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Memory, Recall, Relation, Trace
-from tests.agreement import remove
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.oracle.agreement import remove
 from tests.traces import trace
 
 NODES = 1_000

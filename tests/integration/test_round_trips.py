@@ -23,10 +23,10 @@ from memoria.store.queries import Query
 from memoria.strategies import RunInput
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
-from tests.agreement import assert_agreement, explore_with_engine, write
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
-from tests.reference import Graph, explore
+from tests.oracle.agreement import assert_agreement, explore_with_engine, write
+from tests.oracle.transfer import Graph, explore
 
 ALL = ExploreConfig(seeds_per_session=5)
 

@@ -20,8 +20,8 @@ from memoria.strategies.anchor import AnchorSpreading
 from memoria.strategies.config import ExploreConfig
 from memoria.strategies.lif import LifRun
 from memoria.types import Exploration, Seed
-from tests.agreement import remove, write
 from tests.cases.build import HERE, edge, graph
+from tests.oracle.agreement import remove, write
 
 HEAD = "// name: test.step\n// mode: read\n// params:\n// returns: x\n"
 BROKEN = parse(HEAD + "RETURN 1 / 0 AS x", "test.step")

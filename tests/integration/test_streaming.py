@@ -23,9 +23,9 @@ from memoria.store.queries import Query
 from memoria.strategies import RunInput
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Seed
-from tests.agreement import write
 from tests.integration.conftest import WEB_SCOPE
-from tests.reference import Edge, Graph, Node
+from tests.oracle.agreement import write
+from tests.oracle.transfer import Edge, Graph, Node
 
 # A cancellation while the driver opens a connection leaves the socket to the garbage collector,
 # which closes it and warns (neo4j driver 6.4, 2026-11: `_connect_secure` catches Exception only).

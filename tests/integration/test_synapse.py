@@ -24,9 +24,9 @@ from memoria.store import Store
 from memoria.strategies import Synapse
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
-from tests.agreement import remove
 from tests.conftest import DIMENSIONS, EMBEDDER
-from tests.reference_synapse import Relates, Signal, Suppresses, World, activations, signals
+from tests.oracle.agreement import remove
+from tests.oracle.synapse import Relates, Signal, Suppresses, World, activations, signals
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DATABASE = "neo4j"

@@ -109,7 +109,7 @@ def test_edges_that_can_not_stand_are_counted(tmp_path: Path) -> None:
     ]
     assert dataset.left_out == {
         "edge from a node to itself": 1,
-        "edge with an end that is no node": 1,
+        "edge with an end that is not a node": 1,
     }
 
 
@@ -172,7 +172,7 @@ def test_conversations_without_questions_of_their_own_are_one_scope(tmp_path: Pa
         ("nodes", {"kind": "note", "text": "t"}, "nodes.jsonl, line 4: id", "id"),
         ("nodes", {"id": 7, "kind": "note"}, "nodes.jsonl, line 4: id must be a string", "id"),
         ("nodes", {"id": "n", "text": "t"}, "nodes.jsonl, line 4: kind is missing", "kind"),
-        ("nodes", {"id": "a", "kind": "note"}, "line 4: id 'a' was given", "id"),
+        ("nodes", {"id": "a", "kind": "note"}, "line 4: id 'a' is also the id", "id"),
         ("nodes", {"id": "n", "kind": "k", "text": "\ud800"}, "line 4: text holds a lone", "text"),
         ("nodes", {"id": "n", "kind": "k", "text": 1}, "line 4: text must be a string", "text"),
         ("nodes", {"id": "n", "kind": "k", "time": "noon"}, "line 4: time must be", "time"),
@@ -265,7 +265,7 @@ async def test_supplied_vectors_belong_to_the_ranked_nodes_in_order(tmp_path: Pa
     embedder = supplied_embedder(dataset)
     assert embedder.dimensions == 2
     assert await embedder.embed_query("Where did it rain?") == [0.5, 0.5]
-    with pytest.raises(InvalidInputError, match="no other text has one"):
+    with pytest.raises(InvalidInputError, match="ask one of these"):
         await embedder.embed_query("Something else?")
 
 
@@ -274,9 +274,12 @@ async def test_supplied_vectors_belong_to_the_ranked_nodes_in_order(tmp_path: Pa
     [
         (np.ones((3, 2), dtype=np.float16), "3 rows for 2 ranked nodes"),
         (np.ones(2, dtype=np.float16), "two axes"),
-        (np.array([[1, 1], [0, 0]], dtype=np.float16), "row 1 is all zeros"),
+        (np.array([[1, 1], [0, 0]], dtype=np.float16), "row 1 has only zeros"),
         (np.array([[1, np.nan], [1, 1]], dtype=np.float16), "row 0"),
-        (np.ones((2, 3), dtype=np.float16), "vectors have 2 numbers, those of the nodes 3"),
+        (
+            np.ones((2, 3), dtype=np.float16),
+            "vectors have 2 numbers, but the vectors of the nodes have 3",
+        ),
     ],
 )
 def test_wrong_vectors_are_refused(tmp_path: Path, array: np.ndarray, message: str) -> None:  # type: ignore[type-arg]

@@ -116,5 +116,5 @@ def test_a_feature_that_always_tells_stays_finite() -> None:
 
 @pytest.mark.parametrize("sets", [[], [[]], [[example([[1.0], [0.0]])], [example([[1.0]])]]])
 def test_without_any_gold_there_is_nothing_to_fit(sets: list[list[Example]]) -> None:
-    with pytest.raises(InvalidInputError, match="evidence among what was found"):
+    with pytest.raises(InvalidInputError, match="evidence found, so there is nothing to fit"):
         fit_weights(sets)

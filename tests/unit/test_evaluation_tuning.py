@@ -120,7 +120,7 @@ def test_a_feature_left_out_gets_no_weight_and_the_fit_goes_without_it() -> None
     assert getattr(found.weights, FEATURES[0]) == 0.0
     assert getattr(found.weights, FEATURES[1]) > 0.0
     assert found.sets[0].gain.mean == 1.0
-    with pytest.raises(InvalidInputError, match="no feature tells"):
+    with pytest.raises(InvalidInputError, match="no feature distinguishes"):
         tune_weights([answers(*TELLING)], ks=(1,), folds=2, without=[FEATURES[0]])
     with pytest.raises(ConfigError, match=f"no feature 'charm'; there are: {FEATURES[0]}"):
         tune_weights([answers(*TELLING)], ks=(1,), folds=2, without=["charm"])
@@ -147,7 +147,7 @@ def test_weights_rank_as_a_recall_does_no_neighbour_before_its_seed() -> None:
     ("given", "message"),
     [
         ([answer(n, "x", (0.0, 0.0, 1.0)) for n in range(4)], "none of 2 questions"),
-        ([answer(n, "a") for n in range(4)], "no feature tells the evidence"),
+        ([answer(n, "a") for n in range(4)], "no feature distinguishes the evidence"),
     ],
 )
 def test_questions_that_teach_nothing_are_an_error(given: list[Answer], message: str) -> None:
@@ -162,7 +162,7 @@ def test_each_dataset_has_a_question_for_each_fold() -> None:
         (EvaluationConfig(), 4, "d: 3 questions are too few for 4 folds"),
         (EvaluationConfig(excluded=("y",)), 2, "1 questions are too few"),
         (EvaluationConfig(limit=2), 3, "2 questions are too few"),
-        (EvaluationConfig(excluded=("x",)), 2, "every question asked is of a category left out"),
+        (EvaluationConfig(excluded=("x",)), 2, "every question is of an excluded category"),
         (EvaluationConfig(excluded=("z",)), 2, "there are: x, y"),
         (EvaluationConfig(), 1, "folds must be at least 2"),
     ):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
 from scripts.draw_exploration import clean, draw
-from tests.reference import explore
-from tests.strategies import SCOPE, Question, questions
+from tests.generated import SCOPE, Question, questions
+from tests.oracle.transfer import explore
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
 KINDS = ["Event", "UserRequest", "Odd kind", '"><script>']

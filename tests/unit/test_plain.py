@@ -37,7 +37,7 @@ from memoria.types import (
     Status,
     Trace,
 )
-from tests.strategies import IDS, RELATIONS, TAGS
+from tests.generated import IDS, RELATIONS, TAGS
 
 BUSY_MACHINE = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 UNREAD = "unread"  # an id whose memory no path brings

@@ -27,7 +27,8 @@ from tests.cases import (
     leaves,
 )
 from tests.cases import graph as make_graph
-from tests.reference import (
+from tests.generated import SCOPE, Question, questions, random_question
+from tests.oracle.transfer import (
     Graph,
     Node,
     ReferenceExploration,
@@ -37,7 +38,6 @@ from tests.reference import (
     tag_similarity,
     transfer_energy,
 )
-from tests.strategies import SCOPE, Question, questions, random_question
 
 FLOOR = 0.15
 unhurried = settings(max_examples=60, deadline=None)

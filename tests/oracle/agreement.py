@@ -16,7 +16,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
-from tests.reference import Edge, Graph, Node, ReferenceExploration
+from tests.oracle.transfer import Edge, Graph, Node, ReferenceExploration
 
 DATABASE = "neo4j"
 ROWS_PER_BATCH = 5_000

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from memoria.strategies import AnchorSpreading
 from memoria.strategies.config import ExploreConfig
-from tests.reference import Graph, Node, counted_weight
+from tests.oracle.transfer import Graph, Node, counted_weight
 
 Parts = dict[str, float]
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 
 from memoria.strategies import LeakyIntegrateAndFire
 from memoria.strategies.config import ExploreConfig
-from tests.reference import Edge, Graph, Node, counted_weight
+from tests.oracle.transfer import Edge, Graph, Node, counted_weight
 
 MAX_WEIGHT = ExploreConfig().max_weight
 MAX_LIF_WEIGHT = 2.0

@@ -18,7 +18,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from memoria.strategies.config import ExploreConfig
-from tests.reference import Edge, Graph, Node, explore, transfer_energy
+from tests.oracle.transfer import Edge, Graph, Node, explore, transfer_energy
 
 SCOPE = "a"
 SCOPES = [SCOPE, "A", "a ", "b"]

@@ -1,0 +1,1 @@
+"""The algorithms in plain Python, against which the engine is compared, and the comparison."""
