@@ -1,10 +1,13 @@
-"""A real Neo4j for the tests: ``--neo4j=local`` (default), ``container``, or a Bolt address."""
+"""A real Neo4j for the tests: ``--neo4j=local`` (default), ``container``, or a Bolt address.
+
+Several workers (``-n 2``) share it; each file of tests runs in one of them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
+from typing import Any
 from uuid import uuid4
 
 import neo4j
@@ -15,12 +18,18 @@ from memoria.graph.server import AbsentEmbedder
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
+from tests import effort
+from tests.servers import Line, SharedServer, shared_target
 
 DIMENSIONS = 384
 EMBEDDER = "test"
+ALONE = "server alone"
+PAGES = "tests/docs"
+NEED_A_SERVER_ALONE = {"lone_target", "second_server"}
 
 # Read before the environment is cleaned; only --neo4j=bolt://... uses them.
 _GIVEN_AUTH = (os.environ.get("NEO4J_USERNAME", "neo4j"), os.environ.get("NEO4J_PASSWORD", ""))
+_LINE = pytest.StashKey[Line]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +40,77 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "or bolt://...: a server whose neo4j database the tests may fill, with the credentials "
         "in NEO4J_USERNAME and NEO4J_PASSWORD",
     )
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="repeat as often as tests/effort.py says: more generated graphs, more kills, longer "
+        "sweeps",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    effort.choose(thorough=config.getoption("--thorough"))
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None:
+        config.stash[_LINE] = worker["server"]
+        return
+    _shorten_the_start_of_java(config)
+    server = SharedServer(config.getoption("--neo4j"))
+    config.stash[_LINE] = server.line
+    config.add_cleanup(server.end)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist whom to ask for the server."""
+    node.workerinput["server"] = node.config.stash[_LINE]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tell several workers which tests stay together, and which come first.
+
+    The tests of a file share fixtures. The files that need a server to themselves share that
+    server, and the pages share another; where a server is given, all files that use one do.
+    What takes longest comes first, so that the workers end at about the same time.
+    """
+    if not getattr(config.option, "loadgroup", False):
+        return
+    given = config.getoption("--neo4j") != "local"
+    alone = {item.path for item in items if _fixtures(item) & NEED_A_SERVER_ALONE}
+    served = {item.path for item in items if "target" in _fixtures(item)}
+    together = alone | served if given else alone
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        path = item.path.relative_to(config.rootpath).as_posix()
+        name = PAGES if path.startswith(PAGES) else ALONE if item.path in together else path
+        groups.setdefault(name, []).append(item)
+    for name, members in groups.items():
+        for item in members:
+            item.add_marker(pytest.mark.xdist_group(name))
+    items[:] = [item for name in sorted(groups, key=_place) for item in groups[name]]
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+def _place(group: str) -> tuple[int, str]:
+    folders = (PAGES, ALONE, "tests/integration")
+    place = next((n for n, folder in enumerate(folders) if group.startswith(folder)), len(folders))
+    return place, group
+
+
+def _shorten_the_start_of_java(config: pytest.Config) -> None:
+    """Every Java is one for a server that lives for minutes: the same, but sooner there.
+
+    The second compiler takes more time than it gives back, half of it during the start and while
+    queries are planned; a collector with threads of its own has no core to run them on. The
+    variable also reaches servers that commands and pages of the documentation start.
+    """
+    patch = pytest.MonkeyPatch()
+    patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", prepend=" ")
+    config.add_cleanup(patch.undo)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,39 +121,13 @@ def _clean_environment() -> Iterator[None]:
     os.environ.update(kept)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _short_lived_java() -> Iterator[None]:
-    """Every Java is one for a server that lives for minutes: the same, but sooner there.
-
-    The second compiler takes more time than it gives back, half of it during the start and while
-    queries are planned; a collector with threads of its own has no core to run them on. The
-    variable also reaches servers that commands and pages of the documentation start.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", prepend=" ")
-        yield
-
-
 @pytest.fixture(scope="session")
-async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
+def target(request: pytest.FixtureRequest) -> Target:
     """The server under test."""
     choice: str = request.config.getoption("--neo4j")
-    async with AsyncExitStack() as stack:
-        if choice == "local":
-            from memoria.local import LocalNeo4j
-
-            server = await stack.enter_async_context(LocalNeo4j.ephemeral())
-            yield Target(uri=server.uri, auth=server.auth, database="neo4j")
-        elif choice == "container":
-            from testcontainers.neo4j import Neo4jContainer
-
-            from memoria.local import NEO4J_VERSION
-
-            container = stack.enter_context(Neo4jContainer(f"neo4j:{NEO4J_VERSION}"))
-            auth = (container.username, container.password)
-            yield Target(uri=container.get_connection_url(), auth=auth, database="neo4j")
-        else:
-            yield Target(uri=choice, auth=_GIVEN_AUTH, database="neo4j")
+    if choice in ("local", "container"):
+        return shared_target(request.config.stash[_LINE])
+    return Target(uri=choice, auth=_GIVEN_AUTH, database="neo4j")
 
 
 @pytest.fixture(scope="session")

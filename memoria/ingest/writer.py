@@ -23,12 +23,7 @@ from memoria.errors import (
     QueryError,
 )
 from memoria.graph.schema import apply_schema, record_embedder
-from memoria.graph.server import (
-    check_embedder,
-    require_online,
-    server_facts,
-    was_set_up,
-)
+from memoria.graph.server import check_embedder, require_online, server_facts, was_set_up
 from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
     ORIGIN_INGEST,

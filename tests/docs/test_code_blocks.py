@@ -170,13 +170,6 @@ class Reader:
             self._interpreter.communicate(timeout=60)
         if self._embeddings is not None:
             self._embeddings.close()
-        subprocess.run(
-            [sys.executable, "-m", "memoria", "down"],
-            env=self.environ,
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
 
 
 def _read_json(block: Block) -> None:
@@ -189,13 +182,13 @@ def _read_json(block: Block) -> None:
 
 
 @contextmanager
-def reader(tmp_path: Path) -> Iterator[Reader]:
+def reader(tmp_path: Path, home: Path) -> Iterator[Reader]:
     folder = tmp_path / "clone"
     folder.mkdir()
     for name in SHOWN_TO_COMMANDS:
         (folder / name).symlink_to(ROOT / name)
     (folder / ".venv").symlink_to(sys.prefix)
-    following = Reader(folder, tmp_path / "home")
+    following = Reader(folder, home)
     try:
         yield following
     finally:
@@ -204,8 +197,10 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
 
 @pytest.mark.timeout(900)  # a page starts a server and some twenty programs
 @pytest.mark.parametrize("pages", PAGES, ids=" ".join)
-def test_every_code_block_of_the_pages_runs(pages: tuple[str, ...], tmp_path: Path) -> None:
-    with reader(tmp_path) as following:
+def test_every_code_block_of_the_pages_runs(
+    pages: tuple[str, ...], tmp_path: Path, home: Path
+) -> None:
+    with reader(tmp_path, home) as following:
         for page in pages:
             blocks = read_blocks(ROOT / page)
             assert blocks

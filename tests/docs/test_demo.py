@@ -16,23 +16,18 @@ def masked(printed: str) -> str:
     return re.sub(r"(?<=127\.0\.0\.1:)\d+|\d+(?= ms\b)", "N", printed)
 
 
-def test_recording_of_the_demo(tmp_path: Path) -> None:
-    environ = {**os.environ, "MEMORIA_HOME": str(tmp_path), "NO_COLOR": "1"}
+def test_recording_of_the_demo(home: Path) -> None:
+    environ = {**os.environ, "MEMORIA_HOME": str(home), "NO_COLOR": "1"}
     environ.pop("FORCE_COLOR", None)
-    try:
-        done = subprocess.run(
-            [sys.executable, "scripts/demo.py"],
-            cwd=ROOT,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=True,
-        )
-    finally:
-        subprocess.run(
-            [sys.executable, "-m", "memoria", "down"], env=environ, timeout=120, check=True
-        )
+    done = subprocess.run(
+        [sys.executable, "scripts/demo.py"],
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=True,
+    )
     page = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     [recording] = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert masked(done.stdout) == masked(recording)

@@ -11,6 +11,7 @@ import pytest
 
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
+from memoria.store import Target
 from memoria.types import Seed
 
 WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
@@ -20,9 +21,21 @@ WEB_EDGES = 6_000
 
 @pytest.fixture(scope="session")
 async def second_server() -> AsyncIterator[EphemeralNeo4j]:
-    """A server for tests that take the schema away or count what all scopes hold; wipe it first."""
+    """A server that one worker has to itself, as long as it runs; wipe it first.
+
+    For tests that take the schema away, or measure what all scopes share.
+    """
     async with LocalNeo4j.ephemeral() as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def lone_target(request: pytest.FixtureRequest) -> Target:
+    """The server under test without the other worker; see ``tests.integration.alone``."""
+    if request.config.getoption("--neo4j") != "local":
+        return request.getfixturevalue("target")
+    server: EphemeralNeo4j = request.getfixturevalue("second_server")
+    return Target(uri=server.uri, auth=server.auth, database="neo4j")
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import neo4j
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
@@ -24,6 +24,7 @@ from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.effort import on_a_server
 from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
 from tests.oracle.agreement import remove, write
 from tests.oracle.anchor import scores
@@ -380,11 +381,7 @@ async def many(driver: neo4j.AsyncDriver) -> AsyncIterator[str]:
     await remove(driver, name)
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@on_a_server()
 @given(graph=graphs(), anchors=anchors, strategy=strategies)
 async def test_scores_equal_the_oracle_on_any_graph(
     driver: neo4j.AsyncDriver,

@@ -16,7 +16,13 @@ import pytest
 from memoria.graph.server import probe
 from memoria.sample import sample_path
 from memoria.store import Store, Target
-from tests.integration.test_cli_commands import LINES, ON_DATABASE, WITH_AN_EMBEDDER, with_arguments
+from tests.integration.test_cli_commands import (
+    LINES,
+    ON_DATABASE,
+    WITH_AN_EMBEDDER,
+    in_process,
+    with_arguments,
+)
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 RunProgram = Callable[..., subprocess.CompletedProcess[str]]
@@ -134,9 +140,10 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     for name in ON_DATABASE:  # all the others, too, find the local server by themselves
         if name in WITH_AN_EMBEDDER:
             continue
-        done = run(*with_arguments(name, "--scope", "cli-local"), stdin="\n".join(LINES))
-        assert done.returncode in ({0, 4} if name == "doctor" else {0}), (name, done.stderr)
-        assert "Traceback" not in done.stderr
+        arguments = with_arguments(name, "--scope", "cli-local")
+        done = in_process(*arguments, stdin="\n".join(LINES), MEMORIA_HOME=str(home))
+        assert done.code in ({0, 4} if name == "doctor" else {0}), (name, done.err)
+        assert "Traceback" not in done.err
 
     assert json.loads(run("down", "--json").stdout) == {"stopped": True}
     assert json.loads(run("down", "--json").stdout) == {"stopped": False}

@@ -77,33 +77,37 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     monkeypatch.setenv("MEMORIA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
 
-    def call(*arguments: str, stdin: str | bytes = "") -> Done:
-        given = stdin.encode() if isinstance(stdin, str) else stdin
-        streams = [io.TextIOWrapper(io.BytesIO(data)) for data in (given, b"", b"")]
-        codes: list[int | str | None] = []
+    return in_process
 
-        def main() -> None:
-            try:
-                cli.main()
-                codes.append(0)
-            except SystemExit as exc:
-                codes.append(exc.code)
 
-        with monkeypatch.context() as patch:
-            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
-                patch.setattr(sys, name, stream)
-            patch.setattr(sys, "argv", ["memoria", *arguments])
-            thread = threading.Thread(target=main)  # it runs an event loop; here is one already
-            thread.start()
-            thread.join()
-        texts = []
-        for stream in streams[1:]:
-            stream.flush()
-            texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
-        assert codes, "the command ended with an error of its own"
-        return Done(codes[0], *texts)
+def in_process(*arguments: str, stdin: str | bytes = "", **variables: str) -> Done:
+    """Run a command in this process, with these variables of the environment besides."""
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    streams = [io.TextIOWrapper(io.BytesIO(data)) for data in (given, b"", b"")]
+    codes: list[int | str | None] = []
 
-    return call
+    def main() -> None:
+        try:
+            cli.main()
+            codes.append(0)
+        except SystemExit as exc:
+            codes.append(exc.code)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["memoria", *arguments])
+        thread = threading.Thread(target=main)  # it runs an event loop; here is one already
+        thread.start()
+        thread.join()
+    texts = []
+    for stream in streams[1:]:
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+    assert codes, "the command ended with an error of its own"
+    return Done(codes[0], *texts)
 
 
 @pytest.fixture

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import random
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +21,7 @@ from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
 from memoria.store.queries import Query
 from memoria.types import Memory, Relation
+from tests.integration.test_cli_commands import Done, in_process
 
 DIMENSIONS = 384
 HUB_DEGREE = 30
@@ -588,76 +585,66 @@ async def test_a_check_without_a_remedy_changes_nothing(store: Store, planted: s
 
 
 class TestCommand:
-    """``memoria doctor``, run as a user runs it."""
+    """``memoria doctor``; the tests of its remedies run it as a user runs it."""
 
-    async def run(
-        self, target: Target, *arguments: str, uri: str | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    async def run(self, target: Target, *arguments: str, uri: str | None = None) -> Done:
         user, password = target.auth  # type: ignore[misc]
         environ = {"NEO4J_URI": uri or target.uri, "NEO4J_USERNAME": user}
-        return await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-m", "memoria", "doctor", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            env={**os.environ, **environ, "NEO4J_PASSWORD": password},
-        )
+        return in_process("doctor", *arguments, **environ, NEO4J_PASSWORD=password)
 
     async def test_exit_code_tells_the_worst_severity(
         self, target: Target, store: Store, scope: str
     ) -> None:
         await write_healthy(store, scope, ["a", "b", "c"])
-        assert (await self.run(target, "--scope", scope)).returncode == 0
+        assert (await self.run(target, "--scope", scope)).code == 0
         change = "MATCH (:Memory {scope: $scope, id: 'a'})-[r:RELATES]->() "
         await run_statement(store, change + "SET r.weight = 2", scope=scope)
-        assert (await self.run(target, "--scope", scope)).returncode == 4
+        assert (await self.run(target, "--scope", scope)).code == 4
         await run_statement(store, change + "SET r.weight = -1", scope=scope)
-        assert (await self.run(target, "--scope", scope)).returncode == 5
+        assert (await self.run(target, "--scope", scope)).code == 5
 
     async def test_prints_findings_commands_histogram_and_hubs(
         self, target: Target, planted: str
     ) -> None:
         done = await self.run(target, "--scope", planted, "--all")
-        assert done.stderr == ""
-        assert "\x1b" not in done.stdout
-        assert "  error    bad_weight" in done.stdout
-        assert f"\n    memoria forget --scope={planted} " in done.stdout
-        assert "█" in done.stdout
-        assert "hubs that absorb most energy" in done.stdout
-        assert done.stdout.rstrip().splitlines()[-1].startswith("5 errors, ")
+        assert done.err == ""
+        assert "\x1b" not in done.out
+        assert "  error    bad_weight" in done.out
+        assert f"\n    memoria forget --scope={planted} " in done.out
+        assert "█" in done.out
+        assert "hubs that absorb most energy" in done.out
+        assert done.out.rstrip().splitlines()[-1].startswith("5 errors, ")
         shorter = await self.run(target, "--scope", planted)
-        assert "█" not in shorter.stdout
-        assert "\n  ok " not in shorter.stdout
-        assert f"\n    memoria forget --scope={planted} " in shorter.stdout
+        assert "█" not in shorter.out
+        assert "\n  ok " not in shorter.out
+        assert f"\n    memoria forget --scope={planted} " in shorter.out
 
     async def test_remedies_are_applied_by_name_and_counted(
         self, target: Target, planted: str
     ) -> None:
         names = ["--fix", "edges.parallel", "--fix", "edges.bad_tags"]
         done = await self.run(target, "--scope", planted, *names)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.splitlines() == [
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == [
             "edges.parallel: 3 edges deleted",
             "edges.bad_tags: 3 edges given a list of tags",
         ]
         again = await self.run(target, "--scope", planted, *names, "--json")
-        assert json.loads(again.stdout) == {
+        assert json.loads(again.out) == {
             "fixed": [
                 {"check": "edges.parallel", "changed": 0, "done": "deleted"},
                 {"check": "edges.bad_tags", "changed": 0, "done": "given a list of tags"},
             ]
         }
         unknown = await self.run(target, "--fix", "edges.nonsense")
-        assert unknown.returncode == 2
-        assert "edges.parallel" in unknown.stderr
+        assert unknown.code == 2
+        assert "edges.parallel" in unknown.err
 
     async def test_json_has_every_field_and_says_the_same_again(
         self, target: Target, planted: str
     ) -> None:
         done = await self.run(target, "--scope", planted, "--json", "--sample", "3")
-        facts = json.loads(done.stdout)
+        facts = json.loads(done.out)
         assert list(facts) == [
             "severity",
             "scope",
@@ -676,9 +663,9 @@ class TestCommand:
             assert list(facts[part][0]) == names.split()
         assert (facts["severity"], facts["scope"], facts["explored"]) == ("error", planted, 3)
         again = await self.run(target, "--scope", planted, "--json", "--sample", "3")
-        assert again.stdout == done.stdout
+        assert again.out == done.out
 
     async def test_a_wrong_address_is_one_line_and_exit_code_1(self, target: Target) -> None:
         done = await self.run(target, uri="bolt://127.0.0.1:1")
-        assert (done.returncode, done.stdout) == (1, "")
-        assert len(done.stderr.strip().splitlines()) == 1
+        assert (done.code, done.out) == (1, "")
+        assert len(done.err.strip().splitlines()) == 1

@@ -34,9 +34,10 @@ from memoria.graph.stats import scope_stats
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret
 
-__all__ = ["call", "secret"]  # fixtures
+__all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
 
 DATA = Path(__file__).parents[1] / "data"
 PUBLIC = Path(__file__).parents[3] / "shared" / "data"

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import neo4j
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from memoria._support.checks import MAX_TEXT_BYTES
@@ -35,14 +35,17 @@ from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.jsonl import parse_line
-from memoria.local import LocalNeo4j
+from memoria.local import EphemeralNeo4j
 from memoria.sample import sample_path
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
 from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.effort import on_a_server
 from tests.generated import IDS, TAGS
+from tests.integration.test_cli_commands import in_process
+from tests.integration.test_doctor import wipe
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "export.clock": {"key": "scope:s", "scope": "s"},
@@ -223,11 +226,9 @@ def corpora(draw: st.DrawFn) -> tuple[list[Memory], list[Relation]]:
 
 @given(corpus=corpora())
 @settings(
-    max_examples=30,
-    deadline=None,
+    on_a_server(),
     # Not explain: its tracing makes each example take seconds.
     phases=(Phase.generate, Phase.shrink),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 async def test_any_corpus_comes_back_byte_for_byte(
     store: Store, scope: str, tmp_path: Path, corpus: tuple[list[Memory], list[Relation]]
@@ -327,19 +328,22 @@ async def test_edges_of_all_planes_come_once_whatever_the_pages(store: Store, sc
     assert found == sorted((edge.target, edge.relation) for edge in edges)
 
 
-async def test_memories_of_all_planes_come_once_also_while_the_server_is_new(scope: str) -> None:
+async def test_memories_of_all_planes_come_once_also_while_the_server_is_new(
+    second_server: EphemeralNeo4j, scope: str
+) -> None:
     # A plan that is made for an empty database compares each id of a scope with the last one read.
-    async with LocalNeo4j.ephemeral() as server:
-        target = Target(uri=server.uri, auth=server.auth, database="neo4j")
-        async with open_driver(target, StoreConfig()) as driver:
-            store = Store(driver, database="neo4j")
-            await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
-            for name in PAGED:
-                assert await ids_in_pages_of_one(store, name, scope) == []
-            memories = [Memory(id=id_, kind="Event", text="x") for id_ in PLANES]
-            await GraphWriter(store, scope=scope).write(memories)
-            for name in PAGED:
-                assert await ids_in_pages_of_one(store, name, scope) == PLANES, name
+    target = Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
+    async with open_driver(target, StoreConfig()) as driver:
+        store = Store(driver, database="neo4j")
+        await wipe(store)
+        await driver.execute_query("CALL db.clearQueryCaches()", database_="neo4j")
+        await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
+        for name in PAGED:
+            assert await ids_in_pages_of_one(store, name, scope) == []
+        memories = [Memory(id=id_, kind="Event", text="x") for id_ in PLANES]
+        await GraphWriter(store, scope=scope).write(memories)
+        for name in PAGED:
+            assert await ids_in_pages_of_one(store, name, scope) == PLANES, name
 
 
 async def test_pages_join_without_a_gap(
@@ -516,10 +520,16 @@ async def test_query_seeks_and_never_sorts_a_scope(store: Store, name: str) -> N
 def memoria(
     *arguments: str, target: Target, **variables: str
 ) -> subprocess.CompletedProcess[bytes]:
+    """Run a command: where the test sets variables, as a user does; else in this process."""
     user, password = target.auth  # type: ignore[misc]
-    environ = {**os.environ, "NEO4J_URI": target.uri, "NO_COLOR": "1"}
-    environ |= {"NEO4J_USERNAME": user, "NEO4J_PASSWORD": password, **variables}
+    environ = {"NEO4J_URI": target.uri, "NO_COLOR": "1"}
+    environ |= {"NEO4J_USERNAME": user, "NEO4J_PASSWORD": password}
+    if not variables:
+        done = in_process(*arguments, **environ)
+        texts = done.out.encode(), done.err.encode()
+        return subprocess.CompletedProcess(arguments, int(done.code or 0), *texts)
     command = [sys.executable, "-m", "memoria", *arguments]
+    environ = {**os.environ, **environ, **variables}
     return subprocess.run(command, capture_output=True, check=False, timeout=60, env=environ)
 
 

@@ -98,15 +98,19 @@ async def contents(driver: neo4j.AsyncDriver) -> list[tuple[Any, ...]]:
     return found
 
 
-async def test_imported_graph_is_the_one_a_writer_writes(local: LocalNeo4j, tmp_path: Path) -> None:
+async def test_imported_graph_is_the_one_a_writer_writes_and_a_running_server_refuses_more(
+    local: LocalNeo4j, tmp_path: Path
+) -> None:
     steps: list[tuple[str, int]] = []
+    files = tables_of(tmp_path / "tables")
     await local.import_files(
-        tables_of(tmp_path / "tables"),
-        progress=lambda label, done, _total: steps.append((label, done)),
+        files, progress=lambda label, done, _total: steps.append((label, done))
     )
     assert steps == sorted(steps, key=lambda step: step[1])
     assert steps[-1] == ("import", 400)
     info = await local.start()
+    with pytest.raises(LocalServerError, match="needs it stopped: run memoria down"):
+        await local.import_files(files, overwrite=True)
     async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
         imported = await contents(driver)
         store = Store(driver, database="neo4j")
@@ -120,17 +124,12 @@ async def test_imported_graph_is_the_one_a_writer_writes(local: LocalNeo4j, tmp_
         assert await contents(driver) == imported
 
 
-async def test_import_refuses_a_running_server_and_a_database(
-    local: LocalNeo4j, tmp_path: Path
-) -> None:
+async def test_import_refuses_a_database(local: LocalNeo4j, tmp_path: Path) -> None:
     files = tables_of(tmp_path / "tables")
     await local.import_files(files)
     with pytest.raises(LocalServerError, match="already has a database"):
         await local.import_files(files)
     await local.import_files(files, overwrite=True)
-    await local.start()
-    with pytest.raises(LocalServerError, match="needs it stopped: run memoria down"):
-        await local.import_files(files, overwrite=True)
 
 
 async def test_rows_that_neo4j_refuses_leave_no_database(local: LocalNeo4j, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from memoria.store.queries import Query, load, root
 from memoria.strategies import Synapse
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Memory, Relation, Seed
+from tests.effort import effort
 from tests.traces import path, trace
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -248,7 +249,7 @@ async def test_any_use_gives_what_the_formulas_give_and_stays_bounded(graph: Gra
     model = {"ab": 0.3, "cd": 0.9, "ac": 0.1, "bd": 0.1, "ad": 0.1, "bc": 0.1}
     assert await graph.weights() == model
     rng = random.Random(3)
-    for _ in range(60):
+    for _ in range(effort().uses):
         if rng.random() < 0.5:
             ends = rng.choice(["ab", "cd"])
             gain = rng.uniform(0.001, 0.3)

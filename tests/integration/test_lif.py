@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import neo4j
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
@@ -24,6 +24,7 @@ from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.cases.lif import BEACH_YOGA, BELOW, CHARGES, FIRED, MEETING, SEEDS, TWO_SEEDS
+from tests.effort import on_a_server
 from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
 from tests.oracle.agreement import remove, write
 from tests.oracle.lif import charges, strongest_ways
@@ -397,11 +398,6 @@ constants = st.builds(
 )
 seeds = st.lists(st.sampled_from([*IDS[:4], "missing"]), min_size=1, max_size=3, unique=True)
 _example = count()
-BUSY = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 @pytest.fixture(scope="module")
@@ -417,7 +413,7 @@ def borderline(values: dict[str, float], limits: Sequence[float]) -> bool:
     )
 
 
-@BUSY
+@on_a_server()
 @given(
     graph=graphs(wild, st.none() | wild | st.sampled_from([1.5, 2.0, 2.5])),
     seeds=seeds,
@@ -472,7 +468,7 @@ def check_ways(found: dict[str, Exploration], reached: set[str]) -> None:
     assert reached <= on_ways
 
 
-@BUSY
+@on_a_server()
 @given(graph=graphs(tame, st.none()), seeds=seeds, hops=st.integers(1, 4))
 async def test_ways_are_the_strongest_there_are(
     driver: neo4j.AsyncDriver, many: str, graph: Graph, seeds: list[str], hops: int

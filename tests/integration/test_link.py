@@ -35,6 +35,7 @@ from memoria.store import Store
 from memoria.store.queries import Query, load
 from memoria.types import LinkReport, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS
+from tests.effort import effort
 from tests.oracle.links import Item, LinkedScope, cosine
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -620,7 +621,7 @@ async def test_linking_a_whole_scope_learns_all_its_memories_at_once(links: Link
 # Against the plain Python.
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(effort().linked_scopes))
 async def test_generated_scopes_are_linked_as_the_reference_says(links: Links, seed: int) -> None:
     rng = random.Random(seed)
     centres = [[rng.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(3)]

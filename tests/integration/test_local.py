@@ -22,7 +22,8 @@ from memoria._support.jars import resolve_jars
 from memoria.errors import LocalServerError
 from memoria.local import NEO4J_VERSION, EphemeralNeo4j, LocalNeo4j
 from memoria.local import process as local_process
-from memoria.local.settings import COORDINATE
+from memoria.local.settings import COORDINATE, Layout
+from tests.effort import effort
 
 PARENT = """
 import asyncio, sys
@@ -148,8 +149,10 @@ async def test_a_taken_port_and_a_refused_setting_are_explained(home: Path) -> N
 
 async def test_a_lost_password_file_is_not_replaced_silently(home: Path) -> None:
     server = small(home)
-    password_file = (await server.start()).password_file
-    await server.stop()
+    password_file = Layout(home / "server").password
+    if not password_file.exists():  # another test has started this server already, or none has
+        await server.start()
+        await server.stop()
     password_file.rename(home / "kept")
     try:
         with pytest.raises(LocalServerError, match="Put the file back"):
@@ -163,12 +166,11 @@ async def test_an_ephemeral_server_comes_back_after_kills_and_leaves_nothing(hom
     async with LocalNeo4j.ephemeral(home, heap_mb=256, page_cache_mb=16) as server:
         folder, uri = server.folder, server.uri
         assert await ask(server, WRITE) == [42]
-        os.kill(server.pid, signal.SIGKILL)
-        await server.restart()
-        assert (server.uri, await ask(server, READ)) == (uri, [42])
-        os.kill(server.guard_pid, signal.SIGKILL)
-        await server.restart()
-        assert (server.uri, await ask(server, READ)) == (uri, [42])
+        # The tests of a restart kill a server as well; its guard is killed here alone.
+        for victim in ("guard_pid", "pid", "guard_pid")[: effort().kills]:
+            os.kill(getattr(server, victim), signal.SIGKILL)
+            await server.restart()
+            assert (server.uri, await ask(server, READ)) == (uri, [42])
         pid = server.pid
     assert is_gone(pid)
     assert not folder.exists()

@@ -15,11 +15,12 @@ from memoria.errors import UnavailableError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import scope_key
-from memoria.local import EphemeralNeo4j, LocalNeo4j
+from memoria.local import EphemeralNeo4j
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.types import Path, Seed
+from tests.integration.test_doctor import wipe
 
 SCOPE = "restart"
 MEMORIES = 60
@@ -27,10 +28,9 @@ SEEDS = [Seed(id=f"m{i}", score=1.0) for i in range(30)]
 
 
 @pytest.fixture(scope="module")
-async def server() -> AsyncIterator[EphemeralNeo4j]:
-    """A server of its own to kill."""
-    async with LocalNeo4j.ephemeral() as started:
-        yield started
+def server(second_server: EphemeralNeo4j) -> EphemeralNeo4j:
+    """A server to kill."""
+    return second_server
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,7 @@ async def retriever(server: EphemeralNeo4j) -> AsyncIterator[GraphRetriever]:
     """A retriever on a binary tree of memories, whose paths end at many levels."""
     target = Target(uri=server.uri, auth=server.auth, database="neo4j")
     async with open_driver(target, StoreConfig()) as driver:
+        await wipe(Store(driver))
         await apply_schema(Store(driver), embedder=AbsentEmbedder(name="test", dimensions=384))
         async with driver.session(database="neo4j") as session:
             result = await session.run(

@@ -24,6 +24,9 @@ from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder, check_schema, check_vectors_fit, probe
 from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root
+from tests.integration.alone import driver, store, target
+
+__all__ = ["driver", "store", "target"]  # fixtures
 
 NAMES = ("memory_scope_id", "memoria_meta_key", "memory_text", "memory_embedding")
 KIND_INDEXES = {
@@ -115,11 +118,11 @@ async def test_impossible_dimensions_are_refused(store: Store, dimensions: int) 
 
 
 @pytest.mark.parametrize("embedder", [len, object(), 5, ""])
-async def test_the_name_of_an_embedder_is_text(store: Store, embedder: Any) -> None:
+async def test_what_is_not_an_embedder_is_refused(store: Store, embedder: Any) -> None:
     with pytest.raises(InvalidInputError, match=r"^embedder must "):
-        await apply_schema(store, dimensions=384, embedder=embedder)
+        await apply_schema(store, embedder=embedder)
     with pytest.raises(InvalidInputError, match=r"got a function: .*CallableEmbedder"):
-        await apply_schema(store, dimensions=384, embedder=statements)  # type: ignore[arg-type]
+        await apply_schema(store, embedder=statements)  # type: ignore[arg-type]
 
 
 async def test_no_time_is_refused(store: Store) -> None:

@@ -26,6 +26,7 @@ from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Seed, Seeds
+from tests.effort import effort
 from tests.integration.conftest import WEB_SCOPE
 from tests.integration.test_plans import explain
 
@@ -33,9 +34,9 @@ Dialect = Literal["search", "procedure"]
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 DIMENSIONS = 384
 
-VECTORS = 20_000
+VECTORS = effort().vectors
 SMALL, MEDIUM, LARGE = "vectors-small", "vectors-medium", "vectors-large"
-OWNED = {SMALL: 20, MEDIUM: 200, LARGE: VECTORS - 220}  # 0.1 %, 1 %, the rest
+OWNED = {SMALL: 20, MEDIUM: 200, LARGE: VECTORS - 220}  # few, ten times as many, the rest
 
 
 class Quiet(list[dict[str, Any]]):
@@ -125,7 +126,7 @@ def toy_embedding(texts: list[str]) -> list[list[float]]:
 
 @pytest.fixture(scope="module")
 async def crowd(driver: neo4j.AsyncDriver) -> AsyncIterator[dict[str, np.ndarray]]:
-    """20,000 clustered vectors of three scopes, in one index; scope -> its vectors."""
+    """Thousands of clustered vectors of three scopes, in one index; scope -> its vectors."""
     rng = np.random.default_rng(11)
     centres = rng.normal(size=(100, DIMENSIONS))
     vectors = centres[rng.integers(100, size=VECTORS)] + 0.5 * rng.normal(
@@ -154,7 +155,7 @@ def nearest(vectors: np.ndarray, query: np.ndarray, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_scope_with_a_thousandth_of_the_vectors_gets_all_it_asks_for(
+async def test_scope_with_few_of_the_vectors_gets_all_it_asks_for(
     store: Store, crowd: dict[str, np.ndarray], dialect: Dialect
 ) -> None:
     rng = np.random.default_rng(12)
@@ -473,7 +474,7 @@ async def test_memories_without_a_usable_id_are_passed_over(
 
 # --- any words ------------------------------------------------------------------------------------
 
-QUERIES = 10_000
+QUERIES = effort().queries
 SPECIALS = [*"+-&|!(){}[]^\"~*?:\\/<>=@#$%;,.'`", "&&", "||", "AND", "OR", "NOT", "TO"]
 NASTIES = [
     *(special for special in SPECIALS),
@@ -565,7 +566,7 @@ def generated_queries(rng: random.Random) -> list[str]:
     return [*queries, ("quokka (" * 125_000)[:1_000_000], "x" * 1_000_001]
 
 
-async def test_ten_thousand_queries_raise_nothing_but_invalid_input(
+async def test_queries_of_any_characters_raise_nothing_but_invalid_input(
     driver: neo4j.AsyncDriver, retriever: GraphRetriever, scope: str
 ) -> None:
     await plant(driver, scope, [{"id": "mine", "text": "zanzibar quokka beach text"}])

@@ -15,7 +15,7 @@ import pytest
 from memoria.embed import CallableEmbedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import probe
+from memoria.graph.server import AbsentEmbedder, probe
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
 from memoria.retriever import GraphRetriever
@@ -113,7 +113,7 @@ async def test_each_way_finds_the_set_up_of_the_others_complete(
 ) -> None:
     await set_up("cypher-shell", second_server, bare, tmp_path)
     await run_statement(bare, "CALL db.awaitIndexes(60)")
-    report = await apply_schema(bare, dimensions=384, embedder="first")
+    report = await apply_schema(bare, embedder=AbsentEmbedder(name="first", dimensions=384))
     assert report.created == ()
     await set_up("cypher-shell", second_server, bare, tmp_path)
     [found] = await record(bare)
@@ -121,7 +121,7 @@ async def test_each_way_finds_the_set_up_of_the_others_complete(
 
 
 async def test_of_two_first_embedders_one_is_recorded_and_the_other_refused(bare: Store) -> None:
-    await apply_schema(bare, dimensions=384, embedder=None)
+    await apply_schema(bare)
     names = ("left", "right")
     writers = [GraphWriter(bare, scope=name, embedder=embedder(name)) for name in names]
     await asyncio.gather(*(writer.ready() for writer in writers))  # neither is recorded yet
@@ -138,7 +138,7 @@ async def test_of_two_first_embedders_one_is_recorded_and_the_other_refused(bare
 
 
 async def test_a_backfill_records_its_embedder(bare: Store) -> None:
-    await apply_schema(bare, dimensions=384, embedder=None)
+    await apply_schema(bare)
     await GraphWriter(bare, scope="s").write([Memory(id="a", kind="Event", text="text")])
     assert (await probe(bare)).embedder is None
     assert await GraphWriter(bare, scope="s", embedder=embedder("x")).backfill_embeddings() == 1

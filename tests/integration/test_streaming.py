@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, Literal
+from uuid import uuid4
 
 import neo4j
 import pytest
@@ -17,12 +18,13 @@ from memoria._support.stream import Stream
 from memoria.errors import ClosedError, UnavailableError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.retriever import GraphRetriever
-from memoria.store import Session, Store
+from memoria.store import Session, Store, Target, open_driver
 from memoria.store.config import StoreConfig
-from memoria.store.queries import Query
+from memoria.store.queries import Query, parse
 from memoria.strategies import RunInput
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Seed
+from tests.effort import effort
 from tests.integration.conftest import WEB_SCOPE
 from tests.oracle.agreement import write
 from tests.oracle.transfer import Edge, Graph, Node
@@ -34,6 +36,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 ALL = ExploreConfig(seeds_per_session=5)
+USER = f"streaming-{uuid4().hex}"
 MISSING = Seed(id="nobody", score=1.0)
 
 # So long that no call which ends by itself gets there, on the slowest machine.
@@ -110,18 +113,32 @@ def failing_at(poison: str) -> Callable[[int, Mapping[str, Any]], Awaitable[None
     return before_level
 
 
+@pytest.fixture(scope="module")
+async def own_driver(target: Target, driver: neo4j.AsyncDriver) -> AsyncIterator[neo4j.AsyncDriver]:
+    """A driver as a user of its own: of the transactions of a server, these tests know theirs."""
+    create = "CREATE USER $name SET PASSWORD $password CHANGE NOT REQUIRED"
+    await driver.execute_query(create, name=USER, password=USER, database_="system")
+    try:
+        own = Target(uri=target.uri, auth=(USER, USER), database="neo4j")
+        async with open_driver(own, StoreConfig()) as opened:
+            yield opened
+    finally:
+        await driver.execute_query("DROP USER $name", name=USER, database_="system")
+
+
 @pytest.fixture
-def web_retriever(driver: neo4j.AsyncDriver) -> GraphRetriever:
+def web_retriever(own_driver: neo4j.AsyncDriver) -> GraphRetriever:
     """A retriever on the web graph, with a store of its own to look into."""
-    return GraphRetriever(driver, scope=WEB_SCOPE)
+    return GraphRetriever(own_driver, scope=WEB_SCOPE)
 
 
 async def our_transactions(driver: neo4j.AsyncDriver) -> list[str]:
-    """What the server is still running for memoria."""
+    """What the server is still running for memoria, as the user of these tests."""
     async with driver.session(database="system") as session:
         result = await session.run(
-            "SHOW TRANSACTIONS YIELD metaData, transactionId WHERE metaData.app = 'memoria' "
-            "RETURN transactionId"
+            "SHOW TRANSACTIONS YIELD metaData, transactionId, username "
+            "WHERE metaData.app = 'memoria' AND username = $user RETURN transactionId",
+            user=USER,
         )
         return [record["transactionId"] async for record in result]
 
@@ -136,6 +153,23 @@ async def assert_nothing_left(retriever: GraphRetriever, tasks: set[asyncio.Task
             return
         await asyncio.sleep(0.05)
     raise AssertionError(f"still running: {await our_transactions(retriever.store.driver)}")
+
+
+async def test_what_the_server_runs_for_these_tests_is_seen(web_retriever: GraphRetriever) -> None:
+    """Else nothing would ever be left behind."""
+    slow = parse(
+        "// name: test.slow\n// mode: read\n// params:\n// returns: x\n"
+        "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS x",
+        "test.slow",
+    )
+    tasks = asyncio.all_tasks()
+    running = asyncio.create_task(web_retriever.store.run(slow, {}))
+    async with asyncio.timeout(HANG_S):
+        while not await our_transactions(web_retriever.store.driver):  # noqa: ASYNC110 - the server's
+            await asyncio.sleep(0.05)
+    running.cancel()
+    await asyncio.wait([running])
+    await assert_nothing_left(web_retriever, tasks)
 
 
 async def collect(
@@ -302,12 +336,12 @@ async def test_a_plain_break_frees_everything_when_the_iterator_is_dropped(
 
 
 @pytest.mark.parametrize("way", ["cancel", "leave", "deadline", "recall"])
-async def test_nothing_is_left_after_stopping_at_fifty_random_points(
+async def test_nothing_is_left_after_stopping_at_random_points(
     web_retriever: GraphRetriever, web: tuple[Seed, ...], way: str
 ) -> None:
     tasks = asyncio.all_tasks()
     rng = random.Random(way)
-    for _ in range(50):
+    for _ in range(effort().stops):
         delay_s = rng.uniform(0.0, 0.15)
         config = rng.choice([ExploreConfig(), ALL])
         if way == "deadline":

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import neo4j
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
@@ -25,6 +25,7 @@ from memoria.strategies import Synapse
 from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.effort import on_a_server
 from tests.oracle.agreement import remove
 from tests.oracle.synapse import Relates, Signal, Suppresses, World, activations, signals
 
@@ -657,11 +658,6 @@ constants = st.builds(
     min_overlap=st.sampled_from([0.5, 0.3, None]),
     now=st.just(NOW),
 )
-BUSY = settings(
-    max_examples=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 _example = count()
 
 
@@ -684,7 +680,7 @@ def borderline(values: Sequence[float], limits: Sequence[float]) -> bool:
     return any(math.isclose(value, limit, rel_tol=1e-9) for value in values for limit in limits)
 
 
-@BUSY
+@on_a_server()
 @given(world=worlds, seeds=seed_maps, strategy=constants)
 async def test_signals_and_activations_equal_the_oracle_on_any_graph(
     driver: neo4j.AsyncDriver,
@@ -734,7 +730,7 @@ def category(relation: str) -> str:
     return "directional" if relation in KINDS else relation if relation in PLAIN else "positive"
 
 
-@BUSY
+@on_a_server()
 @given(world=worlds, added=additions)
 async def test_edge_of_one_category_never_changes_the_share_of_another(
     driver: neo4j.AsyncDriver, many: str, world: World, added: Any

@@ -16,10 +16,11 @@ from memoria.evaluation.answers import FEATURES
 from memoria.ranking.config import RelevanceConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
+from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret
 from tests.integration.test_evaluation import EMBED
 
-__all__ = ["call", "secret"]  # fixtures
+__all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
 
 DATA = Path(__file__).parents[1] / "data"
 HARBOUR = str(DATA / "harbour")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
@@ -41,7 +41,6 @@ def test_loss_by_hand() -> None:
 
 
 @given(st.integers(0, 1_000), st.lists(st.floats(-5, 5), min_size=3, max_size=3))
-@settings(max_examples=25, deadline=None)
 def test_slopes_are_those_of_the_loss(seed: int, at: list[float]) -> None:
     loss = Loss([made_up(5, [1.0, 0.0, -2.0], seed, golds=2), made_up(3, [0.0, 1.0, 0.0], seed)])
     gradient, curvature = loss.slopes(np.array(at))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
@@ -39,7 +39,6 @@ from memoria.types import (
 )
 from tests.generated import IDS, RELATIONS, TAGS
 
-BUSY_MACHINE = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 UNREAD = "unread"  # an id whose memory no path brings
 
 
@@ -166,7 +165,6 @@ def explorations(draw: st.DrawFn) -> list[Exploration]:
     return found
 
 
-@BUSY_MACHINE
 @given(explorations())
 def test_explorations_come_back_equal_to_the_last_bit(found: list[Exploration]) -> None:
     plain = plain_explorations(found)
@@ -177,7 +175,6 @@ def test_explorations_come_back_equal_to_the_last_bit(found: list[Exploration]) 
 JUNK: list[Any] = [None, -1, 1.5, math.nan, "", "x", "\ud800", [], [[]], {}, True, 10**400]
 
 
-@BUSY_MACHINE
 @given(explorations(), st.data())
 def test_damaged_data_are_refused_or_read_and_nothing_else(
     found: list[Exploration], data: st.DataObject

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.strategies.config import ExploreConfig
@@ -40,7 +40,6 @@ from tests.oracle.transfer import (
 )
 
 FLOOR = 0.15
-unhurried = settings(max_examples=60, deadline=None)
 
 
 def ids_of(path: ReferencePath, seed_id: str) -> tuple[str, ...]:
@@ -211,7 +210,6 @@ def test_three_branches_and_five_levels_give_at_most_243_paths() -> None:
 # Properties of any graph
 
 
-@unhurried
 @given(questions())
 def test_energy_never_exceeds_the_score_while_weights_are_at_most_one(question: Question) -> None:
     for _, score, found in explore_all(question):
@@ -219,7 +217,6 @@ def test_energy_never_exceeds_the_score_while_weights_are_at_most_one(question: 
             assert all(hop.energy_out <= hop.energy_in <= score for hop in hops_of(found))
 
 
-@unhurried
 @given(questions())
 def test_no_memory_is_reached_twice(question: Question) -> None:
     for seed_id, _, found in explore_all(question):
@@ -228,7 +225,6 @@ def test_no_memory_is_reached_twice(question: Question) -> None:
         assert seed_id not in reached
 
 
-@unhurried
 @given(questions())
 def test_no_parent_has_more_than_max_branches(question: Question) -> None:
     for _, _, found in explore_all(question):
@@ -236,7 +232,6 @@ def test_no_parent_has_more_than_max_branches(question: Question) -> None:
         assert all(count <= question.config.max_branches for count in branches.values())
 
 
-@unhurried
 @given(questions())
 def test_every_hop_stays_in_scope_and_every_end_has_a_reason(question: Question) -> None:
     config = question.config
@@ -250,7 +245,6 @@ def test_every_hop_stays_in_scope_and_every_end_has_a_reason(question: Question)
             assert (path.end_reason == "max_depth") == (len(path.hops) == config.max_depth)
 
 
-@unhurried
 @given(questions())
 def test_ledger_of_a_path_multiplies_out_to_its_energy(question: Question) -> None:
     for seed_id, score, found in explore_all(question):
@@ -277,7 +271,6 @@ def fewest_hops(graph: Graph, seed: Node) -> dict[str, int]:
     return hops
 
 
-@unhurried
 @given(questions())
 def test_no_memory_is_nearer_than_the_graph_allows(question: Question) -> None:
     for seed_id, _, found in explore_all(question):
@@ -288,7 +281,6 @@ def test_no_memory_is_nearer_than_the_graph_allows(question: Question) -> None:
                     assert nearest[name] <= depth
 
 
-@unhurried
 @given(questions(), st.randoms(use_true_random=False))
 def test_order_of_edges_and_query_tags_does_not_matter(
     question: Question, rng: random.Random
@@ -304,7 +296,6 @@ def test_order_of_edges_and_query_tags_does_not_matter(
 TAG_LISTS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 
 
-@unhurried
 @given(TAG_LISTS, TAG_LISTS)
 def test_tag_similarity_lies_between_the_default_floor_and_one(
     edge_tags: Sequence[str], query_tags: Sequence[str]
@@ -312,7 +303,6 @@ def test_tag_similarity_lies_between_the_default_floor_and_one(
     assert FLOOR <= tag_similarity(edge_tags, query_tags, FLOOR) <= 1.0
 
 
-@unhurried
 @given(TAG_LISTS, TAG_LISTS, st.floats(0, 1))
 def test_tag_similarity_exceeds_one_by_a_rounding_at_most(
     edge_tags: Sequence[str], query_tags: Sequence[str], floor: float
@@ -320,7 +310,6 @@ def test_tag_similarity_exceeds_one_by_a_rounding_at_most(
     assert floor <= tag_similarity(edge_tags, query_tags, floor) <= math.nextafter(1.0, 2.0)
 
 
-@unhurried
 @given(st.sets(st.sampled_from("abcdefgh"), min_size=1), st.sets(st.sampled_from("abcdefgh")))
 def test_tag_similarity_is_symmetric_for_sets_with_tags(one: set[str], other: set[str]) -> None:
     if other:

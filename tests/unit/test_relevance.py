@@ -11,7 +11,7 @@ from pathlib import Path as File
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
@@ -374,7 +374,6 @@ def test_nothing_found_ranks_as_nothing() -> None:
 texts = st.lists(st.sampled_from(["rain", "snow", "the", "\n", "ferries", "Ärger"]), max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=8), texts, st.randoms())
 def test_any_texts_give_finite_features_and_the_same_order(found, query, order) -> None:
     all_ = [

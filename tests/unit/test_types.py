@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria import types
@@ -212,7 +212,6 @@ def test_any_text_makes_a_memory_or_is_refused(text: str) -> None:
     assert (wrong is None) <= carried
 
 
-@settings(max_examples=60)
 @given(
     fields=st.dictionaries(
         st.sampled_from(sorted(field.name for field in dataclasses.fields(Memory))), anything

@@ -1,0 +1,105 @@
+"""How much the tests try: what finds faults soonest by default, all of it with ``--thorough``.
+
+Nothing but numbers of repetitions stands here. Every test runs either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import HealthCheck, settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """Numbers of repetitions.
+
+    Attributes
+    ----------
+    examples
+        Of what holds for any input, without a server.
+    server_examples
+        The same where each example asks a server.
+    graphs
+        Generated graphs that engine and oracle both explore, in each of six ways.
+    graphs_in_mixed_sessions
+        The first of them, explored in two more ways.
+    kills
+        Times that a server or its guard is killed and started again.
+    linked_scopes
+        Generated scopes that are linked as the reference links them.
+    queries
+        Texts of any characters that a search is asked for.
+    stops
+        Random points at which a stream is left, in each of four ways.
+    uses
+        Random uses of an edge in a row that learning must follow exactly.
+    vectors
+        Vectors of other scopes, among which a search has to find those of a small one.
+    """
+
+    examples: int
+    server_examples: int
+    graphs: int
+    graphs_in_mixed_sessions: int
+    kills: int
+    linked_scopes: int
+    queries: int
+    stops: int
+    uses: int
+    vectors: int
+
+
+SHORT = Effort(
+    examples=50,
+    server_examples=15,
+    graphs=200,
+    graphs_in_mixed_sessions=50,
+    kills=1,
+    linked_scopes=4,
+    queries=1_000,
+    stops=12,
+    uses=20,
+    vectors=5_000,
+)
+THOROUGH = Effort(
+    examples=100,
+    server_examples=60,
+    graphs=2_000,
+    graphs_in_mixed_sessions=250,
+    kills=3,
+    linked_scopes=12,
+    queries=10_000,
+    stops=50,
+    uses=60,
+    vectors=20_000,
+)
+_chosen = SHORT
+
+
+def choose(*, thorough: bool) -> None:
+    """Decide for this run, before test modules are imported.
+
+    A short run takes the same examples every time: whoever runs it before a change and after it
+    compares like with like. A thorough one takes others each time, and so looks further.
+    """
+    global _chosen
+    _chosen = THOROUGH if thorough else SHORT
+    settings.register_profile(
+        "memoria",
+        max_examples=_chosen.examples,
+        derandomize=not thorough,
+        deadline=None,  # a slow machine is not a fault
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+    settings.load_profile("memoria")
+
+
+def effort() -> Effort:
+    """The numbers of this run."""
+    return _chosen
+
+
+def on_a_server() -> settings:
+    """Settings of a generated test whose examples ask a server."""
+    return settings(max_examples=_chosen.server_examples)

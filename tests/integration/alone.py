@@ -1,0 +1,41 @@
+"""The fixtures of a server, for files that import them: on one that no other worker uses.
+
+For tests that take the schema away, and for those that compare scores of full-text search: these
+depend on the words of all scopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import neo4j
+import pytest
+
+from memoria.graph.schema import apply_schema
+from memoria.graph.server import AbsentEmbedder
+from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
+from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.integration.test_doctor import wipe
+
+
+@pytest.fixture(scope="module")
+def target(lone_target: Target) -> Target:
+    return lone_target
+
+
+@pytest.fixture(scope="module")
+async def driver(
+    request: pytest.FixtureRequest, target: Target
+) -> AsyncIterator[neo4j.AsyncDriver]:
+    async with open_driver(target, StoreConfig()) as opened:
+        store = Store(opened, database="neo4j")
+        if request.config.getoption("--neo4j") == "local":  # what is given is not ours to wipe
+            await wipe(store)
+        await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def store(driver: neo4j.AsyncDriver) -> Store:
+    return Store(driver, database="neo4j")
