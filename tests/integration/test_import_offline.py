@@ -222,7 +222,8 @@ async def test_the_command_leaves_a_running_server_with_the_schema(
     graph = lines_of(tmp_path, {**A, "embedding": [1.0, 0.0]}, B, AB)
     arguments = ("import", "--offline", str(graph), "--embedder", "none", "--scope", "ada")
     done = command(tmp_path, *arguments, "--json")
-    assert json.loads(done.stdout) == {"memories": 2, "relations": 1, "embedded": 0}, done.stderr
+    expected = {"memories": 2, "relations": 1, "embedded": 0, "left_out": 0}
+    assert json.loads(done.stdout) == expected, done.stderr
     info = await local.start()
     async with neo4j.AsyncGraphDatabase.driver(info.uri, auth=local.auth) as driver:
         await check_schema(Store(driver, database="neo4j"), dimensions=2)

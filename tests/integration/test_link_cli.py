@@ -35,7 +35,8 @@ def test_ingest_links_what_it_writes(
         "links": 0,
         "links_created": 0,
     }
-    edges = [json.loads(text) for text in call("export", *here).out.splitlines()][3:]
+    *edges, clock = [json.loads(text) for text in call("export", *here).out.splitlines()][3:]
+    assert clock["clock"]["active_hours"] == 0.0
     assert [(edge["source"], edge["target"]) for edge in edges] == [("a", "b")]
     assert edges[0]["weight"] == pytest.approx(weight, abs=1e-6)
 

@@ -81,3 +81,25 @@ def test_ends_that_are_not_those_of_the_relations_are_refused(tmp_path: Path) ->
             tables.add_relation(relation_row(relation))
         with pytest.raises(ValueError, match="4 edges to arrange, 5 written"):
             tables.arrange(SOURCE[:4], TARGET[:4])
+
+
+def test_what_was_learned_is_left_out_and_counted_and_the_time_of_an_edge_kept(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        {"id": "a", "kind": "Event", "text": "t", "learned": {"use_count": 2}},
+        {"id": "b", "kind": "Event", "text": "t"},
+        {"source": "a", "target": "b", "created_at": "2025-05-05T05:05:05Z"},
+        {"source": "b", "target": "a", "learned": {"uses": 3}},
+        {"source": "a", "target": "b", "suppresses": "overrides"},
+        {"source": "a", "target": "b", "co_activated": [1.0]},
+        {"clock": {"active_hours": 1.0}},
+    ]
+    file = tmp_path / "graph.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with Tables(tmp_path, scope="s", now=NOW) as tables:
+        report = write_tables([file], tables, kinds=DEFAULT_KINDS)
+    assert (report.memories, report.relations, report.left_out) == (2, 2, 5)
+    text = tables.relations.read_text()
+    assert ",ingest,2025-05-05T05:05:05Z,0\n" in text.replace('"', "")
+    assert ",ingest,2026-01-01T00:00:00Z,0\n" in text.replace('"', "")
