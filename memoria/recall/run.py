@@ -30,10 +30,11 @@ from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
-# As long as nobody knows how long a recall takes, a turn later than this share of the deadline is
-# too late to answer.
 _EMBED_SHARE = 0.25
+# A turn that comes later than this share of the deadline is too late to answer, and so is one that
+# leaves less time than recalls took recently, some of which take so many times the mean.
 _TURN_SHARE = 0.9
+_LONGER = 1.5
 # A recall that is not ready so long after its deadline ends without a result; seconds.
 _GRACE_S = 0.1
 
@@ -115,16 +116,17 @@ class Recaller:
 
     async def _in_turn(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         """Embed while others are at work: the model may be a service far away."""
-        async with self._turn(self._store.line):
+        line, recalls = self._store.line, self._store.recalls
+        least_s = (1 - _TURN_SHARE) * self._call.config.deadline_s
+        async with self._turn(line, max(least_s, _LONGER * line.lasting_s)):
             prepared = await self._prepare()
-            async with self._turn(self._store.recalls):
+            async with self._turn(recalls, least_s):
                 return await self._follow(await self._search(*prepared), hydrate_at, on_path)
 
     @asynccontextmanager
-    async def _turn(self, limiter: Limiter) -> AsyncIterator[None]:
-        """Wait for a turn, as long as there will be time to use it."""
+    async def _turn(self, limiter: Limiter, needed_s: float) -> AsyncIterator[None]:
+        """Wait for a turn as long as there will be time to use it."""
         waiting = self._clock()
-        needed_s = limiter.lasting_s or (1 - _TURN_SHARE) * self._call.config.deadline_s
         async with limiter.turn(self._until - needed_s):
             waited_s = self._timings_s.pop("wait", 0.0)  # put last, in the order of the stages
             self._timings_s["wait"] = waited_s + self._clock() - waiting

@@ -470,7 +470,10 @@ async def test_a_seed_that_fails_late_keeps_the_paths_found_so_far(
     clean = (await collect(web_retriever, web[:1], ALL))[web[0].id]
     deep = next(path for path in clean.paths if len(path.hops) >= 3)
     broken = held_retriever(driver, WEB_SCOPE, failing_at(deep.hops[1].target))
-    found = (await collect(broken, web[:1], ALL))[web[0].id]
+    delivered: list[Exploration] = []
+    with pytest.raises(UnavailableError):
+        await _read_into(delivered, broken.explore_seeds(web[:1], config=ALL, deadline_s=LONG_S))
+    (found,) = delivered
     assert found.status == "failed"
     assert {path.end_reason for path in found.paths} >= {"truncated"}
     assert all(len(path.memories) == len(path.hops) + 1 for path in found.paths)
@@ -482,9 +485,9 @@ async def test_a_seed_that_fails_late_keeps_the_paths_found_so_far(
     assert sorted(path.ids for path in received) == sorted(path.ids for path in found.paths)
 
 
-async def _read_into(received: list[Path], stream: Stream[Path, Any]) -> None:
-    async for path in stream:
-        received.append(path)  # noqa: PERF401  # what came before the error counts
+async def _read_into(received: list[Any], stream: Stream[Any, Any]) -> None:
+    async for each in stream:
+        received.append(each)  # noqa: PERF401  # what came before the error counts
 
 
 async def test_two_sessions_serve_many_explorations_without_locking_up(

@@ -125,7 +125,8 @@ async def test_who_would_wait_too_long_is_refused_at_once_and_told_when_to_come(
     assert refused.result.retry_after_s is not None
     assert "call again in" in str(refused.result)
     assert "max_recalls" not in str(refused.result)
-    assert all((await task).result.ranked for task in waiting), "those in line are served"
+    served = await asyncio.gather(*waiting)
+    assert all(each.result.ranked for each in served), "those in line are served"
 
 
 async def test_no_call_ends_later_than_its_deadline_however_many_tenants(
@@ -135,17 +136,18 @@ async def test_no_call_ends_later_than_its_deadline_however_many_tenants(
         await asyncio.sleep(0.1)
         return [[1.0] * DIMENSIONS for _ in texts]
 
-    store = Slow(driver, search_s=0.2, max_recalls=2)
+    store = Slow(driver, search_s=0.5, max_recalls=2)
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     memory = GraphRetriever(store, scope=scopes[0], embedder=embedder)
+    await memory.server_facts()
     ended = await asyncio.gather(
-        *(recall(memory.for_scope(scope), deadline_s=1.5) for scope in scopes * 2)
+        *(recall(memory.for_scope(scope), deadline_s=4) for scope in scopes * 3)
     )
-    assert max(each.took_s for each in ended) < 1.5 + OVERRUN_S + BUSY_S
+    assert max(each.took_s for each in ended) < 4 + OVERRUN_S + BUSY_S
     kinds = Counter(type(each.result).__name__ for each in ended)
     assert set(kinds) <= {"Recall", "OverloadedError", "DeadlineError"}
-    assert kinds["Recall"] >= 4
-    assert kinds["OverloadedError"] >= 10
+    assert kinds["Recall"] >= 2
+    assert kinds["OverloadedError"] >= 30
     first = [each.took_s for each in ended if isinstance(each.result, OverloadedError)]
     assert min(first) < REFUSED_S
 
