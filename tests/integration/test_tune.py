@@ -162,7 +162,7 @@ def test_evidence_out_of_reach_teaches_nothing(
         (
             [HARBOUR, "--exclude-category", "bridge", "--exclude-category", "single"],
             1,
-            "every question asked",
+            "every question is of",
         ),
         ([HARBOUR, "--relevance", "nowhere"], 2, "'nowhere' is no file"),
         ([HARBOUR, "--out", "nowhere/mine.json"], 2, "--out"),
