@@ -31,7 +31,7 @@ async def measure(
 ) -> None:
     """Ask the questions in both settings, and print the medians."""
     configs = {
-        name: memoria.RetrieverConfig(explore=memoria.ExploreConfig(seeds_per_session=size))
+        name: memoria.RetrieverConfig(seeds_per_session=size)
         for name, size in (("1 seed a session", 1), ("all seeds in one session", None))
     }
     timings: dict[str, list[dict[str, float]]] = {name: [] for name in configs}

@@ -23,7 +23,7 @@ import numpy as np
 import memoria
 from benchmarks import locomo
 from memoria._support.progress import progress_bars
-from memoria.strategies.config import STRATEGY_NAMES
+from memoria.strategies import STRATEGIES
 
 WARM_UP = 10
 SHOWN_CATEGORIES = ("single-hop", "multi-hop", "temporal")
@@ -41,8 +41,7 @@ async def ask_all(
     """Ask every question of every strategy; recalls, and seconds, by strategy."""
     embedder = locomo.question_embedder(folder)
     configs = {
-        name: memoria.RetrieverConfig(explore=memoria.ExploreConfig(strategy=name))
-        for name in STRATEGY_NAMES
+        name: memoria.RetrieverConfig(strategy=strategy) for name, strategy in STRATEGIES.items()
     }
     answers: Answers = defaultdict(list)
     took_s: Times = defaultdict(list)
@@ -51,8 +50,9 @@ async def ask_all(
             retriever = memoria.GraphRetriever(
                 driver, scope=question["conversation"], embedder=embedder
             )
-            shift = number % len(STRATEGY_NAMES)
-            for name in (*STRATEGY_NAMES[shift:], *STRATEGY_NAMES[:shift]):
+            shift = number % len(STRATEGIES)
+            names = [*STRATEGIES]
+            for name in (*names[shift:], *names[:shift]):
                 started = time.perf_counter()
                 found = await retriever.recall(
                     question["question"], kinds=["Utterance"], config=configs[name]
@@ -70,7 +70,7 @@ def print_times(took_s: Times, answers: Answers, questions: list[dict[str, Any]]
     picks = rng.integers(len(base), size=(SAMPLES, len(base)))
     print("\n| strategy | ms, p50 / p95 | x transfer, p50 (95 %) | evidence in ten |")
     print("|---|---|---|---|")
-    for name in STRATEGY_NAMES:
+    for name in STRATEGIES:
         times = np.array(took_s[name][WARM_UP:])
         drawn = np.median(times[picks], axis=1) / np.median(base[picks], axis=1)
         low, high = np.percentile(drawn, [2.5, 97.5])
@@ -97,7 +97,7 @@ def print_answers(answers: Answers, questions: list[dict[str, Any]]) -> None:
         print(f"\n**{questions[place]['question']}** ({category})\n")
         print("| strategy | found first (+: evidence) | evidence at |")
         print("|---|---|---|")
-        for name in STRATEGY_NAMES:
+        for name in STRATEGIES:
             ranked = [entry.memory for entry in answers[name][place].ranked]
             lines = [
                 ("+ " if memory.id in evidence else "")

@@ -42,7 +42,6 @@ from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, Synapse, TransferEnergy
-from memoria.strategies.config import ExploreConfig
 from memoria.types import (
     Activation,
     ConsolidateReport,
@@ -90,7 +89,6 @@ __all__ = [
     "Embedder",
     "Exploration",
     "ExplorationStats",
-    "ExploreConfig",
     "GraphRetriever",
     "GraphWriter",
     "Hop",

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
-from typing import Self, TypeVar, Unpack
+from typing import Self, Unpack
 
 from memoria._support.checks import check_scope, check_strings, check_whole
 from memoria._support.once import Once
 from memoria._support.stream import Stream
-from memoria._support.wording import kind_of, with_article
+from memoria._support.wording import kind_of
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder, checked_embedder
@@ -28,10 +28,8 @@ from memoria.learn import LearnConfig, Learner
 from memoria.link import Linker
 from memoria.link.config import LinkConfig
 from memoria.recall import Engine, RecallCall, Recaller
-from memoria.seeds.config import SeedConfig
 from memoria.store import ServerFacts, StoreOrDriver, store_of
-from memoria.strategies import RunInput, strategy_of
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import RunInput
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
 
 
@@ -79,7 +77,7 @@ class GraphRetriever:
         count_tokens: CountTokens | None = None,
     ) -> None:
         self.scope = check_scope(scope)
-        self.config = _checked(config, RetrieverConfig) or RetrieverConfig()
+        self.config = RetrieverConfig() if config is None else config
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
         self.store = store_of(store, database)
@@ -153,6 +151,7 @@ class GraphRetriever:
         query_tags: Iterable[str] = (),
         max_seeds: int | None = None,
         kinds: Iterable[str] | None = None,
+        config: RetrieverConfig | None = None,
     ) -> Seeds:
         """Search for the memories to start from, by vector and by words.
 
@@ -166,19 +165,21 @@ class GraphRetriever:
             Seeds to return, at most; 1 to 100. None for the configured number, which is 5.
         kinds
             Kinds to return; None for all.
+        config
+            Settings for this call.
 
         Raises
         ------
         InvalidInputError
             The query is blank or can't be encoded, or a tag or kind is not valid.
         """
-        config = _with_seeds_of_strategy(self.config)
+        settings = self._settings(config)
         if max_seeds is not None:
             number = check_whole(max_seeds, "max_seeds", low=1, high=100)
-            candidates = max(config.seeds.candidates, number)
-            seeds = replace(config.seeds, max_seeds=number, candidates=candidates)
-            config = replace(config, seeds=seeds)
-        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=config)
+            search = settings.seed_search
+            search = replace(search, max_seeds=number, candidates=max(search.candidates, number))
+            settings = replace(settings, seeds=search)
+        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
         return await Recaller(self.store, self._engine, call).find_seeds()
 
     def explore_seeds(
@@ -186,7 +187,7 @@ class GraphRetriever:
         seeds: Iterable[Seed] | Seeds,
         *,
         query_tags: Iterable[str] = (),
-        config: ExploreConfig | None = None,
+        config: RetrieverConfig | None = None,
         deadline_s: float | None = None,
     ) -> Stream[Exploration, None]:
         """Explore from every seed; iterate over the explorations as they finish.
@@ -234,7 +235,7 @@ class GraphRetriever:
         seeds: Iterable[Seed] | Seeds,
         *,
         query_tags: Iterable[str] = (),
-        config: ExploreConfig | None = None,
+        config: RetrieverConfig | None = None,
         deadline_s: float | None = None,
     ) -> Stream[Path, tuple[Exploration, ...]]:
         """Explore from every seed; iterate over the paths as soon as each has ended.
@@ -289,7 +290,7 @@ class GraphRetriever:
         MemoriaError
             Neither vectors nor words could be searched, or every exploration failed.
         """
-        settings = self._settings(config, budget_tokens, deadline_s)
+        settings = self._settings(config, budget_tokens=budget_tokens, deadline_s=deadline_s)
         call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
         return await Recaller(self.store, self._engine, call).run(None)
 
@@ -304,7 +305,7 @@ class GraphRetriever:
         config: RetrieverConfig | None = None,
     ) -> Stream[Path, Recall]:
         """Do as `recall`, and iterate over the paths as they end; ``result`` is the `Recall`."""
-        settings = self._settings(config, budget_tokens, deadline_s)
+        settings = self._settings(config, budget_tokens=budget_tokens, deadline_s=deadline_s)
         call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
@@ -313,10 +314,18 @@ class GraphRetriever:
         return Stream(produce)
 
     def _settings(
-        self, config: RetrieverConfig | None, budget_tokens: int | None, deadline_s: float | None
+        self,
+        config: RetrieverConfig | None,
+        *,
+        budget_tokens: int | None = None,
+        deadline_s: float | None = None,
     ) -> RetrieverConfig:
         """Put the limits of one call, which are a caller's input, into the settings."""
-        settings = _checked(config, RetrieverConfig) or self.config
+        settings = self.config if config is None else config
+        if not isinstance(settings, RetrieverConfig):
+            raise InvalidInputError(
+                f"config must be a RetrieverConfig, got {kind_of(settings)}", field="config"
+            )
         try:
             if budget_tokens is not None:
                 settings = replace(settings, budget_tokens=budget_tokens)
@@ -324,29 +333,34 @@ class GraphRetriever:
                 settings = replace(settings, deadline_s=deadline_s)
         except ConfigError as exc:
             raise InvalidInputError(str(exc)) from exc
-        return _with_seeds_of_strategy(settings)
+        return settings
 
     def _explore_request(
         self,
         seeds: tuple[Seed, ...],
         query_tags: Iterable[str],
-        config: ExploreConfig | None,
+        config: RetrieverConfig | None,
         deadline_s: float | None,
         hydrate_at: HydrateAt,
     ) -> Callable[[], ExploreRequest]:
         """Check the arguments now; the clock starts when the stream does."""
         tags = check_strings(query_tags, "query_tags")
-        settings = _checked(config, ExploreConfig) or self.config.explore
-        settings = replace(settings, seeds_per_session=settings.seeds_per_session or 1)
-        limit_s = self._settings(None, None, deadline_s).deadline_s
+        settings = self._settings(config, deadline_s=deadline_s)
 
         def request() -> ExploreRequest:
             now = asyncio.get_running_loop().time()
             return ExploreRequest(
-                input=RunInput(seeds=seeds, scope=self.scope, query_tags=tags, config=settings),
+                strategy=settings.strategy,
+                input=RunInput(
+                    seeds=seeds,
+                    scope=self.scope,
+                    query_tags=tags,
+                    max_weight=settings.max_weight,
+                ),
                 started=now,
-                until=now + limit_s,
+                until=now + settings.deadline_s,
                 hydrate_at=hydrate_at,
+                seeds_per_session=settings.seeds_per_session or 1,
             )
 
         return request
@@ -355,26 +369,6 @@ class GraphRetriever:
 def close_with(retriever: GraphRetriever, opened: AsyncExitStack) -> None:
     """Have a retriever close, at its end, what was opened for it alone."""
     retriever._opened = opened
-
-
-C = TypeVar("C", ExploreConfig, RetrieverConfig)
-
-
-def _checked(config: C | None, kind: type[C]) -> C | None:
-    """Refuse the settings of another stage."""
-    if config is None or isinstance(config, kind):
-        return config
-    raise InvalidInputError(
-        f"config must be {with_article(kind.__name__)}, got {kind_of(config)}", field="config"
-    )
-
-
-def _with_seeds_of_strategy(config: RetrieverConfig) -> RetrieverConfig:
-    """Search for seeds as the strategy wants it, where the settings are the default ones."""
-    wanted = strategy_of(config.explore).seeds
-    if wanted is None or config.seeds != SeedConfig():
-        return config
-    return replace(config, seeds=wanted)
 
 
 def _distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:

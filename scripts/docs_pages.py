@@ -24,6 +24,7 @@ import typer.main
 import memoria
 from memoria import errors
 from memoria.cli import all_commands, app
+from memoria.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -36,8 +37,8 @@ FOR_CONTRIBUTORS = ("project/", "benchmarks/levers")
 
 CONFIGS = (
     memoria.RetrieverConfig,
+    *(type(strategy) for strategy in STRATEGIES.values()),
     memoria.SeedConfig,
-    memoria.ExploreConfig,
     memoria.RelevanceConfig,
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,

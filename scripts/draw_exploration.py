@@ -28,7 +28,7 @@ SCOPE = "sample"
 QUESTION = QUESTIONS[0]
 SEED = memoria.Seed(id="evt-062", score=1.0)  # the last bun was sold
 # Twice the default threshold: the strongest paths alone, so that the picture stays legible.
-CONFIG = memoria.ExploreConfig(min_activation=0.01)
+CONFIG = memoria.RetrieverConfig(strategy=memoria.TransferEnergy(min_activation=0.01))
 
 # Pixels of the picture before it is scaled.
 MARGIN = 18

@@ -17,8 +17,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memoria.strategies.config import ExploreConfig
-from tests.oracle.transfer import Edge, Graph, Node, explore, transfer_energy
+from memoria.config import RetrieverConfig
+from memoria.strategies import TransferEnergy
+from tests.oracle.transfer import Edge, Graph, Node, explore, transfer_energy, with_transfer
 
 SCOPE = "a"
 SCOPES = [SCOPE, "A", "a ", "b"]
@@ -52,7 +53,7 @@ class Question:
     graph: Graph
     seeds: Sequence[tuple[str, float]]
     query_tags: Sequence[str]
-    config: ExploreConfig
+    config: RetrieverConfig
 
 
 def random_question(rng: random.Random) -> Question:
@@ -85,13 +86,15 @@ def random_question(rng: random.Random) -> Question:
     return _at_the_threshold(rng, question) if rng.random() < 0.2 else question
 
 
-def _config(rng: random.Random) -> ExploreConfig:
+def _config(rng: random.Random) -> RetrieverConfig:
     """Whole numbers among the fractions: in Cypher, whole numbers divide into whole numbers."""
-    return ExploreConfig(
-        max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
-        min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
-        tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
-        max_branches=rng.randint(1, 4),
+    return RetrieverConfig(
+        strategy=TransferEnergy(
+            max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
+            min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
+            tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
+            max_branches=rng.randint(1, 4),
+        ),
         max_weight=rng.choice([1.0, 1.0, 1.0, 1, 2.0, 2.0, 0.5, 0.005]),
     )
 
@@ -109,7 +112,7 @@ def _at_the_threshold(rng: random.Random, question: Question) -> Question:
     ]
     if not energies:
         return question
-    config = replace(question.config, min_activation=rng.choice(energies))
+    config = with_transfer(question.config, min_activation=rng.choice(energies))
     return replace(question, config=config)
 
 
@@ -202,11 +205,14 @@ _weights = st.one_of(
     st.integers(0, 200).map(lambda hundredths: hundredths / 100),
 )
 configs = st.builds(
-    ExploreConfig,
-    max_depth=st.integers(1, 6),
-    min_activation=st.sampled_from([0.005, 0, 0.0005, 0.02]),
-    tag_sim_floor=st.sampled_from([0.15, 0, 1]),
-    max_branches=st.integers(1, 4),
+    RetrieverConfig,
+    strategy=st.builds(
+        TransferEnergy,
+        max_depth=st.integers(1, 6),
+        min_activation=st.sampled_from([0.005, 0, 0.0005, 0.02]),
+        tag_sim_floor=st.sampled_from([0.15, 0, 1]),
+        max_branches=st.integers(1, 4),
+    ),
     max_weight=st.sampled_from([1.0, 2.0, 0.5]),
 )
 

@@ -25,11 +25,11 @@ from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import open_driver
 from memoria.store.config import StoreConfig
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 
 CHUNK = 1 << 16
 DELAYS_MS = (0, 1, 5, 20)
-SINGLE = ExploreConfig(round_trips="single")
+SINGLE = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))
 
 
 @asynccontextmanager
@@ -104,7 +104,7 @@ class _Times:
 
     async def take(self, retriever: GraphRetriever, question: Question) -> None:
         """Recall both ways, which take turns in going first."""
-        level, single = RetrieverConfig(), RetrieverConfig(explore=SINGLE)
+        level, single = RetrieverConfig(), SINGLE
         ways = [(level, self._level_ms), (single, self._single_ms)]
         answers = []
         for config, took_ms in ways if len(self._trips) % 2 else ways[::-1]:

@@ -15,9 +15,8 @@ from benchmarks.race.serve import Served
 from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store.config import StoreConfig
-from memoria.strategies.config import ExploreConfig
 
-APART = RetrieverConfig(explore=ExploreConfig(seeds_per_session=1))
+APART = RetrieverConfig(seeds_per_session=1)
 MANAGED = StoreConfig(transactions="managed")
 
 

@@ -23,19 +23,20 @@ from benchmarks.race.contender import (
     reaches_as_much,
     same_paths,
 )
+from benchmarks.race.explorers import exploration
 from benchmarks.race.names import LOOP, PRINTED, VARIABLE
 from benchmarks.race.queries import text_of
 from benchmarks.race.serve import Served
+from memoria.strategies import TransferEnergy
 from memoria.strategies._levels import Child, LevelRow, TransferExploration
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Path, Seed
 
 DEPTHS = (2, 3)
 
 
-def alternatives(served: Served, config: ExploreConfig, limit_s: float) -> list[Contender]:
+def alternatives(served: Served, strategy: TransferEnergy, limit_s: float) -> list[Contender]:
     """Explore as others do; a run that takes longer than ``limit_s`` is ended."""
-    asking = _Asking(served, config, limit_s)
+    asking = _Asking(served, strategy, limit_s)
     return [
         Contender(name=PRINTED, run=asking.run(_printed), agrees=same_paths),
         Contender(name=LOOP, run=asking.run(_looped), agrees=same_paths),
@@ -58,9 +59,9 @@ Explore = Callable[["_Asking", Seed, Case], Coroutine[Any, Any, _Explored]]
 class _Asking:
     """Runs other people's queries, each exploration in a session and a task of its own."""
 
-    def __init__(self, served: Served, config: ExploreConfig, limit_s: float) -> None:
+    def __init__(self, served: Served, strategy: TransferEnergy, limit_s: float) -> None:
         self.served = served
-        self.config = config
+        self.strategy = strategy
         self.limit_s = limit_s
 
     def run(self, explore: Explore) -> Run:
@@ -86,8 +87,8 @@ class _Asking:
         """Parameters that are the same for every query of a case."""
         return {
             "query_tags": list(case.tags),
-            "tag_sim_floor": self.config.tag_sim_floor,
-            "min_threshold": self.config.min_activation,
+            "tag_sim_floor": self.strategy.tag_sim_floor,
+            "min_threshold": self.strategy.min_activation,
         }
 
     async def ask(
@@ -160,7 +161,7 @@ async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
             )
             return [(row["parent_id"], row["neighbor_id"], row["transfer_energy"]) for row in rows]
 
-        return await _spread(TransferExploration(seed, asking.config), expand)
+        return await _spread(exploration(seed, asking.strategy), expand)
 
 
 async def _looped(asking: _Asking, seed: Seed, case: Case) -> _Explored:
@@ -183,7 +184,7 @@ async def _looped(asking: _Asking, seed: Seed, case: Case) -> _Explored:
                 found += [(branch.id, row["neighbor_id"], row["transfer_energy"]) for row in rows]
             return found
 
-        return await _spread(TransferExploration(seed, asking.config), expand)
+        return await _spread(exploration(seed, asking.strategy), expand)
 
 
 async def _spread(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import neo4j
@@ -18,27 +18,29 @@ from benchmarks.race.load import SCOPE
 from benchmarks.race.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
 from benchmarks.race.queries import text_of
 from benchmarks.race.serve import DATABASE, Served
+from memoria.config import RetrieverConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
-from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
-from memoria.strategies.config import ExploreConfig
-from memoria.types import Exploration, Path
+from memoria.strategies import RunInput, TransferEnergy
+from memoria.strategies._levels import TransferExploration, level_rows
+from memoria.strategies.transfer import level_parameters
+from memoria.types import Exploration, Path, Seed
 
 TOGETHER = 100  # seeds in one session: all
 
 
-def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]:
+def memoria_contenders(served: Served, strategy: TransferEnergy) -> list[Contender]:
     """Memoria in every setting of sessions and transactions; the first one is the reference."""
     retriever = GraphRetriever(served.driver, scope=SCOPE, database=DATABASE)
     managing = GraphRetriever(
         Store(served.driver, database=DATABASE, config=StoreConfig(transactions="managed")),
         scope=SCOPE,
     )
-    together = replace(config, seeds_per_session=TOGETHER)
-    apart = replace(config, seeds_per_session=1)
+    together = RetrieverConfig(strategy=strategy, seeds_per_session=TOGETHER)
+    apart = RetrieverConfig(strategy=strategy, seeds_per_session=1)
     runs = {
         MEMORIA: _whole(retriever, together),
         EACH: _whole(retriever, apart),
@@ -48,7 +50,7 @@ def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]
     }
 
     def outcome(answer: _Answer) -> Outcome:
-        return _outcome(answer, config, served.degrees)
+        return _outcome(answer, strategy, served.degrees)
 
     return [
         *(
@@ -56,7 +58,7 @@ def memoria_contenders(served: Served, config: ExploreConfig) -> list[Contender]
             for name, run in runs.items()
         ),
         Contender(
-            name=BARE, run=_bare(served, together), outcome=_outcome_of_bare, agrees=same_paths
+            name=BARE, run=_bare(served, strategy), outcome=_outcome_of_bare, agrees=same_paths
         ),
     ]
 
@@ -81,7 +83,7 @@ class _Answer:
     first_s: float | None
 
 
-def _outcome(answer: _Answer, config: ExploreConfig, degree_of: Mapping[str, int]) -> Outcome:
+def _outcome(answer: _Answer, strategy: TransferEnergy, degree_of: Mapping[str, int]) -> Outcome:
     """Put explorations into the form in which contenders are compared."""
     found: dict[str, dict[tuple[str, ...], float]] = {}
     steps: dict[str, dict[tuple[str, int], float]] = {}
@@ -102,13 +104,13 @@ def _outcome(answer: _Answer, config: ExploreConfig, degree_of: Mapping[str, int
         "steps": steps,
         "reasons": reasons,
         "nodes": sum(len(reached) for reached in steps.values()),
-        "edges_read": _edges_read(answer.explorations, degree_of, config),
+        "edges_read": _edges_read(answer.explorations, degree_of, strategy),
     }
     return Outcome(found=found, first_s=answer.first_s, levels=levels, notes=notes)
 
 
 def _edges_read(
-    explorations: Iterable[Exploration], degree_of: Mapping[str, int], config: ExploreConfig
+    explorations: Iterable[Exploration], degree_of: Mapping[str, int], strategy: TransferEnergy
 ) -> int:
     """Count the edges at all memories that were expanded."""
     found = 0
@@ -116,7 +118,7 @@ def _edges_read(
         degrees = {hop.source: hop.degree for path in exploration.paths for hop in path.hops}
         for path in exploration.paths:
             degree = degree_of[path.ids[-1]]
-            hopeless = path.energy * config.max_weight <= config.min_activation * degree**0.5
+            hopeless = path.energy <= strategy.min_activation * degree**0.5  # by a weight of 1
             if path.end_reason != "max_depth" and not hopeless:
                 degrees[path.ids[-1]] = degree
         found += sum(degrees.values())
@@ -142,7 +144,7 @@ def _answered(exploration: Exploration) -> Exploration:
     return exploration
 
 
-def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
+def _whole(retriever: GraphRetriever, config: RetrieverConfig) -> Run:
     async def run(case: Case) -> _Answer:
         started = time.perf_counter()
         first_s = None
@@ -158,7 +160,7 @@ def _whole(retriever: GraphRetriever, config: ExploreConfig) -> Run:
     return run
 
 
-def _streamed(retriever: GraphRetriever, config: ExploreConfig) -> Run:
+def _streamed(retriever: GraphRetriever, config: RetrieverConfig) -> Run:
     async def run(case: Case) -> _Answer:
         started = time.perf_counter()
         first_s = None
@@ -181,7 +183,7 @@ class _Bare:
     took_s: list[float]
 
 
-def _bare(served: Served, config: ExploreConfig) -> Run:
+def _bare(served: Served, strategy: TransferEnergy) -> Run:
     """Send the same queries with nothing around them, and note how long each one takes."""
     level, texts = load("strategies.level").text, load("graph.hydrate").text
 
@@ -202,7 +204,7 @@ def _bare(served: Served, config: ExploreConfig) -> Run:
                 read.update(row[0] for row in record["memories"])
                 return record["level"]
 
-            levels, paths = await spread_by(ask_level, case, config)
+            levels, paths = await spread_by(ask_level, case, strategy)
             ids = {node for ended in paths.values() for path in ended for node in path.ids}
             if missing := sorted(ids - read):
                 await ask(texts, {"ids": missing, "scope": SCOPE})
@@ -222,7 +224,7 @@ def _outcome_of_bare(answer: _Bare) -> Outcome:
 
 
 async def spread_by(
-    ask: Callable[[Mapping[str, Any]], Awaitable[Any]], case: Case, config: ExploreConfig
+    ask: Callable[[Mapping[str, Any]], Awaitable[Any]], case: Case, strategy: TransferEnergy
 ) -> tuple[int, dict[str, list[Path]]]:
     """Explore from all seeds of a case together, by a caller who sends the level query himself.
 
@@ -231,11 +233,19 @@ async def spread_by(
     tuple
         Levels of the deepest exploration, and the paths of each seed.
     """
-    spreads = [TransferExploration(seed, config) for seed in case.seeds]
+    run_input = RunInput(seeds=case.seeds, scope=SCOPE, query_tags=case.tags)
+    spreads = [exploration(seed, strategy) for seed in case.seeds]
     paths: dict[str, list[Path]] = {seed.id: [] for seed in case.seeds}
     while active := [spread for spread in spreads if spread.frontier]:
-        parameters = level_parameters(active, scope=SCOPE, query_tags=case.tags, config=config)
+        parameters = level_parameters(active, run_input, strategy)
         rows = level_rows(await ask(parameters), len(active))
         for spread, found in zip(active, rows, strict=True):
             paths[spread.seed.id] += spread.absorb(found)
     return max(spread.levels for spread in spreads), paths
+
+
+def exploration(seed: Seed, strategy: TransferEnergy) -> TransferExploration:
+    """Begin an exploration for a caller who sends its queries himself."""
+    return TransferExploration(
+        seed, max_depth=strategy.max_depth, max_branches=strategy.max_branches
+    )

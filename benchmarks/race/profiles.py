@@ -22,7 +22,7 @@ from benchmarks.race.contender import Contender
 from benchmarks.race.explorers import spread_by
 from benchmarks.race.serve import Served
 from memoria.store.queries import load
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 
 Stack = tuple[str, ...]
 
@@ -155,7 +155,7 @@ class Profiler:
 
 
 async def server_profile(
-    served: Served, cases: Sequence[Case], config: ExploreConfig
+    served: Served, cases: Sequence[Case], strategy: TransferEnergy
 ) -> list[dict[str, Any]]:
     """Profile every level of some explorations; see `Profiler.operators`."""
     level = load("strategies.level").text
@@ -166,7 +166,7 @@ async def server_profile(
             return (await profiler(level, parameters))["level"]
 
         for case in cases:
-            await spread_by(ask, case, config)
+            await spread_by(ask, case, strategy)
     return profiler.operators()
 
 

@@ -22,7 +22,7 @@ from benchmarks.race.recalls import graphrag_recalls, make_retriever, memoria_re
 from benchmarks.race.record import recorded
 from benchmarks.race.serve import Served, serve
 from memoria._support.progress import ProgressCallback
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 
 MEASURED = "cases"
 
@@ -43,11 +43,11 @@ async def measure(
 async def _explorations(
     served: Served, part: Part, plan: Plan, progress: ProgressCallback
 ) -> dict[str, Any]:
-    config = ExploreConfig()
+    strategy = TransferEnergy()
     cases = make_cases(served.graph, plan.race.cases + plan.race.warm_up)
     contenders: list[Contender] = [
-        *memoria_contenders(served, config),
-        *alternatives(served, config, plan.query_s),
+        *memoria_contenders(served, strategy),
+        *alternatives(served, strategy, plan.query_s),
         round_trip(served),
     ]
     found: dict[str, Any] = {}
@@ -65,7 +65,7 @@ async def _explorations(
     )
     found["contenders"] = {name: recorded(result) for name, result in results.items()}
     found["client"] = await client_profile(contenders[0], cases, plan.profile_s)
-    found["server"] = await server_profile(served, cases[: plan.trips], config)
+    found["server"] = await server_profile(served, cases[: plan.trips], strategy)
     found["trips"] = await special.trips(served, cases[: plan.trips])
     found["hubs"] = await special.hubs(served, part.hub_score, plan.hubs, progress)
     return found
@@ -88,7 +88,7 @@ async def _recalls(
         )
     client = await client_profile(ours[0], questions, plan.profile_s)
     cases = make_cases(served.graph, plan.trips)
-    server = await server_profile(served, cases, ExploreConfig())
+    server = await server_profile(served, cases, TransferEnergy())
     at_once = await special.at_once(
         retriever,
         questions[: plan.recalls],

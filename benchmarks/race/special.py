@@ -9,7 +9,6 @@ import asyncio
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from memoria.config import RetrieverConfig
 from memoria.errors import MemoriaError
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 from memoria.types import Seed
 
 LOWER = 0.0005
@@ -44,12 +43,12 @@ async def hubs(
     """Explore from each planned hub alone, with the usual threshold and a tenth of it."""
     found = []
     for hub in served.graph.hubs:
-        for threshold in (ExploreConfig().min_activation, LOWER):
-            config = ExploreConfig(min_activation=threshold)
-            printed = alternatives(served, config, limits.contender_s)[0]
+        for threshold in (TransferEnergy().min_activation, LOWER):
+            strategy = TransferEnergy(min_activation=threshold)
+            printed = alternatives(served, strategy, limits.contender_s)[0]
             seed = Seed(id=served.graph.ids[hub.node], score=seed_score)
             results = await race(
-                [memoria_contenders(served, config)[0], printed],
+                [memoria_contenders(served, strategy)[0], printed],
                 [Case(seeds=(seed,))] * limits.cases,
                 limits=limits,
                 meter=Meter(served.pid),
@@ -75,7 +74,7 @@ async def hubs(
 async def trips(served: Served, cases: Sequence[Case]) -> list[dict[str, Any]]:
     """Count, for each case, what goes over the wire for each level, and before the first path."""
     retriever = GraphRetriever(served.driver, scope=SCOPE, database=DATABASE)
-    config = replace(ExploreConfig(), seeds_per_session=100)
+    config = RetrieverConfig(seeds_per_session=100)
     found = []
     for case in cases:
         stream = retriever.stream_paths(case.seeds, query_tags=case.tags, config=config)
@@ -211,7 +210,7 @@ def _varied(number: int) -> RetrieverConfig:
     """Make settings that differ from one recall to the next."""
     return RetrieverConfig(
         seeds=SeedConfig(max_seeds=1 + number % 7, candidates=10 + number % 90),
-        explore=ExploreConfig(max_depth=1 + number % 5, max_branches=1 + number % 6),
+        strategy=TransferEnergy(max_depth=1 + number % 5, max_branches=1 + number % 6),
         budget_tokens=100 + number % 4_000,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -38,17 +39,26 @@ from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.explore import in_order
 from memoria.plain import plain_explorations, plain_recall
 from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
 from memoria.types import Exploration, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
+_TRANSFER = TransferEnergy()
+_OF_IT = f"Of the strategy {TransferEnergy.name} only."
 
 # Lines of a tree are cut at the width; the other consoles leave long lines to the terminal.
 screen = Console(highlight=False, emoji=False)
 
-Depth = Annotated[int, typer.Option("--depth", help="Hops from a seed, at most.")]
+StrategyName = Annotated[
+    str, typer.Option("--strategy", metavar="|".join(STRATEGIES), help="How energy moves.")
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        "--depth", help=f"Hops from a seed, at most; {_TRANSFER.max_depth} if not given. {_OF_IT}"
+    ),
+]
 
 
 def recall(
@@ -61,10 +71,12 @@ def recall(
     deadline: Annotated[float, typer.Option(help="Time for all of it; seconds.")] = (
         DEFAULTS.deadline_s
     ),
-    max_seeds: Annotated[int, typer.Option(help="Memories to start from, at most.")] = (
-        DEFAULTS.seeds.max_seeds
-    ),
-    depth: Depth = DEFAULTS.explore.max_depth,
+    max_seeds: Annotated[
+        int | None,
+        typer.Option(help="Memories to start from, at most; if not given, as the strategy wants."),
+    ] = None,
+    strategy: StrategyName = TransferEnergy.name,
+    depth: Depth = None,
     format_: Format = "text",
     order: Order = "relevance",
     scope: Scope = "default",
@@ -87,12 +99,15 @@ def recall(
     """
     model = embedder_named(embedder)
     config = RetrieverConfig(
-        seeds=SeedConfig(max_seeds=max_seeds, candidates=max(DEFAULTS.seeds.candidates, max_seeds)),
-        explore=ExploreConfig(max_depth=depth),
+        strategy=_strategy(strategy, depth=depth),
         context=ContextConfig(format=format_, order=order),
         deadline_s=deadline,
         budget_tokens=budget,
     )
+    if max_seeds is not None:
+        search = config.seed_search
+        candidates = max(search.candidates, max_seeds)
+        config = replace(config, seeds=replace(search, max_seeds=max_seeds, candidates=candidates))
 
     async def ask(store: Store) -> Recall:
         retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
@@ -125,13 +140,20 @@ def explore(
         typer.Argument(metavar="SEED", help="Where to start: ID, or ID=SCORE; score 1."),
     ],
     tag: Tags = None,
-    depth: Depth = DEFAULTS.explore.max_depth,
-    branches: Annotated[int, typer.Option(help="Neighbours per memory, at most.")] = (
-        DEFAULTS.explore.max_branches
-    ),
-    min_activation: Annotated[float, typer.Option(help="Energy a memory must exceed.")] = (
-        DEFAULTS.explore.min_activation
-    ),
+    strategy: StrategyName = TransferEnergy.name,
+    depth: Depth = None,
+    branches: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Neighbours per memory, at most; {_TRANSFER.max_branches} if not given. {_OF_IT}"
+        ),
+    ] = None,
+    min_activation: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Energy a memory must exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"
+        ),
+    ] = None,
     scope: Scope = "default",
     *,
     connection: Connection,
@@ -149,7 +171,9 @@ def explore(
     memoria explore evt-062=0.9 src-029=0.4 --tag dairy
     memoria explore evt-062 --json | memoria pack --budget 500
     """
-    config = ExploreConfig(max_depth=depth, max_branches=branches, min_activation=min_activation)
+    config = RetrieverConfig(
+        strategy=_strategy(strategy, depth=depth, branches=branches, min_activation=min_activation)
+    )
     chosen = [_seed(text) for text in seeds]
 
     async def follow(store: Store) -> tuple[Exploration, ...]:
@@ -167,6 +191,32 @@ def explore(
     else:
         out.print(summary(found), style="dim", markup=False)
     _report(found, scope)
+
+
+def _strategy(
+    name: str,
+    *,
+    depth: int | None,
+    branches: int | None = None,
+    min_activation: float | None = None,
+) -> Strategy:
+    """Return a strategy by its name, transfer energy with the settings that are given."""
+    given: dict[str, Any] = {
+        "max_depth": depth,
+        "max_branches": branches,
+        "min_activation": min_activation,
+    }
+    given = {setting: value for setting, value in given.items() if value is not None}
+    if name not in STRATEGIES:
+        known = ", ".join(STRATEGIES)
+        raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--strategy")
+    if not given:
+        return STRATEGIES[name]
+    if name != TransferEnergy.name:
+        raise typer.BadParameter(
+            f"{name} has no {' and no '.join(given)}: leave it out", param_hint="--strategy"
+        )
+    return TransferEnergy(**given)
 
 
 def _seed(text: str) -> Seed:

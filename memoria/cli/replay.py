@@ -30,8 +30,8 @@ def replay(
         typer.Option(
             "--set",
             metavar="SETTING=VALUE",
-            help="Setting of the exploration to change, such as strategy=lif, max_depth=3 or "
-            "strategy.leak_rate=0.9; may be repeated.",
+            help="Setting of the exploration to change, such as strategy=lif or "
+            "strategy.max_depth=3; may be repeated.",
         ),
     ] = None,
     *,

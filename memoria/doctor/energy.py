@@ -18,8 +18,7 @@ from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
 from memoria.explore import ExploreRequest, explore_all
-from memoria.strategies import RunInput
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import RunInput, TransferEnergy
 from memoria.types import Exploration, Seed
 
 MAX_HUBS = 10
@@ -41,7 +40,7 @@ async def check_energy(
         The finding, the hubs, and how many explorations there were.
     """
     sample = subject.config.sample
-    config = ExploreConfig(seeds_per_session=max(1, sample))
+    strategy = TransferEnergy()
     picks = sorted(rng.random() for _ in range(sample))
     seeds: dict[str, list[Seed]] = defaultdict(list)
     for row in await subject.rows("seeds", picks=picks):
@@ -51,7 +50,7 @@ async def check_energy(
     degrees: dict[tuple[str, str], int] = {}
     explored = 0
     for scope in sorted(seeds):
-        done = await _explore(subject, scope, seeds[scope], config)
+        done = await _explore(subject, scope, seeds[scope], strategy)
         explored += len(done)
         for exploration in done:
             for node, lost in energy_lost(exploration).items():
@@ -59,7 +58,7 @@ async def check_energy(
         ids = [node for owner, node in losses if owner == scope]
         for row in await subject.rows("degrees_of", scope=scope, ids=ids):
             degrees[scope, row["id"]] = row["degree"]
-    hubs = find_hubs(losses, degrees, config)
+    hubs = find_hubs(losses, degrees, strategy)
     return _finding(subject, hubs, explored), hubs[:MAX_HUBS], explored
 
 
@@ -95,7 +94,7 @@ def _is_usable(scope: str, node: str) -> bool:
 
 
 async def _explore(
-    subject: Subject, scope: str, seeds: Sequence[Seed], config: ExploreConfig
+    subject: Subject, scope: str, seeds: Sequence[Seed], strategy: TransferEnergy
 ) -> tuple[Exploration, ...]:
     """Explore as a recall does, without tags; in the order of the seeds.
 
@@ -106,7 +105,8 @@ async def _explore(
     """
     now = asyncio.get_running_loop().time()
     request = ExploreRequest(
-        input=RunInput(seeds=tuple(seeds), scope=scope, query_tags=(), config=config),
+        strategy=strategy,
+        input=RunInput(seeds=tuple(seeds), scope=scope, query_tags=()),
         started=now,
         until=now + EXPLORE_S,
     )
@@ -118,7 +118,7 @@ async def _explore(
 
 
 def find_hubs(
-    losses: Losses, degrees: dict[tuple[str, str], int], config: ExploreConfig
+    losses: Losses, degrees: dict[tuple[str, str], int], strategy: TransferEnergy
 ) -> tuple[Hub, ...]:
     """Return the memories that can't but lose energy, most lost first.
 
@@ -137,7 +137,7 @@ def find_hubs(
             explorations=len(parts),
         )
         for key, parts in losses.items()
-        if degrees.get(key, 0) > config.max_branches**2
+        if degrees.get(key, 0) > strategy.max_branches**2
     ]
     return tuple(sorted(hubs, key=lambda hub: (-hub.lost, hub.scope, hub.id)))
 

@@ -10,7 +10,7 @@ from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, read_dataset
 from memoria.evaluation.fit import Example, Loss, fit_weights
 from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_embedder
-from memoria.evaluation.methods import BASELINES, METHODS, STRATEGY_METHODS, check_method
+from memoria.evaluation.methods import BASELINES, METHODS, check_method
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
 from memoria.evaluation.report import (
     MEASURES,
@@ -37,7 +37,6 @@ __all__ = [
     "MEAN",
     "MEASURES",
     "METHODS",
-    "STRATEGY_METHODS",
     "Answer",
     "Answers",
     "Dataset",

@@ -17,7 +17,7 @@ from memoria.evaluation.corpus import Corpus
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.engine import open_engine, ranking
 from memoria.store import Store
-from memoria.strategies.config import STRATEGY_NAMES
+from memoria.strategies import STRATEGIES
 
 Method = Callable[[Question], Awaitable[list[str]]]
 
@@ -76,16 +76,17 @@ async def make_method(name: str, bench: Bench) -> Method:
         As `check_method`.
     """
     check_method(name, bench.embedder)
-    if name in STRATEGY_METHODS:
-        return await STRATEGY_METHODS[name](bench)
+    if name in STRATEGIES:
+        return await _engine(bench, name)
     return _ids_of(BASELINES[name](bench))
 
 
-async def _transfer(bench: Bench) -> Method:
-    """Ask the engine."""
-    engine = await open_engine(
-        bench.store, bench.dataset, embedder=bench.embedder, config=bench.config
-    )
+async def _engine(bench: Bench, strategy: str) -> Method:
+    """Ask the engine, with the settings of the bench where they are those of this strategy."""
+    config = bench.config
+    if config.strategy.name != strategy:
+        config = replace(config, strategy=STRATEGIES[strategy])
+    engine = await open_engine(bench.store, bench.dataset, embedder=bench.embedder, config=config)
 
     async def ask(question: Question) -> list[str]:
         recall = await engine(question)
@@ -121,24 +122,13 @@ def _ppr(bench: Bench) -> Ppr:
     return Ppr(corpus=bench.corpus, rrf=_rrf(bench))
 
 
-def _strategy(name: str) -> Callable[[Bench], Awaitable[Method]]:
-    def asking(bench: Bench) -> Awaitable[Method]:
-        explore = replace(bench.config.explore, strategy=name)
-        return _transfer(replace(bench, config=replace(bench.config, explore=explore)))
-
-    return asking
-
-
-#: Name of a strategy -> function that sets up its method.
-STRATEGY_METHODS: Mapping[str, Callable[[Bench], Awaitable[Method]]] = {
-    name: _strategy(name) for name in STRATEGY_NAMES
-}
+#: Name -> how it is set up. Further methods are the strategies of the engine.
 BASELINES: Mapping[str, Callable[[Bench], Callable[[Question], Awaitable[Scored]]]] = {
     "dense": _dense,
     "bm25": _bm25,
     "rrf": _rrf,
     "ppr": _ppr,
 }
-METHODS = (*STRATEGY_METHODS, *BASELINES)
+METHODS = (*STRATEGIES, *BASELINES)
 _NEED_VECTORS = {"dense", "rrf", "ppr"}
 _NEED_PACKAGE = {"bm25", "rrf", "ppr"}

@@ -21,7 +21,6 @@ from memoria.explore.request import ExploreRequest, Listener
 from memoria.explore.run import Ended, SeedRun, texts_of, with_texts
 from memoria.graph.memories import Memories
 from memoria.store import Store
-from memoria.strategies import Strategy, strategy_of
 from memoria.types import Path, path_order
 
 log = logging.getLogger(__name__)
@@ -38,22 +37,21 @@ async def explore(store: Store, request: ExploreRequest, listener: Listener) -> 
 
     A failing seed never ends the others: its `Exploration` carries the error.
     """
-    seeds, config = request.input.seeds, request.input.config
-    strategy = strategy_of(config)
+    seeds = request.input.seeds
     size = max(1, len(seeds))
-    if config.seeds_per_session is not None and not strategy.together:
-        size = config.seeds_per_session
+    if request.seeds_per_session is not None and not request.strategy.together:
+        size = request.seeds_per_session
     memories = Memories(store, scope=request.input.scope, until=request.until)
     await _in_parallel(
-        Group(store, request, listener, _start(strategy, request, start, size), memories)
+        Group(store, request, listener, _start(request, start, size), memories)
         for start in range(0, len(seeds), size)
     )
 
 
-def _start(strategy: Strategy, request: ExploreRequest, first: int, size: int) -> list[SeedRun]:
+def _start(request: ExploreRequest, first: int, size: int) -> list[SeedRun]:
     """Begin the run of a group: ``size`` seeds from ``first`` on."""
     seeds = request.input.seeds[first : first + size]
-    run = strategy.start(replace(request.input, seeds=seeds))
+    run = request.strategy.start(replace(request.input, seeds=seeds))
     return [SeedRun(seed, run) for seed in seeds]
 
 

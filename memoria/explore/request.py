@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from memoria.strategies import RunInput
+from memoria.strategies import RunInput, Strategy
 from memoria.types import Exploration, Path
 
 #: When to read texts that the strategy's own queries did not return: as soon as a branch has ended,
@@ -20,8 +20,10 @@ class ExploreRequest:
 
     Attributes
     ----------
+    strategy
+        How energy moves.
     input
-        What the strategy starts from: all seeds of the call, its scope, tags and settings.
+        What the strategy starts from: all seeds of the call, its scope and tags.
     started
         Time of the loop's clock at the start; seconds.
     until
@@ -29,12 +31,16 @@ class ExploreRequest:
     hydrate_at
         When missing texts are read. None: never, for a caller who reads them or needs none; then
         the ``memories`` of a path are those of its beginning that the strategy's queries returned.
+    seeds_per_session
+        Seeds that share a session and a run, where their energy does not meet; None: all.
     """
 
+    strategy: Strategy
     input: RunInput
     started: float
     until: float
     hydrate_at: HydrateAt | None = None
+    seeds_per_session: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

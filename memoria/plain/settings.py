@@ -1,6 +1,6 @@
 """Settings as plain data, so that a trace can hold them, and back.
 
-In: a `RetrieverConfig`, or plain data. Out: maps, or the settings of an exploration.
+In: a `RetrieverConfig`, or plain data. Out: maps, or a `RetrieverConfig` to explore with.
 Touches nothing.
 """
 
@@ -13,88 +13,92 @@ from typing import Any
 
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
-from memoria.strategies import STRATEGIES
-from memoria.strategies.config import AnyStrategy, ExploreConfig
+from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
+
+#: Settings of an exploration beside those of its strategy.
+_OF_THE_CALL = ("max_weight", "seeds_per_session")
 
 
 def settings_of(config: RetrieverConfig) -> dict[str, Any]:
     """Return the settings that decide what a recall finds, by stage; without those of the store.
 
-    A strategy that is an object is a map of its ``name`` and its settings.
+    The strategy is a map of its ``name`` and its settings; the seeds are those that were searched.
     """
+    strategy = config.strategy
     return {
-        "seeds": _values(config.seeds),
-        "explore": {
-            **_values(config.explore),
-            "strategy": _plain_strategy(config.explore.strategy),
+        "strategy": {
+            "name": strategy.name,
+            **(_values(strategy) if is_dataclass(strategy) else {}),
         },
-        "context": _values(config.context),
+        "seeds": _values(config.seed_search),
         "relevance": None if config.relevance is None else _values(config.relevance),
+        "context": _values(config.context),
+        "max_weight": config.max_weight,
+        "seeds_per_session": config.seeds_per_session,
         "deadline_s": config.deadline_s,
         "budget_tokens": config.budget_tokens,
     }
 
 
-def explore_config_from(
+def exploration_from(
     settings: Mapping[str, Any], changes: Mapping[str, Any] | None = None
-) -> ExploreConfig:
-    """Return the settings of an exploration from the ``explore`` part of plain settings.
+) -> RetrieverConfig:
+    """Return plain settings as far as an exploration follows them; the others are the default ones.
 
     Parameters
     ----------
     settings
         As `settings_of` made them; what is missing has its default.
     changes
-        Other values for some: ``max_depth``, ``strategy``, or, as ``strategy.leak_rate``, one of
-        the strategy's own.
+        Other values for some: ``strategy`` by name or as an object, a setting of the strategy, as
+        ``strategy.leak_rate``, ``max_weight`` or ``seeds_per_session``.
 
     Raises
     ------
     ConfigError
-        A name or a value is not valid, or the strategy is none of memoria's.
+        A name or a value is not valid, or the strategy is not one of memoria's.
     """
-    stage_settings = settings.get("explore", {})
-    if not isinstance(stage_settings, Mapping):
-        raise ConfigError("explore must be a map of settings: take those of a trace as they are")
-    values = dict(stage_settings)
+    if "explore" in settings:
+        raise ConfigError("the settings are those of an earlier version: recall again")
+    values = {name: settings[name] for name in ("strategy", *_OF_THE_CALL) if name in settings}
     own: dict[str, Any] = {}
     for name, value in (changes or {}).items():
         stage, _, setting = name.rpartition(".")
-        if stage not in ("", "strategy"):
-            raise ConfigError(f"no setting {name}: there are {', '.join(_names(ExploreConfig))}")
-        (own if stage else values)[setting] = value
-    strategy = _strategy_from(values.pop("strategy", "transfer"), own)
-    if unknown := sorted(set(values) - set(_names(ExploreConfig))):
-        raise ConfigError(
-            f"no setting {', '.join(unknown)}: there are {', '.join(_names(ExploreConfig))}"
-        )
-    return replace(ExploreConfig(strategy=strategy), **values)
+        if stage == "strategy":
+            own[setting] = value
+        elif name == "strategy" or name in _OF_THE_CALL:
+            values[name] = value
+        else:
+            known = ("strategy", "strategy.SETTING", *_OF_THE_CALL)
+            raise ConfigError(f"no setting {name}: there are {', '.join(known)}")
+    strategy = _strategy_from(values.pop("strategy", TransferEnergy.name), own)
+    return RetrieverConfig(strategy=strategy, **values)
 
 
-def _strategy_from(value: object, own: Mapping[str, Any]) -> str | AnyStrategy:
-    """Return a strategy by its name, or with settings of its own."""
-    given = dict(value) if isinstance(value, Mapping) else {"name": value}
-    name = given.pop("name", None)
-    if not isinstance(name, str) or name not in STRATEGIES:
-        raise ConfigError(
-            f"the strategy {name!r:.80} is none of {', '.join(STRATEGIES)}: name one of these"
-        )
-    given.update(own)
+def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
+    """Return a strategy by its name, from a map of its name and settings, or as it is."""
+    if isinstance(value, Strategy) and not isinstance(value, type):
+        standard, given = value, dict(changes)
+    else:
+        given = dict(value) if isinstance(value, Mapping) else {"name": value}
+        name = given.pop("name", None)
+        if not isinstance(name, str) or name not in STRATEGIES:
+            raise ConfigError(
+                f"the strategy {name!r:.80} is none of {', '.join(STRATEGIES)}: name one of these"
+            )
+        standard = STRATEGIES[name]
+        given.update(changes)
     if not given:
-        return name
-    standard = STRATEGIES[name]
+        return standard
     known = _names(standard) if is_dataclass(standard) else ()
     if unknown := sorted(set(given) - set(known)):
-        raise ConfigError(f"the strategy {name} has no setting {', '.join(unknown)}")
+        raise ConfigError(
+            f"the strategy {standard.name} has no setting {', '.join(unknown)}: "
+            f"there are {', '.join(known)}"
+        )
     times = {field.name for field in fields(standard) if "datetime" in str(field.type)}  # type: ignore[arg-type]
     values = {key: _from_plain(each, is_time=key in times) for key, each in given.items()}
     return replace(standard, **values)  # type: ignore[type-var]
-
-
-def _plain_strategy(strategy: str | AnyStrategy) -> str | dict[str, Any]:
-    if isinstance(strategy, str):
-        return strategy
-    return {"name": strategy.name, **(_values(strategy) if is_dataclass(strategy) else {})}
 
 
 def _values(config: Any) -> dict[str, Any]:

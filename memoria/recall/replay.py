@@ -13,7 +13,7 @@ from typing import Any
 from memoria._support.checks import check_seconds
 from memoria.errors import ConfigError
 from memoria.explore import ExploreRequest, explore_all
-from memoria.plain.settings import explore_config_from
+from memoria.plain.settings import exploration_from
 from memoria.ranking import FactsRequest
 from memoria.recall.texts import complete
 from memoria.store import StoreOrDriver, store_of
@@ -84,34 +84,36 @@ async def replay(
         Where the memories are: a `Store`, or an open driver of your own. The scope is that of the
         trace.
     changes
-        Settings of `ExploreConfig` to change, such as ``{"strategy": "lif"}`` or
-        ``{"max_depth": 3}``; a strategy's own as ``{"strategy.leak_rate": 0.9}``.
+        Settings to change: the strategy, by name or as an object, one of its settings, such as
+        ``{"strategy.max_depth": 3}``, ``max_weight`` or ``seeds_per_session``.
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
 
     Raises
     ------
     ConfigError
-        A setting is not valid, or the trace's strategy is none of memoria's: name one.
+        A setting is not valid, or the trace's strategy is not one of memoria's: give one.
     MemoriaError
         Every exploration failed; the error of the first.
     """
     store = store_of(store, database)
-    config = explore_config_from(trace.config, changes)
+    config = exploration_from(trace.config, changes)
     deadline_s = trace.config.get("deadline_s", DEADLINE_S)
     check_seconds(deadline_s, "deadline_s", error=ConfigError)
     started = asyncio.get_running_loop().time()
     request = ExploreRequest(
+        strategy=config.strategy,
         input=RunInput(
             seeds=trace.seeds.seeds,
             scope=trace.scope,
             query_tags=trace.query_tags,
-            config=config,
+            max_weight=config.max_weight,
             vector=trace.vector,
             now=trace.started_at,
         ),
         started=started,
         until=started + deadline_s,
+        seeds_per_session=config.seeds_per_session,
     )
     texts = FactsRequest(scope=trace.scope, until=request.until)
     found = await explore_all(store, request)

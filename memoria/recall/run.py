@@ -146,7 +146,7 @@ class Recaller:
 
     async def _search(self, facts: ServerFacts, notes: list[str]) -> Seeds:
         """Find seeds by vector and by words."""
-        call = self._call
+        call, config = self._call, self._call.config.seed_search
         until = self._half_of_the_rest()
         tags = (tag.replace("_", " ") for tag in call.query_tags)
         request = SeedRequest(
@@ -155,7 +155,7 @@ class Recaller:
             scope=self._engine.scope,
             kinds=call.kinds or (),
             dialect=facts.vector_dialect,
-            config=call.config.seeds,
+            config=config,
             until=until,
         )
         with self._timed("seeds"):
@@ -164,7 +164,7 @@ class Recaller:
                 await search_seeds(self._store, request),
                 scope=request.scope,
                 kinds=request.kinds,
-                limit=call.config.seeds.unembedded,
+                limit=config.unembedded,
                 until=until,
             )
         return replace(seeds, degraded=(*notes, *seeds.degraded))
@@ -196,18 +196,21 @@ class Recaller:
         self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath
     ) -> tuple[Exploration, ...]:
         """Explore from all seeds; paths may still lack texts."""
+        config = self._call.config
         request = ExploreRequest(
+            strategy=config.strategy,
             input=RunInput(
                 seeds=seeds.seeds,
                 scope=self._engine.scope,
                 query_tags=self._call.query_tags,
-                config=self._call.config.explore,
+                max_weight=config.max_weight,
                 vector=self._vector,
                 now=self._started_at,
             ),
             started=self._clock(),
             until=self._until,
             hydrate_at=hydrate_at,
+            seeds_per_session=config.seeds_per_session,
         )
         return await explore_all(self._store, request, on_path)
 
@@ -220,7 +223,7 @@ class Recaller:
             scope=self._engine.scope,
             kinds=self._call.kinds or (),
             vector=self._vector,
-            max_weight=config.explore.max_weight,
+            max_weight=config.max_weight,
             until=self._until,
         )
         reading = self._clock()

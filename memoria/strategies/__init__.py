@@ -1,38 +1,20 @@
-"""How energy moves; one strategy a file. Chosen by ``ExploreConfig.strategy``."""
+"""How energy moves: one strategy a file, with its settings. `RetrieverConfig.strategy` has one."""
 
 from collections.abc import Mapping
 
-from memoria.errors import ConfigError
 from memoria.strategies._edges import Edge, edges_of, edges_step
 from memoria.strategies._joint import JointRun
 from memoria.strategies.anchor import AnchorSpreading
 from memoria.strategies.base import Outcome, RunInput, Step, Strategy, StrategyRun
-from memoria.strategies.config import ExploreConfig
 from memoria.strategies.lif import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
 from memoria.strategies.synapse import Synapse
 from memoria.strategies.transfer import TransferEnergy
 
-#: The strategies that settings may name.
+#: The strategies that traces and the command line know by name, with their default settings.
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
     for strategy in (TransferEnergy(), LeakyIntegrateAndFire(), AnchorSpreading(), Synapse())
 }
-
-
-def strategy_of(config: ExploreConfig) -> Strategy:
-    """Return the strategy that the settings name, or hold.
-
-    Raises
-    ------
-    ConfigError
-        The object is none.
-    """
-    chosen = config.strategy
-    if isinstance(chosen, str):
-        return STRATEGIES[chosen]
-    if isinstance(chosen, type) or not isinstance(chosen, Strategy):
-        raise ConfigError(f"strategy lacks what a Strategy has: {chosen!r:.100}")
-    return chosen
 
 
 __all__ = [
@@ -52,5 +34,4 @@ __all__ = [
     "edges_of",
     "edges_step",
     "propagate_from_seeds",
-    "strategy_of",
 ]

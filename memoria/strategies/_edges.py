@@ -68,7 +68,7 @@ def edges_step(
         "frontier": [[node, float(energy)] for node, energy in frontier.items()],
         "limit": limit,
         "max_lif_weight": max_lif_weight,
-        "max_weight": float(run_input.config.max_weight),
+        "max_weight": float(run_input.max_weight),
         "scope": run_input.scope,
     }
     return Step(query=load("strategies.edges"), parameters=parameters)

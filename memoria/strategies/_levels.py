@@ -1,4 +1,4 @@
-"""One exploration by transfer energy, level by level, and what its queries ask and return.
+"""One exploration by transfer energy, level by level, and what its queries return.
 
 In: the rows of one level after the other. Out: the paths that ended. Touches nothing.
 Queries: ``strategies.level``, ``strategies.levels``.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Direction, EndReason, Hop, Path, Seed
 
 
@@ -38,13 +37,14 @@ class TransferExploration:
         Ids reached so far, in the order in which they were reached, each with True.
     """
 
-    def __init__(self, seed: Seed, config: ExploreConfig) -> None:
+    def __init__(self, seed: Seed, *, max_depth: int, max_branches: int) -> None:
         self.seed = seed
         self.found: bool | None = None
         self.levels = 0
         self.frontier = [Branch(id=seed.id, energy=seed.score, hops=())]
         self.visited = {seed.id: True}
-        self._config = config
+        self._max_depth = max_depth
+        self._max_branches = max_branches
 
     def absorb(self, rows: Mapping[str, LevelRow]) -> list[Path]:
         """Take the rows of one level; return the paths that ended with it.
@@ -72,7 +72,7 @@ class TransferExploration:
             for child in chosen.get(branch.id, ())
         ]
         self.visited |= dict.fromkeys((branch.id for branch in self.frontier), True)
-        if self.levels == self._config.max_depth:
+        if self.levels == self._max_depth:
             ended += [self._end(branch, "max_depth") for branch in self.frontier]
             self.frontier = []
         return ended
@@ -90,7 +90,7 @@ class TransferExploration:
         if not capped:
             return True
         chosen = self._select(rows)
-        return all(len(chosen[id_]) == self._config.max_branches for id_ in capped)
+        return all(len(chosen[id_]) == self._max_branches for id_ in capped)
 
     def cut(self) -> list[Path]:
         """End every branch where it stands, as a deadline does."""
@@ -113,7 +113,7 @@ class TransferExploration:
         claimed: set[str] = set()
         for _, parent, id_, child in candidates:
             siblings = chosen.setdefault(parent, [])
-            if id_ not in claimed and len(siblings) < self._config.max_branches:
+            if id_ not in claimed and len(siblings) < self._max_branches:
                 claimed.add(id_)
                 siblings.append(Child(*child))
         return chosen
@@ -149,41 +149,6 @@ class LevelRow(NamedTuple):
     degree: int
     any_above: bool
     children: Sequence[Sequence[Any]]  # columns as those of `Child`
-
-
-def level_parameters(
-    explorations: Sequence[TransferExploration],
-    *,
-    scope: str,
-    query_tags: Sequence[str],
-    config: ExploreConfig,
-) -> dict[str, Any]:
-    """Build the parameters of ``strategies.level`` for explorations that share it.
-
-    ``cap`` follows the largest frontier: before a taken candidate of a parent stand at most
-    ``max_branches - 1`` taken by itself and ``max_branches * (F - 1)`` claimed by the others.
-    A memory that several explorations stand on is wanted once.
-    """
-    branches = [
-        (index, branch)
-        for index, exploration in enumerate(explorations)
-        for branch in exploration.frontier
-    ]
-    first = {branch.id: index for index, branch in reversed(branches)}
-    largest = max(len(exploration.frontier) for exploration in explorations)
-    return {
-        "cap": config.max_branches * largest,
-        "frontier": [
-            [index, branch.id, branch.energy, first[branch.id] == index]
-            for index, branch in branches
-        ],
-        "max_weight": float(config.max_weight),
-        "min_activation": float(config.min_activation),
-        "query_tags": list(query_tags),
-        "scope": scope,
-        "tag_sim_floor": float(config.tag_sim_floor),
-        "visited": [exploration.visited for exploration in explorations],
-    }
 
 
 def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, LevelRow]]:

@@ -119,7 +119,7 @@ class AnchorRun(JointRun):
         parameters = {
             "ids": list(self.charges),
             "limit": settings.max_edges if settings.spreads else 0,
-            "max_weight": float(run_input.config.max_weight),
+            "max_weight": float(run_input.max_weight),
             "scope": run_input.scope,
             "vector": None if run_input.vector is None else list(run_input.vector),
         }

@@ -14,7 +14,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from memoria.seeds.config import SeedConfig
 from memoria.store.queries import Query
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Path, Seed
 
 
@@ -30,8 +29,8 @@ class RunInput:
         Scope that nothing leaves; each query must keep to it.
     query_tags
         Distinct tags of the query.
-    config
-        Settings of the call.
+    max_weight
+        Larger weights of edges count as this; > 0.
     vector
         Embedding of the query, or None: an exploration from given seeds has none.
     now
@@ -41,7 +40,7 @@ class RunInput:
     seeds: tuple[Seed, ...]
     scope: str
     query_tags: tuple[str, ...]
-    config: ExploreConfig
+    max_weight: float = 1.0
     vector: tuple[float, ...] | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
 
@@ -111,19 +110,23 @@ class StrategyRun(Protocol):
 
 @runtime_checkable
 class Strategy(Protocol):
-    """How energy moves. Without state of its own: many runs may be under way."""
+    """How energy moves, and all settings of that. Without state: many runs may be under way."""
 
     @property
     def name(self) -> str:
-        """What settings and reports call it."""
+        """What traces, reports and the command line call it."""
 
     @property
     def together(self) -> bool:
-        """Whether energy of different seeds meets: all seeds are then one run."""
+        """Whether energy of different seeds meets.
+
+        If so, all seeds of a call are one run in one session. If not, seeds may be divided among
+        sessions, each with a run of its own.
+        """
 
     @property
     def seeds(self) -> SeedConfig | None:
-        """Settings of the search for its seeds, used where the retriever's are the default."""
+        """Settings of the search for its seeds, where a caller gives none; None: the default."""
 
     def start(self, run_input: RunInput) -> StrategyRun:
         """Begin a run."""

@@ -19,7 +19,6 @@ from memoria.store import Store
 from memoria.strategies._edges import Edge, edges_of, edges_step
 from memoria.strategies._joint import JointRun
 from memoria.strategies.base import RunInput, Step
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Path, Seed
 
 MARK = "synaptic"
@@ -149,7 +148,7 @@ class NeuronField:
         One round trip a hop.
         """
         seeds = tuple(Seed(id=node, score=1.0) for node in dict.fromkeys(seed_ids))
-        run_input = RunInput(seeds=seeds, scope=self._scope, query_tags=(), config=ExploreConfig())
+        run_input = RunInput(seeds=seeds, scope=self._scope, query_tags=())
         self._charged = self._settings.start(run_input) if seeds else None
         while self._charged is not None and (step := self._charged.ask()) is not None:
             self._charged.absorb((await self._store.run(step.query, step.parameters))[0])

@@ -150,7 +150,7 @@ class SynapseRun(JointRun):
             "floor": self._least * _SLACK,
             "frontier": [[node, self._leaves(node, 1.0, 1)] for node in self._wave],
             "limit": settings.max_edges,
-            "max_weight": float(self.input.config.max_weight),
+            "max_weight": float(self.input.max_weight),
             "min_overlap": None if self.steps else settings.min_overlap,
             "now_ms": now_ms,
             "rate": float(settings.temporal_decay_rate),

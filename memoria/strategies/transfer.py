@@ -7,13 +7,15 @@ Touches nothing: the caller runs the query. Queries: ``strategies.level``; with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+from memoria._support.settings import SettingsCheck
 from memoria.seeds.config import SeedConfig
 from memoria.store.queries import load
-from memoria.strategies._levels import TransferExploration, level_parameters, level_rows
+from memoria.strategies._levels import TransferExploration, level_rows
 from memoria.strategies.base import Outcome, RunInput, Step, StrategyRun
 from memoria.types import Path
 
@@ -23,39 +25,76 @@ _SPARE_CHILDREN = 8
 _MOST_CANDIDATES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TransferEnergy:
-    """Energy that falls with weight, degree and tag similarity; `ExploreConfig` has its settings.
+    """Energy falls with weight, degree and tag similarity; the strongest branches go on.
 
     Each seed is explored for itself; explorations of one session share their level queries.
+
+    Attributes
+    ----------
+    max_depth
+        Hops from a seed, at most; 1 to 20.
+    min_activation
+        Energy a memory must exceed to be reached; >= 0.
+    tag_sim_floor
+        Tag similarity of an edge that shares no tag with the query; 0 to 1.
+    max_branches
+        Neighbours taken per memory and level, at most; 1 to 100.
+    round_trips
+        ``level``: a query a level. ``single``: one for all levels, for a database far away; the
+        same result, but a deadline that ends it leaves nothing but the seeds. Neo4j 5 can't, and is
+        asked level by level.
     """
 
     name: ClassVar[str] = "transfer"
     together: ClassVar[bool] = False
     seeds: ClassVar[SeedConfig | None] = None
 
+    max_depth: int = 5
+    min_activation: float = 0.005
+    tag_sim_floor: float = 0.15
+    max_branches: int = 3
+    round_trips: Literal["level", "single"] = "level"
+
+    def __post_init__(self) -> None:
+        """Check every range."""
+        check = SettingsCheck(self)
+        check.whole("max_depth", 1, 20)
+        check.within("min_activation", 0.0, math.inf)
+        check.within("tag_sim_floor", 0.0, 1.0)
+        check.whole("max_branches", 1, 100)
+        check.one_of("round_trips", ("level", "single"))
+
     def start(self, run_input: RunInput) -> TransferRun:
         """Begin one exploration for each seed."""
-        explorations = [TransferExploration(seed, run_input.config) for seed in run_input.seeds]
-        single = run_input.config.round_trips == "single"
-        return (SingleTripRun if single else TransferRun)(run_input, explorations)
+        explorations = [
+            TransferExploration(seed, max_depth=self.max_depth, max_branches=self.max_branches)
+            for seed in run_input.seeds
+        ]
+        kind = SingleTripRun if self.round_trips == "single" else TransferRun
+        return kind(run_input, self, explorations)
 
 
 class TransferRun:
     """Explorations that share their level queries."""
 
-    def __init__(self, run_input: RunInput, explorations: Sequence[TransferExploration]) -> None:
+    def __init__(
+        self,
+        run_input: RunInput,
+        settings: TransferEnergy,
+        explorations: Sequence[TransferExploration],
+    ) -> None:
         self._input = run_input
+        self._settings = settings
         self._explorations = {one.seed.id: one for one in explorations}
 
     def ask(self) -> Step | None:
         """Ask for one hop from every branch."""
-        active, run_input = self._active(), self._input
+        active = self._active()
         if not active:
             return None
-        parameters = level_parameters(
-            active, scope=run_input.scope, query_tags=run_input.query_tags, config=run_input.config
-        )
+        parameters = level_parameters(active, self._input, self._settings)
         return Step(query=load("strategies.level"), parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
@@ -91,7 +130,9 @@ class TransferRun:
         return [one for one in self._explorations.values() if one.frontier]
 
     def _alone(self, explorations: Sequence[TransferExploration]) -> dict[str, StrategyRun]:
-        return {one.seed.id: TransferRun(self._input, [one]) for one in explorations}
+        return {
+            one.seed.id: TransferRun(self._input, self._settings, [one]) for one in explorations
+        }
 
 
 class SingleTripRun(TransferRun):
@@ -103,23 +144,27 @@ class SingleTripRun(TransferRun):
     level by level, and so it does where the query fails.
     """
 
-    def __init__(self, run_input: RunInput, explorations: Sequence[TransferExploration]) -> None:
-        super().__init__(run_input, explorations)
+    def __init__(
+        self,
+        run_input: RunInput,
+        settings: TransferEnergy,
+        explorations: Sequence[TransferExploration],
+    ) -> None:
+        super().__init__(run_input, settings, explorations)
         self._has_asked = False
-        self._cap = run_input.config.max_branches + _SPARE_CHILDREN
+        self._cap = settings.max_branches + _SPARE_CHILDREN
 
     def ask(self) -> Step | None:
         """Ask for all hops of every branch; after that for what is missing."""
         step = super().ask()
         if self._has_asked or step is None:
             return step
-        config = self._input.config
         query = load("strategies.levels")
         parameters = {
             **step.parameters,
             "cap": self._cap,
-            "levels": config.max_depth,
-            "max_branches": config.max_branches,
+            "levels": self._settings.max_depth,
+            "max_branches": self._settings.max_branches,
             "most": _MOST_CANDIDATES,
         }
         return Step(query=query, parameters={name: parameters[name] for name in query.params})
@@ -149,3 +194,36 @@ class SingleTripRun(TransferRun):
     def parts(self) -> dict[str, StrategyRun]:
         """Let every exploration go on alone, level by level, where all levels at once failed."""
         return super().parts() if self._has_asked else self._alone(self._active())
+
+
+def level_parameters(
+    explorations: Sequence[TransferExploration],
+    run_input: RunInput,
+    settings: TransferEnergy,
+) -> dict[str, Any]:
+    """Build the parameters of ``strategies.level`` for explorations that share it.
+
+    ``cap`` follows the largest frontier: before a taken candidate of a parent stand at most
+    ``max_branches - 1`` taken by itself and ``max_branches * (F - 1)`` claimed by the others.
+    A memory that several explorations stand on is wanted once.
+    """
+    branches = [
+        (index, branch)
+        for index, exploration in enumerate(explorations)
+        for branch in exploration.frontier
+    ]
+    first = {branch.id: index for index, branch in reversed(branches)}
+    largest = max(len(exploration.frontier) for exploration in explorations)
+    return {
+        "cap": settings.max_branches * largest,
+        "frontier": [
+            [index, branch.id, branch.energy, first[branch.id] == index]
+            for index, branch in branches
+        ],
+        "max_weight": float(run_input.max_weight),
+        "min_activation": float(settings.min_activation),
+        "query_tags": list(run_input.query_tags),
+        "scope": run_input.scope,
+        "tag_sim_floor": float(settings.tag_sim_floor),
+        "visited": [exploration.visited for exploration in explorations],
+    }

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from memoria.strategies.config import ExploreConfig
+from memoria.config import RetrieverConfig
 from memoria.types import EndReason, Status
 from tests.oracle.transfer import Edge, Graph, Node
 
@@ -37,7 +37,7 @@ class Case:
     seed_id: str = "s"
     score: float = 1.0
     query_tags: Sequence[str] = ()
-    config: ExploreConfig = field(default_factory=ExploreConfig)
+    config: RetrieverConfig = field(default_factory=RetrieverConfig)
     status: Status = "complete"
     paths: Sequence[Expected]
 

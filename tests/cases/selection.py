@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from memoria.strategies.config import ExploreConfig
+from memoria.config import RetrieverConfig
+from memoria.strategies import TransferEnergy
 from tests.cases.build import Case, edge, graph, leaves, path
 
 SHAPES = [
@@ -63,7 +64,7 @@ SELECTION = [
             *(edge("s", "p", 0.9), edge("s", "q", 0.72), edge("p", "x"), edge("q", "x")),
             *(edge("q", "y", 0.8), edge("q", "z", 0.6)),
         ),
-        config=ExploreConfig(max_branches=2),
+        config=RetrieverConfig(strategy=TransferEnergy(max_branches=2)),
         paths=[
             path("s>p>x", "dead_end", 0.45),
             path("s>q>y", "dead_end", 0.72 / _TWO / 2 * 0.8),
@@ -78,7 +79,7 @@ SELECTION = [
             *(edge("s", "p", 1.0), edge("s", "q", 0.9)),
             *(edge("p", "x1"), edge("p", "x2"), edge("p", "y", 0.9), edge("q", "y", 0.7)),
         ),
-        config=ExploreConfig(max_branches=2, max_depth=2),
+        config=RetrieverConfig(strategy=TransferEnergy(max_branches=2, max_depth=2)),
         paths=[
             path("s>p>x1", "max_depth", 1 / _TWO / 2),
             path("s>p>x2", "max_depth", 1 / _TWO / 2),
@@ -89,7 +90,7 @@ SELECTION = [
         name="equal_neighbours_are_taken_by_code_point_of_their_id",
         # U+FF5E comes before U+1F600, whose UTF-16 form starts with the smaller D83D.
         graph=graph(*(edge("s", name) for name in ("\U0001f600", "\uff5e", "b", "B", "a10", "a9"))),
-        config=ExploreConfig(max_branches=5, max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_branches=5, max_depth=1)),
         paths=[
             path(f"s>{name}", "max_depth", 1 / math.sqrt(6))
             for name in ("B", "a10", "a9", "b", "\uff5e")
@@ -104,7 +105,7 @@ SELECTION = [
     Case(
         name="fewer_branches_than_neighbours_keeps_the_strongest",
         graph=graph(*(edge("s", f"n{weight}", weight / 10) for weight in (6, 9, 7, 8))),
-        config=ExploreConfig(max_depth=1),  # Four edges: weight / 2.
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),  # Four edges: weight / 2.
         paths=[
             path("s>n9", "max_depth", 0.45),
             path("s>n8", "max_depth", 0.4),
@@ -121,7 +122,7 @@ SELECTION = [
             *(edge(parent, x) for parent in "pq" for x in ("x1", "x2")),
             *(edge("q", "y1", 0.9), edge("q", "y2", 0.8)),
         ),
-        config=ExploreConfig(max_branches=2, max_depth=2),
+        config=RetrieverConfig(strategy=TransferEnergy(max_branches=2, max_depth=2)),
         paths=[
             path("s>p>x1", "max_depth", 1 / math.sqrt(6)),
             path("s>p>x2", "max_depth", 1 / math.sqrt(6)),
@@ -139,7 +140,7 @@ SELECTION = [
             *(edge("s", "a", relation="r"), edge("a", "s", 0.9, relation="r")),
             *(edge("a", "b", 0.5), edge("s", "c", 0.8)),
         ),
-        config=ExploreConfig(max_branches=1, max_depth=2),
+        config=RetrieverConfig(strategy=TransferEnergy(max_branches=1, max_depth=2)),
         paths=[path("s>a>b", "max_depth", 0.5 / math.sqrt(30))],
     ),
 ]
@@ -149,7 +150,7 @@ PARALLEL = [
         name="parallel_edges_the_strongest_counts",  # The lighter edge wins by its tag: 0.3 > 0.15.
         graph=graph(edge("s", "a", relation="a"), edge("s", "a", 0.3, relation="b", tags=["x"])),
         query_tags=["x"],
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 0.3 / _TWO, relation="b", weight=0.3, degree=2)],
     ),
     Case(
@@ -159,7 +160,7 @@ PARALLEL = [
             *(edge("s", "a", relation=f"r{number}") for number in range(5)),
             *(edge("s", "b", 0.5), edge("s", "c", 0.4)),
         ),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[
             path("s>a", "max_depth", 1 / math.sqrt(7), relation="r0"),
             path("s>b", "max_depth", 0.5 / math.sqrt(7)),
@@ -171,7 +172,7 @@ PARALLEL = [
         graph=graph(
             *(edge("a", "s", relation="b", tags=["a"]), edge("s", "a", relation="a", tags=["z"])),
         ),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 1 / _TWO, relation="a", direction="out", tags=("z",))],
     ),
     Case(
@@ -179,7 +180,7 @@ PARALLEL = [
         graph=graph(
             *(edge("s", "a", relation="r", tags=["a"]), edge("a", "s", relation="r", tags=["z"])),
         ),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 1 / _TWO, relation="r", direction="in", tags=("z",))],
     ),
     Case(
@@ -187,19 +188,19 @@ PARALLEL = [
         graph=graph(
             *(edge("s", "a", relation="r", tags=tags) for tags in (["b"], ["a", "b"], ["a", "a"])),
         ),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 1 / math.sqrt(3), relation="r", tags=("a", "a"))],
     ),
     Case(
         name="missing_relation_is_empty_and_comes_first",
         graph=graph(edge("s", "a", relation="a"), edge("s", "a")),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 1 / _TWO, relation="")],
     ),
     Case(
         name="relations_are_ordered_by_code_point",
         graph=graph(edge("s", "a", relation="\U0001f600"), edge("s", "a", relation="\uff5e")),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 1 / _TWO, relation="\uff5e")],
     ),
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from memoria.strategies.config import ExploreConfig
+from memoria.config import RetrieverConfig
+from memoria.strategies import TransferEnergy
 from tests.cases.build import Case, chain, edge, graph, leaves, path
 
 # Source 001, section 3: "1 shared of 6".
@@ -57,7 +58,7 @@ TAGS = [
         # 0 + (1 - 0) * 1 / 2 = 0.5, where whole numbers would give 0; b shares nothing: 0.
         graph=graph(edge("s", "a", tags=["x"]), edge("s", "b", tags=["z"])),
         query_tags=["x", "y"],
-        config=ExploreConfig(tag_sim_floor=0, min_activation=0),
+        config=RetrieverConfig(strategy=TransferEnergy(tag_sim_floor=0, min_activation=0)),
         paths=[path("s>a", "dead_end", 0.5 / math.sqrt(2))],
     ),
     Case(
@@ -67,7 +68,9 @@ TAGS = [
         graph=graph(edge("s", "a", tags=["x", "y", "z"])),
         score=0.5,
         query_tags=["x", "y", "z"],
-        config=ExploreConfig(tag_sim_floor=0.2, min_activation=0.5, max_depth=1),
+        config=RetrieverConfig(
+            strategy=TransferEnergy(tag_sim_floor=0.2, min_activation=0.5, max_depth=1)
+        ),
         paths=[path("s>a", "max_depth", 0.5, tag_similarity=math.nextafter(1.0, 2.0))],
     ),
 ]
@@ -85,7 +88,7 @@ TERMINATION = [
         # s has 2 edges: n1 0.70711, a 0.70711 * 0.02 = 0.01414; n2 0.5, n3 0.35355.
         # Back from a: 0.01414 * 0.02 is below the threshold.
         graph=graph(*chain("s", "n1", "n2", "n3", "n4"), edge("s", "a", 0.02)),
-        config=ExploreConfig(max_depth=3),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=3)),
         paths=[
             path("s>n1>n2>n3", "max_depth", 1 / math.sqrt(8)),
             path("s>a", "below_threshold", 0.02 / math.sqrt(2)),
@@ -94,7 +97,7 @@ TERMINATION = [
     Case(
         name="max_depth_is_the_reason_even_where_nothing_follows",
         graph=graph(edge("s", "a")),
-        config=ExploreConfig(max_depth=1),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=1)),
         paths=[path("s>a", "max_depth", 1.0)],
     ),
     Case(
@@ -107,7 +110,7 @@ TERMINATION = [
     Case(
         name="energy_equal_to_the_threshold_is_not_above_it",
         graph=graph(edge("s", "a", 0.5)),
-        config=ExploreConfig(min_activation=0.5),
+        config=RetrieverConfig(strategy=TransferEnergy(min_activation=0.5)),
         paths=[path("s", "below_threshold", 1.0)],
     ),
     Case(
@@ -133,7 +136,7 @@ TERMINATION = [
     Case(
         name="empty_frontier_finishes_before_max_depth",
         graph=graph(edge("s", "a")),
-        config=ExploreConfig(max_depth=20),
+        config=RetrieverConfig(strategy=TransferEnergy(max_depth=20)),
         paths=[path("s>a", "dead_end", 1.0)],
     ),
     Case(

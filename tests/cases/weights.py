@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from memoria.strategies.config import ExploreConfig
+from memoria.config import RetrieverConfig
+from memoria.strategies import TransferEnergy
 from tests.cases.build import Case, edge, graph, path
 
 BAD_WEIGHTS = [math.nan, math.inf, -math.inf, -0.5, "0.9", True, False, [0.9]]
@@ -26,7 +27,7 @@ WEIGHTS = [
     Case(
         name="missing_weight_is_0.01_even_above_max_weight",
         graph=graph(edge("s", "a", None), edge("s", "b", 0.01)),
-        config=ExploreConfig(max_weight=0.001, min_activation=0.002),
+        config=RetrieverConfig(strategy=TransferEnergy(min_activation=0.002), max_weight=0.001),
         paths=[path("s>a", "below_threshold", 0.01 / math.sqrt(2), weight=0.01)],
     ),
     Case(
@@ -37,13 +38,13 @@ WEIGHTS = [
     Case(
         name="weight_within_a_larger_max_counts_in_full",
         graph=graph(edge("s", "a", 1.7)),
-        config=ExploreConfig(max_weight=2.0),
+        config=RetrieverConfig(max_weight=2.0),
         paths=[path("s>a", "dead_end", 1.7, weight=1.7)],
     ),
     Case(
         name="whole_number_weight_counts",  # 1 / sqrt(2) = 0.70711; weight 3 as 1.
         graph=graph(edge("s", "a", 1), edge("s", "b", 3)),
-        config=ExploreConfig(max_weight=1),
+        config=RetrieverConfig(max_weight=1),
         paths=[
             path("s>a", "dead_end", 1 / math.sqrt(2), weight=1.0),
             path("s>b", "dead_end", 1 / math.sqrt(2), weight=1.0),
@@ -52,7 +53,7 @@ WEIGHTS = [
     Case(
         name="weight_zero_passes_nothing_even_without_a_threshold",
         graph=graph(edge("s", "a", 0), edge("s", "b", 0.0), edge("s", "c", -0.0)),
-        config=ExploreConfig(min_activation=0),
+        config=RetrieverConfig(strategy=TransferEnergy(min_activation=0)),
         paths=[path("s", "below_threshold", 1.0)],
     ),
 ]

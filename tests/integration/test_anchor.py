@@ -20,7 +20,6 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.strategies import AnchorSpreading
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.conftest import DIMENSIONS, EMBEDDER
@@ -49,7 +48,7 @@ async def spread(
         Seed(id=node, score=max(cosine, 1e-9), vector_score=cosine)
         for node, cosine in anchors.items()
     ]
-    config = ExploreConfig(strategy=strategy or AnchorSpreading())
+    config = RetrieverConfig(strategy=strategy or AnchorSpreading())
     found = [each async for each in retriever.explore_seeds(seeds, config=config)]
     assert [each for each in found if each.error] == []
     return {each.seed.id: each for each in found}
@@ -186,9 +185,7 @@ AXIS = CallableEmbedder(
 
 def settled(**strategy: Any) -> RetrieverConfig:
     """Settings that rank by the strategy's own score."""
-    return RetrieverConfig(
-        explore=ExploreConfig(strategy=AnchorSpreading(**strategy)), relevance=None
-    )
+    return RetrieverConfig(strategy=AnchorSpreading(**strategy), relevance=None)
 
 
 async def test_without_spreading_a_recall_is_plain_vector_search(

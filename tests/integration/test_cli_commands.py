@@ -20,6 +20,7 @@ import pytest
 
 from memoria import cli
 from memoria.store import Store, Target
+from memoria.strategies import STRATEGIES
 from tests.docs.pages import DOCTOR_PAGE, documented_json
 
 COMMANDS = cli.all_commands()
@@ -294,6 +295,28 @@ def test_another_embedder_than_the_databases_is_refused_with_advice(
     done = call("recall", "rain", *filled)
     assert done.code == 1
     assert "--embedder" in done.err
+
+
+def test_recall_and_explore_take_a_strategy_by_its_name(call: Call, filled: list[str]) -> None:
+    done = call("recall", "rain", "--embedder", "none", "--strategy", "lif", "--json", *filled)
+    settings = json.loads(done.out)["trace"]["config"]
+    assert (settings["strategy"]["name"], settings["seeds"]["max_seeds"]) == ("lif", 8)
+    fewer = ["--strategy", "lif", "--max-seeds", "2", "--json"]
+    done = call("recall", "rain", "--embedder", "none", *fewer, *filled)
+    assert json.loads(done.out)["trace"]["config"]["seeds"]["max_seeds"] == 2
+    for strategy in STRATEGIES:
+        done = call("explore", "a", "--strategy", strategy, *filled)
+        assert done.out.startswith("a "), done.err
+
+
+def test_settings_of_another_strategy_are_refused(call: Call, filled: list[str]) -> None:
+    for options, message in (
+        (["--strategy", "lif", "--depth", "2"], "lif has no max_depth"),
+        (["--strategy", "none"], "is not one of transfer, lif, anchor, synapse"),
+    ):
+        done = call("explore", "a", *options, *filled)
+        assert done.code == 2
+        assert message in " ".join(done.err.split())
 
 
 def test_explore_prints_paths_and_names_seeds_that_are_not_there(

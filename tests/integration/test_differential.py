@@ -29,7 +29,7 @@ from tests.oracle.agreement import (
     remove,
     write,
 )
-from tests.oracle.transfer import explore
+from tests.oracle.transfer import explore, with_transfer
 
 GRAPHS = effort().graphs
 FEWER_GRAPHS = effort().graphs_in_mixed_sessions
@@ -76,7 +76,10 @@ async def disagreement(
     round_trips: RoundTrips = "level",
 ) -> str | None:
     """What the engine and the oracle do not agree on, or None."""
-    config = replace(question.config, seeds_per_session=seeds_per_session, round_trips=round_trips)
+    config = replace(
+        with_transfer(question.config, round_trips=round_trips),
+        seeds_per_session=seeds_per_session,
+    )
     store = Store(driver, config=StoreConfig(transactions=transactions))
     found = await explore_with_engine(
         store, prefix + SCOPE, question.seeds, question.query_tags, config

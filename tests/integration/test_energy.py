@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Literal
 from uuid import uuid4
 
 import neo4j
 import pytest
 
+from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 from memoria.types import Seed
 from tests.cases import CASES, HERE, N2006, Case, full_tree
 from tests.oracle.agreement import assert_agreement, explore_with_engine, remove, write
-from tests.oracle.transfer import explore
+from tests.oracle.transfer import explore, with_transfer
 
 SCORE = 1.0
 
@@ -48,7 +48,7 @@ async def test_engine_finds_the_paths_worked_out_by_hand(
             prefixes[case.name] + HERE,
             [(case.seed_id, case.score)],
             case.query_tags,
-            replace(case.config, round_trips=round_trips),
+            with_transfer(case.config, round_trips=round_trips),
         )
     )[case.seed_id]
     assert found.status == case.status
@@ -75,7 +75,7 @@ async def test_seed_that_is_not_found_leaves_the_others_to_go_on(
         prefixes[case.name] + HERE,
         [(seed_id, SCORE) for seed_id in ids],
         case.query_tags,
-        ExploreConfig(seeds_per_session=seeds_per_session),
+        RetrieverConfig(seeds_per_session=seeds_per_session),
     )
     assert {seed_id: found[seed_id].status for seed_id in ids} == {
         "absent": "seed_not_found",
@@ -84,7 +84,7 @@ async def test_seed_that_is_not_found_leaves_the_others_to_go_on(
         "N2010": "complete",
     }
     for seed_id in ids:
-        expected = explore(case.graph, HERE, seed_id, SCORE, case.query_tags, ExploreConfig())
+        expected = explore(case.graph, HERE, seed_id, SCORE, case.query_tags, RetrieverConfig())
         assert_agreement(found[seed_id], expected)
 
 
@@ -98,10 +98,10 @@ async def test_explorations_of_one_call_do_not_claim_from_each_other(
         prefixes[case.name] + HERE,
         [(seed_id, SCORE) for seed_id in ids],
         case.query_tags,
-        ExploreConfig(seeds_per_session=5),
+        RetrieverConfig(seeds_per_session=5),
     )
     for seed_id in ids:
-        alone = explore(case.graph, HERE, seed_id, SCORE, case.query_tags, ExploreConfig())
+        alone = explore(case.graph, HERE, seed_id, SCORE, case.query_tags, RetrieverConfig())
         assert_agreement(found[seed_id], alone)
         assert len(alone.paths) > 0
 
@@ -111,7 +111,7 @@ async def test_three_branches_and_five_levels_give_at_most_243_paths(
 ) -> None:
     tree = full_tree(children=4, depth=5)
     await write(driver, {scope: tree})
-    config = ExploreConfig(min_activation=0)
+    config = RetrieverConfig(strategy=TransferEnergy(min_activation=0))
     found = (await explore_with_engine(driver, scope + HERE, [("s", SCORE)], (), config))["s"]
     assert len(found.paths) == 243
     assert_agreement(found, explore(tree, HERE, "s", SCORE, (), config))

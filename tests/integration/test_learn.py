@@ -12,6 +12,7 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
+from memoria.config import RetrieverConfig
 from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.formulas.plasticity import oja, strengthened
@@ -22,7 +23,6 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.queries import Query, load, root
 from memoria.strategies import Synapse
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Memory, Relation, Seed
 from tests.effort import effort
 from tests.traces import path, trace
@@ -330,7 +330,7 @@ class TestOnce:
 
 class TestSynapse:
     async def activations(self, graph: Graph) -> dict[str, Activation]:
-        config = ExploreConfig(strategy=Synapse(now=graph.now))
+        config = RetrieverConfig(strategy=Synapse(now=graph.now))
         retriever = GraphRetriever(graph.store.driver, scope=graph.scope)
         async with retriever.explore_seeds([Seed(id="a", score=1.0)], config=config) as stream:
             return {entry.id: entry async for each in stream for entry in each.activations}

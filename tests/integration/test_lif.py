@@ -20,7 +20,6 @@ from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.strategies import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.cases.lif import BEACH_YOGA, BELOW, CHARGES, FIRED, MEETING, SEEDS, TWO_SEEDS
@@ -30,7 +29,7 @@ from tests.oracle.agreement import remove, write
 from tests.oracle.lif import charges, strongest_ways
 from tests.oracle.transfer import Edge, Graph, Node
 
-LIF = ExploreConfig(strategy="lif")
+LIF = RetrieverConfig(strategy=LeakyIntegrateAndFire())
 ALL = 1e-12  # a threshold that every charge passes
 EACH_WAY = LeakyIntegrateAndFire(min_signal=1e-12)
 
@@ -54,7 +53,7 @@ async def charged(
 
 
 async def explored(
-    driver: neo4j.AsyncDriver, scope: str, seeds: Sequence[str], config: ExploreConfig = LIF
+    driver: neo4j.AsyncDriver, scope: str, seeds: Sequence[str], config: RetrieverConfig = LIF
 ) -> dict[str, Exploration]:
     retriever = GraphRetriever(driver, scope=scope)
     chosen = [Seed(id=seed, score=1 - place / 10) for place, seed in enumerate(seeds)]
@@ -259,7 +258,7 @@ async def test_transfer_energy_does_not_look_at_lif_weight(
     driver: neo4j.AsyncDriver, prefix: str
 ) -> None:
     await write(driver, {prefix: graph(edge("s", "a", 0.5, lif_weight=2.0))})
-    found = await explored(driver, prefix + HERE, ["s"], ExploreConfig())
+    found = await explored(driver, prefix + HERE, ["s"], RetrieverConfig())
     assert found["s"].paths[0].energy == 0.5
 
 
@@ -318,14 +317,14 @@ async def test_fired_memories_of_a_recall_are_ranked_and_packed(
     scope = prefix + HERE
     await write(driver, {prefix: BEACH_YOGA})
     await give_texts(driver, scope)
-    retriever = GraphRetriever(driver, scope=scope, config=RetrieverConfig(explore=LIF))
+    retriever = GraphRetriever(driver, scope=scope, config=LIF)
     recall = await retriever.recall("beach yoga session this saturday scheduling, outdoor content")
     assert {seed.id for seed in recall.seeds.seeds} >= set(SEEDS)
     assert set(FIRED) <= {entry.memory.id for entry in recall.ranked}
     assert set(FIRED) <= {item.id for item in recall.context.items}
     by_energy = await retriever.recall(
         "beach yoga session",
-        config=RetrieverConfig(explore=LIF, relevance=None, seeds=SeedConfig(max_seeds=1)),
+        config=replace(LIF, relevance=None, seeds=SeedConfig(max_seeds=1)),
     )
     assert [entry.memory.id for entry in by_energy.ranked] == [
         *("beach_yoga", "fitness", "lifestyle"),
@@ -341,12 +340,15 @@ async def test_eight_best_hits_are_seeds_unless_the_settings_say_otherwise(
     scope = prefix + HERE
     await write(driver, {prefix: graph(alone=[f"rain_{number}" for number in range(12)])})
     await give_texts(driver, scope)
-    retriever = GraphRetriever(driver, scope=scope, config=RetrieverConfig(explore=LIF))
+    retriever = GraphRetriever(driver, scope=scope, config=LIF)
     assert len((await retriever.find_seeds("rain")).seeds) == 8
     assert len((await retriever.find_seeds("rain", max_seeds=5)).seeds) == 5
     assert len((await retriever.recall("rain")).explorations) == 8
-    three = RetrieverConfig(explore=LIF, seeds=SeedConfig(max_seeds=3))
+    three = replace(LIF, seeds=SeedConfig(max_seeds=3))
     assert len((await retriever.recall("rain", config=three)).explorations) == 3
+    five = replace(LIF, seeds=SeedConfig(max_seeds=5))  # as many as by default, but given
+    assert len((await retriever.recall("rain", config=five)).explorations) == 5
+    assert len((await retriever.find_seeds("rain", config=five)).seeds) == 5
     default = GraphRetriever(driver, scope=scope)
     assert len((await default.find_seeds("rain")).seeds) == 5
 
@@ -435,7 +437,7 @@ async def test_charges_equal_the_oracle_on_any_graph(
     )
     if borderline(expected, [constants.fire_threshold]):
         return
-    found = await explored(driver, name + SCOPE, seeds, ExploreConfig(strategy=constants))
+    found = await explored(driver, name + SCOPE, seeds, RetrieverConfig(strategy=constants))
     reached = {
         node
         for node, charge in expected.items()
@@ -446,7 +448,7 @@ async def test_charges_equal_the_oracle_on_any_graph(
         exists = Node(SCOPE, each.seed.id) in graph.nodes
         assert each.status == ("complete" if exists else "seed_not_found")
     check_ways(found, reached)
-    again = await explored(driver, name + SCOPE, seeds[::-1], ExploreConfig(strategy=constants))
+    again = await explored(driver, name + SCOPE, seeds[::-1], RetrieverConfig(strategy=constants))
     assert {name: each.activations for name, each in again.items()} == {
         name: each.activations for name, each in found.items()
     }, "the order of the seeds makes no difference"
@@ -476,7 +478,7 @@ async def test_ways_are_the_strongest_there_are(
     name = f"{many}w{next(_example)}-"
     await write(driver, {name: graph})
     constants = replace(EACH_WAY, max_hops=hops, fire_threshold=ALL)
-    found = await explored(driver, name + SCOPE, seeds, ExploreConfig(strategy=constants))
+    found = await explored(driver, name + SCOPE, seeds, RetrieverConfig(strategy=constants))
     best = strongest_ways(graph, SCOPE, seeds, constants)
     shown: dict[str, float] = {}
     for each in found.values():

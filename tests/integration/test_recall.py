@@ -28,7 +28,7 @@ from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 from memoria.types import Memory, Relation, Seed
 from tests.conftest import DIMENSIONS, EMBEDDER
 
@@ -79,14 +79,17 @@ async def test_one_string_where_a_list_belongs_is_refused(
 
 
 async def test_settings_of_another_stage_are_refused(linked: GraphRetriever) -> None:
-    explore: Any = ExploreConfig()
-    whole: Any = RetrieverConfig()
+    stage: Any = TransferEnergy()
     with pytest.raises(InvalidInputError, match="RetrieverConfig"):
-        await linked.recall("link", config=explore)
+        await linked.recall("link", config=stage)
     with pytest.raises(InvalidInputError, match="RetrieverConfig"):
-        linked.recall_stream("link", config=explore, deadline_s=1.0)
-    with pytest.raises(InvalidInputError, match="ExploreConfig"):
-        linked.explore_seeds(SEEDS, config=whole)
+        linked.recall_stream("link", config=stage, deadline_s=1.0)
+    with pytest.raises(InvalidInputError, match="RetrieverConfig"):
+        await linked.find_seeds("link", config=stage)
+    with pytest.raises(InvalidInputError, match="RetrieverConfig"):
+        linked.explore_seeds(SEEDS, config=stage)
+    with pytest.raises(InvalidInputError, match="RetrieverConfig"):
+        linked.stream_paths(SEEDS, config=stage)
 
 
 @pytest.mark.parametrize("seeds", [None, 5, "a", ["a"], Seed(id="a", score=1.0)])

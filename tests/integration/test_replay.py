@@ -20,8 +20,7 @@ from memoria.plain import plain_recall, trace_from
 from memoria.recall.replay import replay
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.strategies import LeakyIntegrateAndFire
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import STRATEGIES, AnchorSpreading, LeakyIntegrateAndFire
 from memoria.types import Memory, Recall, Relation, Trace
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
@@ -97,15 +96,13 @@ async def test_a_trace_read_back_from_json_is_identical_too(store: Store, found:
 
 
 @pytest.mark.parametrize(
-    "strategy", ["transfer", "lif", LeakyIntegrateAndFire(fire_threshold=0.1), "anchor", "synapse"]
+    "strategy", [*STRATEGIES.values(), LeakyIntegrateAndFire(fire_threshold=0.1)]
 )
 @pytest.mark.parametrize("seeds_per_session", [1, None])
 async def test_a_large_exploration_is_identical_under_any_strategy(
     store: Store, embedded: str, strategy: Any, seeds_per_session: int | None
 ) -> None:
-    config = RetrieverConfig(
-        explore=ExploreConfig(strategy=strategy, seeds_per_session=seeds_per_session)
-    )
+    config = RetrieverConfig(strategy=strategy, seeds_per_session=seeds_per_session)
     retriever = GraphRetriever(store.driver, scope=embedded, embedder=EMBED, config=config)
     found = await retriever.recall("memory number 17", query_tags=["x"])
     assert len(found.explorations) >= 1
@@ -119,7 +116,7 @@ async def test_a_large_exploration_is_identical_under_any_strategy(
 
 async def test_the_vector_of_the_trace_gives_the_cosines_anew(store: Store, embedded: str) -> None:
     # Those of memories that are no anchors: they are part of an energy, and asked of the server.
-    config = RetrieverConfig(explore=ExploreConfig(strategy="anchor"))
+    config = RetrieverConfig(strategy=AnchorSpreading())
     retriever = GraphRetriever(store.driver, scope=embedded, embedder=EMBED, config=config)
     one = read_back(await retriever.recall("memory number 17"))
     anchors = {seed.id for seed in one.seeds.seeds}
@@ -136,7 +133,7 @@ async def test_the_vector_of_the_trace_gives_the_cosines_anew(store: Store, embe
 
 
 async def test_other_settings_show_which_paths_differ(store: Store, found: Recall) -> None:
-    again = await replay(store, found.trace, {"max_depth": 1})
+    again = await replay(store, found.trace, {"strategy.max_depth": 1})
     assert [(one.ids, one.before is None, one.after is None) for one in again.changes] == [
         (("a", "b"), True, False),
         (("a", "b", "c", "d"), False, True),

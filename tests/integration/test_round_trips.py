@@ -20,15 +20,14 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
-from memoria.strategies import RunInput
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, TransferEnergy
 from memoria.types import Exploration, Seed
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
 from tests.oracle.agreement import assert_agreement, explore_with_engine, write
-from tests.oracle.transfer import Graph, explore
+from tests.oracle.transfer import Graph, explore, with_transfer
 
-ALL = ExploreConfig(seeds_per_session=5)
+ALL = RetrieverConfig(seeds_per_session=5)
 
 
 def shared_children(parents: int, children: int) -> Graph:
@@ -119,7 +118,7 @@ async def test_texts_come_with_the_levels(
 ) -> None:
     await write(driver, {scope: full_tree(children=2, depth=2)})
     retriever = GraphRetriever(driver, scope=scope + HERE)
-    config = ExploreConfig(min_activation=0, round_trips=round_trips)
+    config = RetrieverConfig(strategy=TransferEnergy(min_activation=0, round_trips=round_trips))
     wire.clear()
     seeds = [Seed(id="s", score=1.0)]
     (found,) = [each async for each in retriever.explore_seeds(seeds, config=config)]
@@ -146,12 +145,8 @@ async def test_paths_are_built_while_the_next_query_is_under_way(
         wire.clear()
         now = asyncio.get_running_loop().time()
         request = ExploreRequest(
-            input=RunInput(
-                seeds=(Seed(id="s", score=1.0),),
-                scope=scope,
-                query_tags=(),
-                config=replace(ALL, min_activation=0),
-            ),
+            strategy=TransferEnergy(min_activation=0),
+            input=RunInput(seeds=(Seed(id="s", score=1.0),), scope=scope, query_tags=()),
             started=now,
             until=now + 60,
             hydrate_at=hydrate_at,
@@ -188,7 +183,7 @@ async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
     warm: GraphRetriever, wire: Wire
 ) -> None:
     question = "memory number 12 of the web"
-    config = RetrieverConfig(explore=ExploreConfig(round_trips="single"))
+    config = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))
     by_level = await warm.recall(question)
     await warm.recall(question, config=config)
     wire.clear()
@@ -208,9 +203,15 @@ async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
     [
         # Ten parents share a hundred children, of which each row holds the first 18: the second
         # parent loses ten of them to the first, and the last eight are not all it may take.
-        (shared_children(parents=10, children=100), ExploreConfig(max_branches=10, max_depth=2)),
+        (
+            shared_children(parents=10, children=100),
+            RetrieverConfig(strategy=TransferEnergy(max_branches=10, max_depth=2)),
+        ),
         # 40 parents with 48 children each: too many for the server to choose among.
-        (full_tree(children=48, depth=2), ExploreConfig(max_branches=40, max_depth=3)),
+        (
+            full_tree(children=48, depth=2),
+            RetrieverConfig(strategy=TransferEnergy(max_branches=40, max_depth=3)),
+        ),
     ],
     ids=["children_left_out", "too_many_candidates"],
 )
@@ -219,11 +220,11 @@ async def test_what_the_single_trip_can_not_tell_is_asked_level_by_level(
     scope: str,
     wire: Wire,
     tree: Graph,
-    config: ExploreConfig,
+    config: RetrieverConfig,
 ) -> None:
     await write(driver, {scope: tree})
     wire.clear()
-    single = replace(config, min_activation=0, round_trips="single")
+    single = with_transfer(config, min_activation=0, round_trips="single")
     found = await explore_with_engine(driver, scope + HERE, [("s", 1.0)], (), single)
     assert_agreement(found["s"], explore(tree, HERE, "s", 1.0, (), single))
     assert wire.count("RUN strategies.levels") == 1
@@ -254,7 +255,7 @@ async def test_where_all_levels_at_once_fail_they_are_asked_for_one_by_one(
     expected = {found.seed.id: found.paths async for found in retriever.explore_seeds(web)}
     retriever.store = Refusing(driver, database="neo4j")
     wire.clear()
-    single = ExploreConfig(round_trips="single")
+    single = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))
     for config in (single, replace(single, seeds_per_session=5)):
         found = [each async for each in retriever.explore_seeds(web, config=config)]
         assert {each.status for each in found} == {"complete"}
@@ -265,7 +266,7 @@ async def test_where_all_levels_at_once_fail_they_are_asked_for_one_by_one(
 async def test_recall_in_several_sessions_asks_once_for_texts_and_ranking(
     warm: GraphRetriever, wire: Wire
 ) -> None:
-    config = RetrieverConfig(explore=ExploreConfig(seeds_per_session=1))
+    config = RetrieverConfig(seeds_per_session=1)
     question = "memory number 12 of the web"
     recall = await warm.recall(question, config=config)
     wire.clear()
@@ -331,7 +332,7 @@ async def test_a_path_arrives_with_the_level_that_ends_it(
     arrived = {}
     for max_depth in (5, 3):
         wire.clear()
-        config = ExploreConfig(min_activation=0, max_depth=max_depth)
+        config = RetrieverConfig(strategy=TransferEnergy(min_activation=0, max_depth=max_depth))
         async for path in retriever.stream_paths([Seed(id="s", score=1.0)], config=config):
             arrived[max_depth, path.ids[-1]] = wire.records
     # Its hops + 1; where no level expands the last memory, another for the text of that.
@@ -343,7 +344,7 @@ async def test_strategies_without_texts_read_them_once_the_steps_are_done(
     warm: GraphRetriever, web: tuple[Seed, ...], wire: Wire
 ) -> None:
     wire.clear()
-    config = ExploreConfig(strategy="lif")
+    config = RetrieverConfig(strategy=LeakyIntegrateAndFire())
     assert [path async for path in warm.stream_paths(web, config=config)]
     assert wire.sent == ["RUN strategies.edges"] * 3 + ["RUN graph.hydrate"]
 
@@ -354,7 +355,7 @@ async def test_managed_transactions_send_begin_and_commit(
     wire.clear()
     managed = Store(warm.store.driver, config=StoreConfig(transactions="managed"))
     retriever = GraphRetriever(managed, scope=warm.scope)
-    config = ExploreConfig(seeds_per_session=5)
+    config = RetrieverConfig(seeds_per_session=5)
     found = [exploration async for exploration in retriever.explore_seeds(web, config=config)]
     levels = max(exploration.stats.levels for exploration in found)
     assert wire.count("COMMIT") == levels + 1  # the last query reads texts
@@ -371,7 +372,7 @@ async def test_strategies_send_one_query_per_step_for_all_seeds(
     }
     for strategy, steps in queries.items():
         wire.clear()
-        config = ExploreConfig(strategy=strategy)
+        config = RetrieverConfig(strategy=STRATEGIES[strategy])
         found = [exploration async for exploration in warm.explore_seeds(web, config=config)]
         assert {exploration.status for exploration in found} == {"complete"}
         assert wire.sent == [f"RUN {query}" for query in (*steps, "graph.hydrate")]

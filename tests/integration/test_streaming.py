@@ -7,7 +7,6 @@ import random
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -15,6 +14,7 @@ import neo4j
 import pytest
 
 from memoria._support.stream import Stream
+from memoria.config import RetrieverConfig
 from memoria.errors import ClosedError, UnavailableError
 from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
 from memoria.retriever import GraphRetriever
@@ -22,12 +22,11 @@ from memoria.store import Session, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, parse
 from memoria.strategies import RunInput
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Path, Seed
 from tests.effort import effort
 from tests.integration.conftest import WEB_SCOPE
 from tests.oracle.agreement import write
-from tests.oracle.transfer import Edge, Graph, Node
+from tests.oracle.transfer import Edge, Graph, Node, with_transfer
 
 # A cancellation while the driver opens a connection leaves the socket to the garbage collector,
 # which closes it and warns (neo4j driver 6.4, 2026-11: `_connect_secure` catches Exception only).
@@ -35,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings(
     r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
 )
 
-ALL = ExploreConfig(seeds_per_session=5)
+ALL = RetrieverConfig(seeds_per_session=5)
 USER = f"streaming-{uuid4().hex}"
 MISSING = Seed(id="nobody", score=1.0)
 
@@ -173,7 +172,7 @@ async def test_what_the_server_runs_for_these_tests_is_seen(web_retriever: Graph
 
 
 async def collect(
-    retriever: GraphRetriever, seeds: tuple[Seed, ...], config: ExploreConfig
+    retriever: GraphRetriever, seeds: tuple[Seed, ...], config: RetrieverConfig
 ) -> dict[str, Exploration]:
     explorations = retriever.explore_seeds(seeds, config=config, deadline_s=LONG_S)
     return {found.seed.id: found async for found in explorations}
@@ -251,7 +250,8 @@ async def test_what_is_over_is_reported_while_others_of_its_session_go_on(
     store = HeldStore(driver, before_level)
     now = asyncio.get_running_loop().time()
     request = ExploreRequest(
-        input=RunInput(seeds=(*web[:4], MISSING), scope=WEB_SCOPE, query_tags=(), config=ALL),
+        strategy=ALL.strategy,
+        input=RunInput(seeds=(*web[:4], MISSING), scope=WEB_SCOPE, query_tags=()),
         started=now,
         until=now + LONG_S,
         hydrate_at=hydrate_at,
@@ -265,8 +265,8 @@ async def test_what_is_over_is_reported_while_others_of_its_session_go_on(
 async def test_streamed_paths_are_those_of_the_explorations(
     web_retriever: GraphRetriever, web: tuple[Seed, ...]
 ) -> None:
-    explorations = await collect(web_retriever, web, ExploreConfig())
-    for config in (ExploreConfig(), ALL):
+    explorations = await collect(web_retriever, web, RetrieverConfig())
+    for config in (RetrieverConfig(), ALL):
         stream = web_retriever.stream_paths(web, config=config, deadline_s=LONG_S)
         streamed = [path async for path in stream]
         expected = [path for found in explorations.values() for path in found.paths]
@@ -278,9 +278,9 @@ async def test_streamed_paths_are_those_of_the_explorations(
         }
 
 
-@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
+@pytest.mark.parametrize("config", [RetrieverConfig(), ALL], ids=["one session each", "shared"])
 async def test_first_path_comes_before_its_exploration_is_over(
-    driver: neo4j.AsyncDriver, scope: str, config: ExploreConfig
+    driver: neo4j.AsyncDriver, scope: str, config: RetrieverConfig
 ) -> None:
     """The graph: s - leaf, and the chain s - a - b - c. Level 2 finds the leaf's end."""
     nodes = {name: Node(scope, name) for name in ("s", "leaf", "a", "b", "c")}
@@ -343,7 +343,7 @@ async def test_nothing_is_left_after_stopping_at_random_points(
     rng = random.Random(way)
     for _ in range(effort().stops):
         delay_s = rng.uniform(0.0, 0.15)
-        config = rng.choice([ExploreConfig(), ALL])
+        config = rng.choice([RetrieverConfig(), ALL])
         if way == "deadline":
             stream = web_retriever.explore_seeds(web, config=config, deadline_s=delay_s + 1e-3)
             assert {found.seed.id async for found in stream} == {seed.id for seed in web}
@@ -365,7 +365,7 @@ async def test_nothing_is_left_after_stopping_at_random_points(
 
 
 async def _consume(
-    retriever: GraphRetriever, seeds: tuple[Seed, ...], config: ExploreConfig, way: str
+    retriever: GraphRetriever, seeds: tuple[Seed, ...], config: RetrieverConfig, way: str
 ) -> None:
     if way == "recall":
         await retriever.recall("memory number 7 of the web")
@@ -386,13 +386,13 @@ def assert_begins(found: Exploration, whole: Exploration) -> None:
         assert path.energy == (path.hops[-1].energy_out if path.hops else found.seed.score)
 
 
-@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
+@pytest.mark.parametrize("config", [RetrieverConfig(), ALL], ids=["one session each", "shared"])
 @pytest.mark.parametrize("last_level", [1, 2])
 async def test_deadline_delivers_what_there_is_and_says_truncated(
     driver: neo4j.AsyncDriver,
     web_retriever: GraphRetriever,
     web: tuple[Seed, ...],
-    config: ExploreConfig,
+    config: RetrieverConfig,
     last_level: int,
 ) -> None:
     """The next level is held for ever, so the deadline hits every exploration right there."""
@@ -416,9 +416,9 @@ async def test_deadline_delivers_what_there_is_and_says_truncated(
     assert held.store.sessions_in_use == 0
 
 
-@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
+@pytest.mark.parametrize("config", [RetrieverConfig(), ALL], ids=["one session each", "shared"])
 async def test_deadline_before_the_first_level_leaves_the_seed_at_most(
-    driver: neo4j.AsyncDriver, web: tuple[Seed, ...], config: ExploreConfig
+    driver: neo4j.AsyncDriver, web: tuple[Seed, ...], config: RetrieverConfig
 ) -> None:
     async def before_level(_: int, __: Mapping[str, Any]) -> None:
         await asyncio.Event().wait()
@@ -435,7 +435,7 @@ async def test_deadline_wherever_it_hits_leaves_beginnings_of_paths(
     web_retriever: GraphRetriever, web: tuple[Seed, ...]
 ) -> None:
     full = await collect(web_retriever, web, ALL)
-    for config in (ExploreConfig(), ALL):
+    for config in (RetrieverConfig(), ALL):
         for deadline_s in (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32):
             stream = web_retriever.explore_seeds(web, config=config, deadline_s=deadline_s)
             found = {exploration.seed.id: exploration async for exploration in stream}
@@ -447,12 +447,12 @@ async def test_deadline_wherever_it_hits_leaves_beginnings_of_paths(
                     assert content(exploration) == content(full[seed_id])
 
 
-@pytest.mark.parametrize("config", [ExploreConfig(), ALL], ids=["one session each", "shared"])
+@pytest.mark.parametrize("config", [RetrieverConfig(), ALL], ids=["one session each", "shared"])
 async def test_a_failing_seed_never_loses_the_others(
     driver: neo4j.AsyncDriver,
     web_retriever: GraphRetriever,
     web: tuple[Seed, ...],
-    config: ExploreConfig,
+    config: RetrieverConfig,
 ) -> None:
     clean = await collect(web_retriever, web, ALL)
     broken = held_retriever(driver, WEB_SCOPE, failing_at(web[2].id))
@@ -534,7 +534,7 @@ async def test_a_memory_deleted_before_its_text_is_read_ends_the_path_before_it(
     retriever = GraphRetriever(driver, scope=scope)
     retriever.store = Deleting(driver, database="neo4j")
     # The text of a memory comes with the level that expands it: only the last is read alone.
-    config = replace(ALL, max_depth=2)
+    config = with_transfer(ALL, max_depth=2)
     found = await collect(retriever, (Seed(id="m0", score=1.0),), config)
     (path,) = found["m0"].paths
     assert path.ids == ("m0", "m1")

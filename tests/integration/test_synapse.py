@@ -22,7 +22,6 @@ from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.strategies import Synapse
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
@@ -106,7 +105,7 @@ async def spread(
     retriever = GraphRetriever(driver, scope=scope)
     stream = retriever.explore_seeds(
         [Seed(id=node, score=score) for node, score in scores.items()],
-        config=ExploreConfig(strategy=chosen),
+        config=RetrieverConfig(strategy=chosen),
     )
     found = [each async for each in stream]
     assert [each.error for each in found if each.error] == []
@@ -480,9 +479,7 @@ async def test_go_tests_wake_what_is_about_them_and_leave_the_rest_dormant(
     ]
     await GraphWriter(store, scope=scope).write(memories, edges)
     strategy = Synapse(context={"language": "go", "task": "testing", "file": "cache_test.go"})
-    config = RetrieverConfig(
-        explore=ExploreConfig(strategy=strategy), relevance=None, seeds=SeedConfig(max_seeds=2)
-    )
+    config = RetrieverConfig(strategy=strategy, relevance=None, seeds=SeedConfig(max_seeds=2))
     recall = await GraphRetriever(driver, scope=scope, config=config).recall("go testing")
     ids = [entry.memory.id for entry in recall.ranked]
     assert set(ids) == {"go", "testing", "table", "errors", "coverage"}
@@ -513,7 +510,7 @@ EARLY = datetime(2025, 1, 1, tzinfo=UTC)
 
 def settled(**strategy: Any) -> RetrieverConfig:
     """Settings that rank by the strategy's own score."""
-    return RetrieverConfig(explore=ExploreConfig(strategy=Synapse(**strategy)), relevance=None)
+    return RetrieverConfig(strategy=Synapse(**strategy), relevance=None)
 
 
 async def shelf(store: Store, scope: str) -> None:

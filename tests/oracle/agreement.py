@@ -12,9 +12,9 @@ from typing import Any
 
 import neo4j
 
+from memoria.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Exploration, Seed
 from tests.oracle.transfer import Edge, Graph, Node, ReferenceExploration
 
@@ -67,7 +67,7 @@ async def explore_with_engine(
     scope: str,
     seeds: Iterable[tuple[str, float]],
     query_tags: Sequence[str],
-    config: ExploreConfig,
+    config: RetrieverConfig,
 ) -> dict[str, Exploration]:
     """Explorations of the engine by the id of their seed."""
     retriever = GraphRetriever(source, scope=scope, database=DATABASE)

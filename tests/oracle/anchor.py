@@ -15,8 +15,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
+from memoria.config import RetrieverConfig
 from memoria.strategies import AnchorSpreading
-from memoria.strategies.config import ExploreConfig
 from tests.oracle.transfer import Graph, Node, counted_weight
 
 Parts = dict[str, float]
@@ -63,7 +63,7 @@ def loaded(
         return []
     at_anchors = []
     for edge in graph.edges:
-        weight = counted_weight(edge.weight, ExploreConfig().max_weight)
+        weight = counted_weight(edge.weight, RetrieverConfig().max_weight)
         inside = edge.source.scope == edge.target.scope == scope
         ends = (edge.source.id, edge.target.id)
         if (

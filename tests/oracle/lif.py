@@ -14,11 +14,11 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
+from memoria.config import RetrieverConfig
 from memoria.strategies import LeakyIntegrateAndFire
-from memoria.strategies.config import ExploreConfig
 from tests.oracle.transfer import Edge, Graph, Node, counted_weight
 
-MAX_WEIGHT = ExploreConfig().max_weight
+MAX_WEIGHT = RetrieverConfig().max_weight
 MAX_LIF_WEIGHT = 2.0
 
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from memoria.strategies.config import ExploreConfig
+from memoria.config import RetrieverConfig
+from memoria.strategies import TransferEnergy
 from memoria.types import EndReason, Hop, Status
 
 MISSING_WEIGHT = 0.01
@@ -106,13 +107,24 @@ def transfer_energy(energy: float, weight: float, degree: int, similarity: float
     return ((energy * weight) / math.sqrt(degree)) * similarity
 
 
+def transfer_of(config: RetrieverConfig) -> TransferEnergy:
+    """Settings of transfer energy, the strategy that this reference knows."""
+    assert isinstance(config.strategy, TransferEnergy)
+    return config.strategy
+
+
+def with_transfer(config: RetrieverConfig, **settings: Any) -> RetrieverConfig:
+    """Change settings of transfer energy."""
+    return replace(config, strategy=replace(transfer_of(config), **settings))
+
+
 def explore(
     graph: Graph,
     scope: str,
     seed_id: str,
     score: float,
     query_tags: Collection[str],
-    config: ExploreConfig,
+    config: RetrieverConfig,
 ) -> ReferenceExploration:
     """Spread energy from one seed, level by level."""
     if Node(scope, seed_id) not in graph.nodes:
@@ -127,7 +139,8 @@ def explore(
     def end(node_id: str, reason: EndReason) -> None:
         paths.append(ReferencePath(trails[node_id], reason, energy_of(node_id)))
 
-    for _ in range(config.max_depth):
+    strategy = transfer_of(config)
+    for _ in range(strategy.max_depth):
         above = {
             node_id: _hops_above(
                 graph, Node(scope, node_id), energy_of(node_id), query_tags, config
@@ -137,7 +150,7 @@ def explore(
         candidates = [
             hop for hops in above.values() for hop in hops.values() if hop.target not in visited
         ]
-        taken = _select(candidates, config.max_branches)
+        taken = _select(candidates, strategy.max_branches)
         parents = {hop.source for hop in taken}
         for node_id in trails:
             if node_id not in parents:
@@ -152,9 +165,10 @@ def explore(
 
 
 def _hops_above(
-    graph: Graph, node: Node, energy: float, query_tags: Collection[str], config: ExploreConfig
+    graph: Graph, node: Node, energy: float, query_tags: Collection[str], config: RetrieverConfig
 ) -> dict[str, Hop]:
     """Best hop to each neighbour of the scope above the threshold, visited or not."""
+    strategy = transfer_of(config)
     by_target: defaultdict[str, list[Hop]] = defaultdict(list)
     for edge in graph.edges_at[node]:
         neighbour = edge.target if edge.source == node else edge.source
@@ -162,9 +176,9 @@ def _hops_above(
         if neighbour.scope != node.scope or weight is None:
             continue
         degree = graph.degree(node)
-        similarity = tag_similarity(edge.tags, query_tags, config.tag_sim_floor)
+        similarity = tag_similarity(edge.tags, query_tags, strategy.tag_sim_floor)
         energy_out = transfer_energy(energy, weight, degree, similarity)
-        if energy_out > config.min_activation:
+        if energy_out > strategy.min_activation:
             hop = Hop(
                 source=node.id,
                 target=neighbour.id,

@@ -16,10 +16,10 @@ from memoria.errors import ConfigError
 from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
 from memoria.seeds.config import SeedConfig
 from memoria.store.config import StoreConfig
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 
-CONFIGS = (StoreConfig, SeedConfig, ExploreConfig, ContextConfig, RetrieverConfig)
-NAMED_CHOICES = ("fusion", "strategy", "transactions", "round_trips", "order", "format")
+CONFIGS = (StoreConfig, SeedConfig, ContextConfig, RetrieverConfig)
+NAMED_CHOICES = ("fusion", "transactions", "order", "format")
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
 # Config, field, values at the ends of its range, values beyond them.
@@ -38,20 +38,9 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (SeedConfig, "max_facts", [0, 100], [-1, 101, 1.0]),
     (SeedConfig, "unembedded", [0, 1_000], [-1, 1_001, 1.0]),
     (SeedConfig, "fact_kinds", [(), ("Event",)], [None, "Event", ["Event"], (1,)]),
-    (
-        ExploreConfig,
-        "strategy",
-        ["transfer", "lif", "anchor", "synapse"],
-        ["LIF", "", None, 1, str],
-    ),
-    (ExploreConfig, "max_depth", [1, 20], [0, 21, 5.0]),
-    (ExploreConfig, "min_activation", [0, 0.0, 5e-324, 1e9], [-5e-324, -1]),
-    (ExploreConfig, "tag_sim_floor", [0, 1], [-0.1, 1.1]),
-    (ExploreConfig, "max_branches", [1, 100], [0, 101]),
-    (ExploreConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),
-    (ExploreConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
     (StoreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
-    (ExploreConfig, "round_trips", ["level", "single"], ["Single", None, 1]),
+    (RetrieverConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),
+    (RetrieverConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
     (ContextConfig, "order", ["relevance", "time"], ["Time", None, 1]),
     (ContextConfig, "format", ["text", "markdown", "json"], ["md", None, 1]),
     (ContextConfig, "duplicate_overlap", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
@@ -93,7 +82,7 @@ def test_every_setting_is_covered_here() -> None:
     named = {(config, field) for config, field, *_ in RANGES}
     for config in CONFIGS:
         for field in dataclasses.fields(config):
-            stage = field.default is dataclasses.MISSING
+            stage = field.default is dataclasses.MISSING or field.name == "seeds"
             assert stage or (config, field.name) in named
 
 
@@ -112,18 +101,18 @@ def test_settings_cannot_be_changed_in_place(config: Any) -> None:
 
 
 def test_replace_checks_again() -> None:
-    assert dataclasses.replace(ExploreConfig(), max_depth=2).max_depth == 2
+    assert dataclasses.replace(RetrieverConfig(), max_weight=2).max_weight == 2
     with pytest.raises(ConfigError):
-        dataclasses.replace(ExploreConfig(), max_depth=0)
+        dataclasses.replace(RetrieverConfig(), max_weight=0)
 
 
 def test_defaults_are_those_of_the_design() -> None:
-    explore = ExploreConfig()
-    assert (explore.max_depth, explore.min_activation) == (5, 0.005)
-    assert (explore.tag_sim_floor, explore.max_branches, explore.max_weight) == (0.15, 3, 1.0)
-    assert (explore.seeds_per_session, StoreConfig().transactions) == (None, "auto")
-    assert explore.round_trips == "level"
-    seeds = SeedConfig()
+    config = RetrieverConfig()
+    assert config.strategy == TransferEnergy()
+    assert (config.max_weight, config.seeds_per_session) == (1.0, None)
+    assert StoreConfig().transactions == "auto"
+    seeds = config.seed_search
+    assert (config.seeds, seeds) == (None, SeedConfig())
     assert (seeds.max_seeds, seeds.fusion, seeds.rrf_k, seeds.alpha) == (5, "rrf", 60, 0.5)
     store = StoreConfig()
     assert (store.connect_timeout_s, store.max_retries, store.retry_base_s) == (5.0, 3, 0.05)

@@ -24,7 +24,7 @@ from memoria.doctor.subject import INDEXES, Subject
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import load, root
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies import TransferEnergy
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
 FACTS = ServerFacts(
@@ -196,7 +196,7 @@ def test_init_is_for_the_vectors_that_the_database_was_set_up_for(
 
 
 def test_where_no_energy_is_lost_hubs_have_no_share_of_it() -> None:
-    hubs = find_hubs({("s", "a"): [0.0]}, {("s", "a"): 100}, ExploreConfig())
+    hubs = find_hubs({("s", "a"): [0.0]}, {("s", "a"): 100}, TransferEnergy())
     assert [(hub.id, hub.lost, hub.share) for hub in hubs] == [("a", 0.0, 0.0)]
 
 

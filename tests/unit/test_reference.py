@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.strategies.config import ExploreConfig
+from memoria.config import RetrieverConfig
+from memoria.strategies import TransferEnergy
 from memoria.types import Hop
 from tests.cases import (
     CASES,
@@ -37,6 +38,7 @@ from tests.oracle.transfer import (
     explore,
     tag_similarity,
     transfer_energy,
+    transfer_of,
 )
 
 FLOOR = 0.15
@@ -82,11 +84,11 @@ def test_cases_have_names_of_their_own() -> None:
 
 
 def test_defaults_are_those_of_the_source() -> None:
-    config = ExploreConfig()
-    assert config.max_depth == 5
-    assert config.min_activation == 0.005
-    assert config.tag_sim_floor == 0.15
-    assert config.max_branches == 3
+    strategy = TransferEnergy()
+    assert strategy.max_depth == 5
+    assert strategy.min_activation == 0.005
+    assert strategy.tag_sim_floor == 0.15
+    assert strategy.max_branches == 3
 
 
 # Source 001, section 3: tag overlap similarity
@@ -131,7 +133,7 @@ def test_transfer_energy_of_a_worked_step() -> None:
 def depth_reached(divisor: Callable[[int], float], *, weight: float, degree: int) -> int:
     """Hops that a chain of equal nodes carries an energy of 1 while it stays above 0.005."""
     energy, depth = 1.0, 0
-    while (energy := energy * weight / divisor(degree)) > ExploreConfig().min_activation:
+    while (energy := energy * weight / divisor(degree)) > TransferEnergy().min_activation:
         depth += 1
     return depth
 
@@ -163,7 +165,7 @@ def test_root_of_degree_reaches_depth_3_to_5_where_degree_stops_at_2(
 ) -> None:
     assert depth_reached(float, weight=weight, degree=degree) == depth_by_degree
     assert depth_reached(math.sqrt, weight=weight, degree=degree) == depth_by_root
-    found = explore(backbone(degree, weight), HERE, "s", 1.0, (), ExploreConfig())
+    found = explore(backbone(degree, weight), HERE, "s", 1.0, (), RetrieverConfig())
     assert max(len(path.hops) for path in found.paths) == depth_by_root
 
 
@@ -175,7 +177,12 @@ def test_topical_chain_reaches_max_depth_where_an_untagged_one_stops_at_two() ->
     topical = [edge(a, b, 0.9, tags=["x"]) for a, b in pairwise(names)]
     other = chain("s", "a", "b", "c", "d", weight=0.9)
     found = explore(
-        make_graph(*topical, *other, *leaves("s", 4, 0.001)), HERE, "s", 1.0, ["x"], ExploreConfig()
+        make_graph(*topical, *other, *leaves("s", 4, 0.001)),
+        HERE,
+        "s",
+        1.0,
+        ["x"],
+        RetrieverConfig(),
     )
     assert [(len(path.hops), path.end_reason) for path in found.paths] == [
         (5, "max_depth"),
@@ -199,7 +206,7 @@ def test_tree_of_n2006_has_depths_three_two_and_one() -> None:
 
 
 def test_three_branches_and_five_levels_give_at_most_243_paths() -> None:
-    config = ExploreConfig(min_activation=0)
+    config = RetrieverConfig(strategy=TransferEnergy(min_activation=0))
     found = explore(full_tree(children=4, depth=5), HERE, "s", 1.0, (), config)
     assert len(found.paths) == 3**5 == 243
     assert {path.end_reason for path in found.paths} == {"max_depth"}
@@ -229,20 +236,21 @@ def test_no_memory_is_reached_twice(question: Question) -> None:
 def test_no_parent_has_more_than_max_branches(question: Question) -> None:
     for _, _, found in explore_all(question):
         branches = Counter(hop.source for hop in hops_of(found))
-        assert all(count <= question.config.max_branches for count in branches.values())
+        max_branches = transfer_of(question.config).max_branches
+        assert all(count <= max_branches for count in branches.values())
 
 
 @given(questions())
 def test_every_hop_stays_in_scope_and_every_end_has_a_reason(question: Question) -> None:
-    config = question.config
+    max_depth = transfer_of(question.config).max_depth
     for seed_id, _, found in explore_all(question):
         exists = Node(SCOPE, seed_id) in question.graph.nodes
         assert found.status == ("complete" if exists else "seed_not_found")
         assert bool(found.paths) == exists
         for path in found.paths:
             assert {Node(SCOPE, name) for name in ids_of(path, seed_id)} <= question.graph.nodes
-            assert len(path.hops) <= config.max_depth
-            assert (path.end_reason == "max_depth") == (len(path.hops) == config.max_depth)
+            assert len(path.hops) <= max_depth
+            assert (path.end_reason == "max_depth") == (len(path.hops) == max_depth)
 
 
 @given(questions())
@@ -254,7 +262,7 @@ def test_ledger_of_a_path_multiplies_out_to_its_energy(question: Question) -> No
                 assert (hop.source, hop.energy_in) == (here, energy)
                 here = hop.target
                 energy = energy * hop.weight / math.sqrt(hop.degree) * hop.tag_similarity
-                assert hop.energy_out == energy > question.config.min_activation
+                assert hop.energy_out == energy > transfer_of(question.config).min_activation
             assert path.energy == energy
 
 

@@ -13,54 +13,72 @@ import pytest
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.plain import plain_recall, trace_from
-from memoria.plain.settings import explore_config_from, settings_of
+from memoria.plain.settings import exploration_from, settings_of
+from memoria.seeds.config import SeedConfig
 from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
-from memoria.strategies.config import ExploreConfig
 from memoria.types import ContextPack, Recall, Trace
 from tests.traces import trace
 
 
 @pytest.mark.parametrize(
-    "explore",
+    "config",
     [
-        ExploreConfig(),
-        ExploreConfig(max_depth=2, min_activation=0.1, seeds_per_session=1),
-        ExploreConfig(strategy="lif"),
-        ExploreConfig(strategy=LeakyIntegrateAndFire(leak_rate=0.5)),
-        ExploreConfig(strategy=AnchorSpreading(fact_kinds=("Event",))),
+        RetrieverConfig(),
+        RetrieverConfig(
+            strategy=TransferEnergy(max_depth=2, min_activation=0.1), seeds_per_session=1
+        ),
+        RetrieverConfig(strategy=LeakyIntegrateAndFire()),
+        RetrieverConfig(strategy=LeakyIntegrateAndFire(leak_rate=0.5)),
+        RetrieverConfig(strategy=AnchorSpreading(fact_kinds=("Event",))),
     ],
 )
-def test_settings_survive_json(explore: ExploreConfig) -> None:
-    plain = json.loads(json.dumps(settings_of(RetrieverConfig(explore=explore))))
-    assert explore_config_from(plain) == explore
+def test_settings_survive_json(config: RetrieverConfig) -> None:
+    plain = json.loads(json.dumps(settings_of(config)))
+    assert exploration_from(plain) == config
 
 
 def test_every_stage_but_the_store_is_there() -> None:
     plain = settings_of(RetrieverConfig())
     assert set(plain) == {
+        "strategy",
         "seeds",
-        "explore",
-        "context",
         "relevance",
+        "context",
+        "max_weight",
+        "seeds_per_session",
         "deadline_s",
         "budget_tokens",
     }
     assert settings_of(RetrieverConfig(relevance=None))["relevance"] is None
 
 
+def test_the_seeds_are_those_that_were_searched() -> None:
+    lif = RetrieverConfig(strategy=LeakyIntegrateAndFire())
+    assert settings_of(lif)["seeds"]["max_seeds"] == 8
+    assert settings_of(replace(lif, seeds=SeedConfig()))["seeds"]["max_seeds"] == 5
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"max_depth": 2}, ExploreConfig(max_depth=2)),
-        ({"strategy": "lif"}, ExploreConfig(strategy="lif")),
+        ({"strategy.max_depth": 2}, RetrieverConfig(strategy=TransferEnergy(max_depth=2))),
+        ({"strategy": "lif"}, RetrieverConfig(strategy=LeakyIntegrateAndFire())),
         (
             {"strategy": "lif", "strategy.leak_rate": 0.5},
-            ExploreConfig(strategy=LeakyIntegrateAndFire(leak_rate=0.5)),
+            RetrieverConfig(strategy=LeakyIntegrateAndFire(leak_rate=0.5)),
+        ),
+        (
+            {"strategy": LeakyIntegrateAndFire(max_hops=1), "strategy.leak_rate": 0.5},
+            RetrieverConfig(strategy=LeakyIntegrateAndFire(max_hops=1, leak_rate=0.5)),
+        ),
+        (
+            {"max_weight": 2.0, "seeds_per_session": 1},
+            RetrieverConfig(max_weight=2.0, seeds_per_session=1),
         ),
     ],
 )
-def test_settings_may_be_changed(changes: dict[str, Any], expected: ExploreConfig) -> None:
-    assert explore_config_from(settings_of(RetrieverConfig()), changes) == expected
+def test_settings_may_be_changed(changes: dict[str, Any], expected: RetrieverConfig) -> None:
+    assert exploration_from(settings_of(RetrieverConfig()), changes) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,21 +89,28 @@ def test_settings_may_be_changed(changes: dict[str, Any], expected: ExploreConfi
         ({"strategy": "mine"}, "'mine' is none of transfer"),
         ({"strategy": 3}, "is none of"),
         ({"strategy.leak_rate": 0.5}, "transfer has no setting leak_rate"),
-        ({"max_depth": 0}, "max_depth"),
+        ({"strategy.max_depth": 0}, "max_depth"),
+        ({"max_depth": 2}, "no setting max_depth: there are strategy, strategy.SETTING, "),
+        ({"strategy": LeakyIntegrateAndFire}, "is none of"),
         ({"strategy": "lif", "strategy.leak_rate": 5}, "leak_rate"),
     ],
 )
 def test_wrong_changes_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        explore_config_from(settings_of(RetrieverConfig()), changes)
+        exploration_from(settings_of(RetrieverConfig()), changes)
 
 
 @pytest.mark.parametrize("wrong", [3, "x", [1]])
 def test_settings_that_are_no_map_are_refused(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match="explore must be a map"):
-        explore_config_from({"explore": wrong})
     with pytest.raises(ConfigError, match="is none of"):
-        explore_config_from({"explore": {"strategy": {"name": wrong}}})
+        exploration_from({"strategy": wrong})
+    with pytest.raises(ConfigError, match="is none of"):
+        exploration_from({"strategy": {"name": wrong}})
+
+
+def test_settings_of_an_earlier_version_are_refused() -> None:
+    with pytest.raises(ConfigError, match="earlier version: recall again"):
+        exploration_from({"explore": {"strategy": "lif"}})
 
 
 def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
@@ -94,28 +119,32 @@ def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
         together = False
         seeds = None
 
-        def start(self, question: Any) -> Any:
-            return TransferEnergy().start(question)
+        def start(self, run_input: Any) -> Any:
+            return TransferEnergy().start(run_input)
 
-    plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Mine())))
-    assert plain["explore"]["strategy"] == {"name": "mine"}
+    plain = settings_of(RetrieverConfig(strategy=Mine()))
+    assert plain["strategy"] == {"name": "mine"}
     with pytest.raises(ConfigError, match="name one of these"):
-        explore_config_from(plain)
-    assert explore_config_from(plain, {"strategy": "lif"}).strategy == "lif"
+        exploration_from(plain)
+    assert exploration_from(plain, {"strategy": "lif"}).strategy == LeakyIntegrateAndFire()
+    mine = Mine()
+    assert exploration_from(plain, {"strategy": mine}).strategy is mine
 
 
 def test_times_and_maps_of_a_strategy_are_plain_in_json() -> None:
     @dataclass(frozen=True)
     class Timed:
         name: ClassVar[str] = "timed"
+        together: ClassVar[bool] = False
+        seeds: ClassVar[SeedConfig | None] = None
         now: datetime | None = datetime(2026, 5, 2, tzinfo=UTC)
         context: Mapping[str, Any] = field(default_factory=lambda: {"language": "go"})
 
-        def start(self, question: Any) -> Any:
-            return TransferEnergy().start(question)
+        def start(self, run_input: Any) -> Any:
+            return TransferEnergy().start(run_input)
 
-    plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Timed())))
-    assert json.loads(json.dumps(plain))["explore"]["strategy"] == {
+    plain = settings_of(RetrieverConfig(strategy=Timed()))
+    assert json.loads(json.dumps(plain))["strategy"] == {
         "name": "timed",
         "now": "2026-05-02T00:00:00+00:00",
         "context": {"language": "go"},

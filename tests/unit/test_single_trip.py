@@ -7,8 +7,8 @@ from typing import Any
 
 from memoria.store.queries import load
 from memoria.strategies import RunInput, Step, StrategyRun, TransferEnergy
-from memoria.strategies._levels import Branch, TransferExploration, level_parameters
-from memoria.strategies.config import ExploreConfig
+from memoria.strategies._levels import Branch, TransferExploration
+from memoria.strategies.transfer import level_parameters
 from memoria.types import Path, Seed
 
 PLACES_OF_VISITED = {
@@ -27,15 +27,11 @@ def row(exploration: int, id_: str, *children: list[Any]) -> list[Any]:
 
 
 def begin(*seeds: str, **settings: Any) -> StrategyRun:
-    config = ExploreConfig(round_trips="single", **settings)
-    return TransferEnergy().start(
-        RunInput(
-            seeds=tuple(Seed(id=id_, score=1.0) for id_ in seeds),
-            scope="s",
-            query_tags=(),
-            config=config,
-        )
-    )
+    return TransferEnergy(round_trips="single", **settings).start(run_input(*seeds))
+
+
+def run_input(*seeds: str) -> RunInput:
+    return RunInput(seeds=tuple(Seed(id=id_, score=1.0) for id_ in seeds), scope="s", query_tags=())
 
 
 def asked(step: Step | None) -> tuple[str, list[list[Any]]]:
@@ -199,9 +195,9 @@ def test_both_queries_compute_a_level_in_the_same_words() -> None:
 
 
 def test_a_memory_that_two_explorations_stand_on_is_wanted_once() -> None:
-    config = ExploreConfig()
-    explorations = [TransferExploration(Seed(id=id_, score=1.0), config) for id_ in ("a", "b")]
+    given = run_input("a", "b")
+    explorations = [TransferExploration(seed, max_depth=5, max_branches=3) for seed in given.seeds]
     for exploration in explorations:
         exploration.frontier = [Branch(id="x", energy=0.5, hops=())]
-    parameters = level_parameters(explorations, scope="s", query_tags=(), config=config)
+    parameters = level_parameters(explorations, given, TransferEnergy())
     assert parameters["frontier"] == [[0, "x", 0.5, True], [1, "x", 0.5, False]]

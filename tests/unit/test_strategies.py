@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.formulas import lif
+from memoria.seeds.config import SeedConfig
 from memoria.strategies import (
     STRATEGIES,
     AnchorSpreading,
@@ -20,12 +22,15 @@ from memoria.strategies import (
     Strategy,
     Synapse,
     TransferEnergy,
-    strategy_of,
 )
-from memoria.strategies.config import STRATEGY_NAMES, ExploreConfig
 from memoria.types import Path, Seed
 
 RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
+    (TransferEnergy, "max_depth", [1, 20], [0, 21, 5.0]),
+    (TransferEnergy, "min_activation", [0, 0.0, 5e-324, 1e9], [-5e-324, -1]),
+    (TransferEnergy, "tag_sim_floor", [0, 1], [-0.1, 1.1]),
+    (TransferEnergy, "max_branches", [1, 100], [0, 101]),
+    (TransferEnergy, "round_trips", ["level", "single"], ["Single", None, 1]),
     (LeakyIntegrateAndFire, "fire_threshold", [1e-9, 0.5, 3.0], [0, -1, None]),
     (LeakyIntegrateAndFire, "leak_rate", [1e-9, 0.85, 1], [0, 1.01, "1"]),
     (LeakyIntegrateAndFire, "min_signal", [1e-12, 0.02], [0, -1]),
@@ -61,6 +66,10 @@ RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
 
 
 def test_defaults_are_those_of_the_sources() -> None:
+    transfer = TransferEnergy()
+    assert (transfer.max_depth, transfer.min_activation) == (5, 0.005)
+    assert (transfer.tag_sim_floor, transfer.max_branches) == (0.15, 3)
+    assert (transfer.round_trips, transfer.seeds) == ("level", None)
     fire = LeakyIntegrateAndFire()
     assert (fire.fire_threshold, fire.leak_rate, fire.min_signal, fire.max_hops) == (
         *(0.5, 0.85, 0.02, 3),
@@ -75,7 +84,7 @@ def test_defaults_are_those_of_the_sources() -> None:
     assert (spread.seeds.max_seeds, spread.seeds.max_facts) == (10, 10)
 
 
-@pytest.mark.parametrize("kind", [LeakyIntegrateAndFire, AnchorSpreading, Synapse])
+@pytest.mark.parametrize("kind", [type(each) for each in STRATEGIES.values()])
 def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
     named = {field for owner, field, *_ in RANGES if owner is kind}
     assert named == {field.name for field in dataclasses.fields(kind)}
@@ -89,29 +98,46 @@ def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
                     kind(**{field: value})
 
 
-def test_settings_name_exactly_the_strategies_there_are() -> None:
-    assert tuple(STRATEGIES) == STRATEGY_NAMES
+def test_strategies_are_known_by_their_names() -> None:
     for name, strategy in STRATEGIES.items():
         assert isinstance(strategy, Strategy)
         assert strategy.name == name
-        assert strategy_of(ExploreConfig(strategy=name)) is strategy
-    own = LeakyIntegrateAndFire(max_hops=1)
-    assert strategy_of(ExploreConfig(strategy=own)) is own
+        assert RetrieverConfig(strategy=strategy).strategy is strategy
 
 
-def test_what_is_no_strategy_is_refused() -> None:
-    class Half:
-        name = "half"
+class _Half:
+    name = "half"
 
-        def start(self, question: RunInput) -> None:
-            """Lack everything else."""
+    def start(self, run_input: RunInput) -> None:
+        """Lack everything else."""
 
-    for wrong in (Half(), TransferEnergy):
-        with pytest.raises(ConfigError, match="lacks what a Strategy has"):
-            strategy_of(ExploreConfig(strategy=wrong))
-    wrong_type: Any = 7
-    with pytest.raises(ConfigError, match=r"^strategy must be one of"):
-        ExploreConfig(strategy=wrong_type)
+
+@pytest.mark.parametrize(
+    ("wrong", "give"),
+    [
+        ("lif", r"give LeakyIntegrateAndFire\(\)$"),
+        ("LIF", r"give TransferEnergy\(\) or LeakyIntegrateAndFire\(\) or "),
+        (Synapse, r"give Synapse\(\)$"),
+        (_Half(), r"give TransferEnergy\(\) or"),
+        (7, r"give TransferEnergy\(\) or"),
+        (None, r"give TransferEnergy\(\) or"),
+    ],
+)
+def test_a_strategy_that_is_not_an_object_is_refused_with_the_object_to_give(
+    wrong: Any, give: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"^strategy must be an object, got .*: {give}"):
+        RetrieverConfig(strategy=wrong)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+def test_seeds_are_those_that_are_given_or_those_that_the_strategy_wants(
+    strategy: Strategy,
+) -> None:
+    default = RetrieverConfig(strategy=strategy)
+    assert default.seed_search == (strategy.seeds or SeedConfig())
+    for given in (SeedConfig(), SeedConfig(max_seeds=5), SeedConfig(max_seeds=3)):
+        assert dataclasses.replace(default, seeds=given).seed_search == given
 
 
 def question(*seeds: str) -> RunInput:
@@ -119,7 +145,6 @@ def question(*seeds: str) -> RunInput:
         seeds=tuple(Seed(id=seed, score=1.0) for seed in seeds),
         scope="s",
         query_tags=(),
-        config=ExploreConfig(),
     )
 
 

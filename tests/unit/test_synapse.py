@@ -13,7 +13,6 @@ from memoria.formulas import base_level, situation, synapse
 from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL
 from memoria.strategies import RunInput, Synapse
 from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
-from memoria.strategies.config import ExploreConfig
 from memoria.types import Seed
 
 shares = st.floats(0, 1)
@@ -259,7 +258,7 @@ def test_predicates_that_are_no_map_are_none(when: str) -> None:
 
 def test_facts_that_come_too_late_are_neutral() -> None:
     seeds = (Seed(id="s", score=1.0),)
-    question = RunInput(seeds=seeds, scope="s", query_tags=(), config=ExploreConfig())
+    question = RunInput(seeds=seeds, scope="s", query_tags=())
     run = Synapse().start(question)
     edge = ["s", "a", "", "out", 1.0, 0.0, [], 1]
     record = {"found": ["s"], "edges": [edge], "suppressions": [], "affinities": []}
