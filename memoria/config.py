@@ -30,8 +30,10 @@ class RetrieverConfig:
     relevance
         Weights of the model that ranks what was found, or None: rank by energy alone, seeds by
         their score (source: 001).
-    context, store
-        Settings of the context, and of the connection.
+    context
+        Order and format of the context, and what counts as a duplicate.
+    store
+        Time limits, retries and sessions; of a retriever, never of one call.
     max_weight
         Larger weights of edges count as this; > 0.
     seeds_per_session

@@ -37,7 +37,6 @@ FOR_CONTRIBUTORS = ("project/", "benchmarks/levers")
 
 CONFIGS = (
     memoria.RetrieverConfig,
-    *(type(strategy) for strategy in STRATEGIES.values()),
     memoria.SeedConfig,
     memoria.RelevanceConfig,
     memoria.CompositeLinkConfig,
@@ -116,7 +115,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def pages() -> dict[str, str]:
     """Make every page as the site has it: name below ``reference/`` -> Markdown."""
     return {
-        "configuration": configuration_page(CONFIGS),
+        "configuration": configuration_page((*CONFIGS, *map(type, STRATEGIES.values()))),
         "errors": errors_page(),
         "command-line": command_line_page(),
         **{f"api/{name}": api_page(title, names) for name, (title, names) in API.items()},

@@ -51,7 +51,7 @@ _OF_IT = f"Of the strategy {TransferEnergy.name} only."
 screen = Console(highlight=False, emoji=False)
 
 StrategyName = Annotated[
-    str, typer.Option("--strategy", metavar="|".join(STRATEGIES), help="How energy moves.")
+    str, typer.Option("--strategy", help=f"How energy moves: {', '.join(STRATEGIES)}.")
 ]
 Depth = Annotated[
     int | None,
