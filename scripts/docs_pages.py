@@ -22,7 +22,7 @@ from typing import Any, get_type_hints
 import typer.main
 
 import memoria
-from memoria import errors
+from memoria import errors, types
 from memoria.cli import all_commands, app
 from memoria.strategies import STRATEGIES
 
@@ -46,7 +46,7 @@ CONFIGS = (
     memoria.StoreConfig,
 )
 
-# The public names by page; together they are `memoria.__all__`.
+# The public names by page: all of `memoria.__all__`, and the types of results in `memoria.types`.
 API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "retrieval": (
         "Retrieval",
@@ -58,7 +58,10 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "writing": (
         "Writing",
-        ("apply_schema", "GraphWriter", "Linker", "LinkReport", "Memory", "Relation", "Store"),
+        (
+            *("apply_schema", "GraphWriter", "Linker", "Memory", "Relation", "Store"),
+            *("WriteReport", "ForgetReport", "LinkReport"),
+        ),
     ),
     "learning": (
         "Learning",
@@ -274,18 +277,18 @@ def api_page(title: str, names: Sequence[str]) -> str:
     blocks = "\n".join(
         f"[](){{#{name.lower()}}}\n\n::: {_identifier(name)}\n" for name in _documented(names)
     )
-    return f"# {title}\n\nAll names of this page come from `memoria`.\n\n{blocks}"
+    return f"# {title}\n\n{_origin(names)}\n\n{blocks}"
 
 
 def api_summary(title: str, names: Sequence[str]) -> str:
     """Make the committed form of such a page: summaries, and where each docstring stands."""
     parts = [
         f"# {title}\n",
-        "All names of this page come from `memoria`.",
+        _origin(names),
         f"{NOT_BUILT}, and in the docstrings of the files named.\n",
     ]
     for name in _documented(names):
-        value = getattr(memoria, name)
+        value = _value(name)
         file = Path(inspect.getfile(inspect.unwrap(value))).relative_to(ROOT).as_posix()
         parts += [f"## {name}\n", paragraphs(inspect.getdoc(value) or "")[0] + "\n"]
         parts.append(f"In [`{file}`](../../../{file}).\n")
@@ -294,13 +297,27 @@ def api_summary(title: str, names: Sequence[str]) -> str:
 
 def _documented(names: Sequence[str]) -> Sequence[str]:
     for name in names:
-        if not inspect.getdoc(getattr(memoria, name)):
-            raise UndocumentedError(f"memoria.{name} has no docstring")
+        if not inspect.getdoc(_value(name)):
+            raise UndocumentedError(f"{name} has no docstring")
     return names
+
+
+def _value(name: str) -> Any:
+    return getattr(memoria if name in memoria.__all__ else types, name)
+
+
+def _origin(names: Sequence[str]) -> str:
+    """Say from where the names of a page are imported."""
+    leaves = [f"`{name}`" for name in names if name not in memoria.__all__]
+    if not leaves:
+        return "All names of this page come from `memoria`."
+    return f"The names of this page come from `memoria`; {', '.join(leaves)} from `memoria.types`."
 
 
 def _identifier(name: str) -> str:
     """Return where a public name is found; a module of the same name would hide it."""
+    if name not in memoria.__all__:
+        return f"memoria.types.{name}"
     hidden = f"memoria.{name}" in sys.modules
     return f"memoria.{name}.{name}" if hidden else f"memoria.{name}"
 

@@ -32,8 +32,9 @@ from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.graph.memories import hydrate
 from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import ForgetReport, GraphWriter, IngestReport, WriteReport, ingest_files
+from memoria.ingest import GraphWriter, IngestReport, ingest_files
 from memoria.store import Store
+from memoria.types import ForgetReport, WriteReport
 
 READ_AT_ONCE = 1_000
 SHOWN = 10

@@ -1,6 +1,5 @@
 """Write memories and relations into the graph, from Python or from files."""
 
-from memoria.ingest.checks import ForgetReport, WriteReport
 from memoria.ingest.files import IngestReport, ingest_files
 from memoria.ingest.offline import OfflineReport, write_tables
 from memoria.ingest.tables import LIST_DELIMITER, Tables
@@ -8,12 +7,10 @@ from memoria.ingest.writer import GraphWriter, WriterOptions
 
 __all__ = [
     "LIST_DELIMITER",
-    "ForgetReport",
     "GraphWriter",
     "IngestReport",
     "OfflineReport",
     "Tables",
-    "WriteReport",
     "WriterOptions",
     "ingest_files",
     "write_tables",

@@ -1,4 +1,4 @@
-"""What a writer accepts, and the report of what it did.
+"""What a writer accepts.
 
 In: memories, relations, kinds. Out: an ``InvalidInputError`` for what can't be written.
 Touches nothing.
@@ -7,7 +7,6 @@ Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 from memoria._support.checks import check_kind
@@ -15,72 +14,6 @@ from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import RESERVED_LABELS
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteReport:
-    """What a write did.
-
-    Attributes
-    ----------
-    memories, relations
-        Written, new or not.
-    memories_created, relations_created
-        Of those, the ones that were not there before.
-    embedded
-        Vectors made by the embedder.
-    duplicates
-        Memories whose id came again later in the same call; the last one counts.
-    skipped
-        Memories and relations left out because they were not valid.
-    linked
-        Memories that the writer's linker linked.
-    unlinked
-        Memories that it could not, for want of a vector.
-    links, links_created
-        Edges that it made or found again; of those, the ones that were not there before.
-    schema_created
-        Names of the constraints and indexes that the first write made, because the database was
-        not set up; as a rule there are none.
-    restored
-        Number of suppressions, of pairs that were active together, and of clocks that were written
-        as an export has them.
-    """
-
-    memories: int = 0
-    memories_created: int = 0
-    relations: int = 0
-    relations_created: int = 0
-    embedded: int = 0
-    duplicates: int = 0
-    skipped: int = 0
-    linked: int = 0
-    unlinked: int = 0
-    links: int = 0
-    links_created: int = 0
-    schema_created: tuple[str, ...] = ()
-    restored: int = 0
-
-    def plus(self, other: WriteReport) -> WriteReport:
-        """Return the sums of both."""
-        names = [field.name for field in fields(self)]
-        return WriteReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetReport:
-    """What a forgetting did.
-
-    Attributes
-    ----------
-    deleted
-        Memories whose nodes are gone.
-    kept
-        Ids of memories whose nodes stay, as they hold more than a memory; sorted.
-    """
-
-    deleted: int = 0
-    kept: tuple[str, ...] = ()
 
 
 def check_list(values: object, kind: type[Memory] | type[Relation]) -> None:

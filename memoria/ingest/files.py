@@ -17,7 +17,7 @@ from typing import IO
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
-from memoria.ingest.checks import WriteReport, check_relation, has_ends
+from memoria.ingest.checks import check_relation, has_ends
 from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.ingest.writer import GraphWriter
@@ -29,6 +29,7 @@ from memoria.types import (
     Relation,
     ScopeClock,
     Suppression,
+    WriteReport,
 )
 
 MAX_PROBLEMS = 20

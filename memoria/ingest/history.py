@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from memoria.graph.vocabulary import clock_key
-from memoria.ingest.checks import WriteReport
 from memoria.ingest.rows import pair_row, suppression_row
 from memoria.store import Rows, Store
 from memoria.store.queries import load
-from memoria.types import CoActivation, HistoryItem, ScopeClock, Suppression
+from memoria.types import CoActivation, HistoryItem, ScopeClock, Suppression, WriteReport
 
 T = TypeVar("T", Suppression, CoActivation)
 

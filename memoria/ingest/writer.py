@@ -32,8 +32,6 @@ from memoria.graph.vocabulary import (
     scope_key,
 )
 from memoria.ingest.checks import (
-    ForgetReport,
-    WriteReport,
     check_kinds,
     check_list,
     check_relation,
@@ -45,7 +43,15 @@ from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of
 from memoria.store.queries import load
-from memoria.types import MEMORY_PROPERTIES, HistoryItem, Memory, MemoryLinker, Relation
+from memoria.types import (
+    MEMORY_PROPERTIES,
+    ForgetReport,
+    HistoryItem,
+    Memory,
+    MemoryLinker,
+    Relation,
+    WriteReport,
+)
 
 EMBED_BATCH = 128
 MAX_EDGES_AT_ONCE = 20_000

@@ -41,6 +41,7 @@ from memoria.types.results import (
     Recall,
     Trace,
 )
+from memoria.types.writing import ForgetReport, WriteReport
 
 __all__ = [
     "EDGE_HISTORY",
@@ -58,6 +59,7 @@ __all__ = [
     "EndReason",
     "Exploration",
     "ExplorationStats",
+    "ForgetReport",
     "HistoryItem",
     "Hop",
     "LearnReport",
@@ -80,5 +82,6 @@ __all__ = [
     "SuppressionKind",
     "Trace",
     "UndoReport",
+    "WriteReport",
     "path_order",
 ]

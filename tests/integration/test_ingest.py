@@ -13,10 +13,10 @@ import pytest
 
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
-from memoria.ingest import ForgetReport, GraphWriter, WriteReport
+from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.types import Memory, Relation
+from memoria.types import ForgetReport, Memory, Relation, WriteReport
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INJECTIONS = (

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from memoria.errors import InvalidInputError
-from memoria.ingest import GraphWriter, WriteReport, ingest_files
+from memoria.ingest import GraphWriter, ingest_files
 from memoria.store import Store
+from memoria.types import WriteReport
 
 Fields = dict[str, Any]
 
