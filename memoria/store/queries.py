@@ -91,7 +91,7 @@ def parse(text: str, name: str) -> Query:
     declared, used = frozenset(_names(head["params"])), frozenset(_PARAM.findall(cypher))
     if declared != used or _BARE_PARAM.search(cypher):
         raise ConfigError(
-            f"{name}: declares the parameters {sorted(declared)} but uses {sorted(used)}"
+            f"{name}: declares {sorted(declared)} but uses {sorted(used)}; each must be a key of $p"
         )
     return Query(
         name=name,
