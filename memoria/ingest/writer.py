@@ -276,7 +276,7 @@ class GraphWriter:
         self._facts = facts
 
     async def _set_up(self, memories: Sequence[Memory] = ()) -> tuple[str, ...]:
-        """Create the schema for the vectors of these memories if it is missing; return its names."""
+        """Create a missing schema for the vectors of these memories; return the names created."""
         await self.ready()
         if self._facts is not None:
             return ()
@@ -320,7 +320,7 @@ class GraphWriter:
                 )
 
     async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
-        """Write checked memories in one transaction, then link them; the last of equal ids counts."""
+        """Write checked memories in one transaction, then link them; an id's last memory counts."""
         unique = {memory.id: memory for memory in memories}
         if not unique:
             return WriteReport()

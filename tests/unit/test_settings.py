@@ -68,8 +68,8 @@ def test_settings_may_be_changed(changes: dict[str, Any], expected: ExploreConfi
     [
         ({"depth": 2}, "no setting depth"),
         ({"seeds.max_seeds": 2}, "no setting seeds.max_seeds"),
-        ({"strategy": "mine"}, "'mine' is none of transfer"),
-        ({"strategy": 3}, "is none of"),
+        ({"strategy": "mine"}, "'mine' is not known: choose one of transfer"),
+        ({"strategy": 3}, "is not known: choose one of"),
         ({"strategy.leak_rate": 0.5}, "transfer has no setting leak_rate"),
         ({"max_depth": 0}, "max_depth"),
         ({"strategy": "lif", "strategy.leak_rate": 5}, "leak_rate"),
@@ -84,7 +84,7 @@ def test_wrong_changes_are_refused(changes: dict[str, Any], message: str) -> Non
 def test_settings_that_are_no_map_are_refused(wrong: Any) -> None:
     with pytest.raises(ConfigError, match="explore must be a map"):
         explore_config_from({"explore": wrong})
-    with pytest.raises(ConfigError, match="is none of"):
+    with pytest.raises(ConfigError, match="is not known: choose one of"):
         explore_config_from({"explore": {"strategy": {"name": wrong}}})
 
 
@@ -99,7 +99,7 @@ def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
 
     plain = settings_of(RetrieverConfig(explore=ExploreConfig(strategy=Mine())))
     assert plain["explore"]["strategy"] == {"name": "mine"}
-    with pytest.raises(ConfigError, match="name one of these"):
+    with pytest.raises(ConfigError, match="choose one of"):
         explore_config_from(plain)
     assert explore_config_from(plain, {"strategy": "lif"}).strategy == "lif"
 
