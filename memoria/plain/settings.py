@@ -1,4 +1,4 @@
-"""Settings as plain data, so that a trace can hold them, and back.
+"""Turn settings into plain data, so that a trace can hold them, and back.
 
 In: a `RetrieverConfig`, or plain data. Out: maps, or the settings of an exploration.
 Touches nothing.
@@ -18,9 +18,10 @@ from memoria.strategies.config import AnyStrategy, ExploreConfig
 
 
 def settings_of(config: RetrieverConfig) -> dict[str, Any]:
-    """Return the settings that decide what a recall finds, by stage; without those of the store.
+    """Return the settings that decide what a recall finds, by stage.
 
-    A strategy that is an object is a map of its ``name`` and its settings.
+    Settings of the store are left out. A strategy object becomes a map of its ``name`` and its
+    settings.
     """
     return {
         "seeds": _values(config.seeds),
@@ -43,19 +44,21 @@ def explore_config_from(
     Parameters
     ----------
     settings
-        As `settings_of` made them; what is missing has its default.
+        Settings as `settings_of` returns them; a missing setting gets its default.
     changes
-        Other values for some: ``max_depth``, ``strategy``, or, as ``strategy.leak_rate``, one of
-        the strategy's own.
+        New values for some settings: ``max_depth``, ``strategy``, or a setting of the strategy such
+        as ``strategy.leak_rate``.
 
     Raises
     ------
     ConfigError
-        A name or a value is not valid, or the strategy is none of memoria's.
+        A name or a value is not valid, or the strategy is not one of memoria's.
     """
     stage_settings = settings.get("explore", {})
     if not isinstance(stage_settings, Mapping):
-        raise ConfigError("explore must be a map of settings: take those of a trace as they are")
+        raise ConfigError(
+            "explore must be a map of settings: use the settings of a trace unchanged"
+        )
     values = dict(stage_settings)
     own: dict[str, Any] = {}
     for name, value in (changes or {}).items():
@@ -72,12 +75,12 @@ def explore_config_from(
 
 
 def _strategy_from(value: object, own: Mapping[str, Any]) -> str | AnyStrategy:
-    """Return a strategy by its name, or with settings of its own."""
+    """Return a strategy by its name, or a strategy object with its own settings."""
     given = dict(value) if isinstance(value, Mapping) else {"name": value}
     name = given.pop("name", None)
     if not isinstance(name, str) or name not in STRATEGIES:
         raise ConfigError(
-            f"the strategy {name!r:.80} is none of {', '.join(STRATEGIES)}: name one of these"
+            f"the strategy {name!r:.80} is not known: choose one of {', '.join(STRATEGIES)}"
         )
     given.update(own)
     if not given:
@@ -98,7 +101,7 @@ def _plain_strategy(strategy: str | AnyStrategy) -> str | dict[str, Any]:
 
 
 def _values(config: Any) -> dict[str, Any]:
-    """Return the fields of settings as what JSON has: lists for tuples, texts for times."""
+    """Return the fields of settings as JSON values: lists for tuples, texts for times."""
     return {field.name: _plain(getattr(config, field.name)) for field in fields(config)}
 
 
@@ -118,7 +121,9 @@ def _from_plain(value: Any, *, is_time: bool) -> Any:
     try:
         return datetime.fromisoformat(value)
     except ValueError as exc:
-        raise ConfigError(f"{value!r:.80} is no time: write it as 2026-05-02T18:00+00:00") from exc
+        raise ConfigError(
+            f"{value!r:.80} is not a time: write it as 2026-05-02T18:00+00:00"
+        ) from exc
 
 
 def _names(config: Any) -> tuple[str, ...]:
