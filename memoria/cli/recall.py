@@ -1,4 +1,4 @@
-"""What the memories say: ``recall``, ``explore``."""
+"""Find memories, and follow their relations: ``recall``, ``explore``."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ from memoria.types import Exploration, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
 
-# Lines of a tree are cut at the width; the other consoles leave long lines to the terminal.
+# This console cuts the lines of a tree at the width of the terminal; the other consoles let the
+# terminal wrap long lines.
 screen = Console(highlight=False, emoji=False)
 
-Depth = Annotated[int, typer.Option("--depth", help="Hops from a seed, at most.")]
+Depth = Annotated[int, typer.Option("--depth", help="Largest number of hops from a seed.")]
 
 
 def recall(
@@ -58,10 +59,10 @@ def recall(
         list[str] | None, typer.Option(help="Start from this kind only; may be repeated.")
     ] = None,
     budget: Budget = DEFAULTS.budget_tokens,
-    deadline: Annotated[float, typer.Option(help="Time for all of it; seconds.")] = (
+    deadline: Annotated[float, typer.Option(help="Time for the whole recall; seconds.")] = (
         DEFAULTS.deadline_s
     ),
-    max_seeds: Annotated[int, typer.Option(help="Memories to start from, at most.")] = (
+    max_seeds: Annotated[int, typer.Option(help="Largest number of memories to start from.")] = (
         DEFAULTS.seeds.max_seeds
     ),
     depth: Depth = DEFAULTS.explore.max_depth,
@@ -73,11 +74,11 @@ def recall(
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
     as_json: Json = False,
 ) -> None:
-    """Find memories by a question, follow their relations, and pack what is found for a prompt.
+    """Find memories by a question, follow their relations, and pack the results for a prompt.
 
-    Prints each path as it ends, with the energy that reached each memory, then the context, then
-    what it took. With --json one document: query, seeds, explorations, hits, memories, ranked,
-    context, trace. For the context alone, pipe that into `memoria pack`.
+    Prints each path as it ends, with the energy that reached each memory; then the context; then
+    the times. --json prints one document: query, seeds, explorations, hits, memories, ranked,
+    context, trace. For the context alone, pipe this document into `memoria pack`.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def recall(
 
     async def ask(store: Store) -> Recall:
         retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
-        async with retriever:  # a server that does not answer is no reason to load a model
+        async with retriever:  # check the server first: loading a model takes long
             await load_model(model)
             if as_json:
                 return await retriever.recall(question, query_tags=tag or (), kinds=kind)
@@ -126,10 +127,10 @@ def explore(
     ],
     tag: Tags = None,
     depth: Depth = DEFAULTS.explore.max_depth,
-    branches: Annotated[int, typer.Option(help="Neighbours per memory, at most.")] = (
+    branches: Annotated[int, typer.Option(help="Largest number of neighbours per memory.")] = (
         DEFAULTS.explore.max_branches
     ),
-    min_activation: Annotated[float, typer.Option(help="Energy a memory must exceed.")] = (
+    min_activation: Annotated[float, typer.Option(help="Energy that a memory must exceed.")] = (
         DEFAULTS.explore.min_activation
     ),
     scope: Scope = "default",
@@ -139,9 +140,9 @@ def explore(
 ) -> None:
     """Follow the relations from memories that you name.
 
-    A seed is an id, or an id and its score, above 0 up to 1: what follows the last = counts as
-    the score if it is a number. Exit code 1 when no seed is found. With --json one document:
-    explorations, memories; `memoria pack` turns it into a context.
+    A seed is an id, or ID=SCORE with a score above 0 and up to 1. If the text after the last = is
+    not a number, it belongs to the id. Exit code 1 if no seed is found. --json prints one
+    document: explorations, memories; `memoria pack` turns it into a context.
 
     Examples
     --------
@@ -178,7 +179,7 @@ def _seed(text: str) -> Seed:
 
 
 def _report(explorations: Sequence[Exploration], scope: str) -> None:
-    """Name the seeds without a result; end with an error when none has one, or one failed."""
+    """Print the seeds without a result; end with an error if no seed has one, or one failed."""
     missing = [found.seed.id for found in explorations if found.status == "seed_not_found"]
     say_missing(missing, scope)
     for found in explorations:
