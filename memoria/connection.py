@@ -1,4 +1,4 @@
-"""Open a retriever on whatever database there is: a given one, the environment's, or the local one.
+"""Open a retriever on a given database, on the one that the environment names, or on the local one.
 
 In: an address, or nothing. Out: a `GraphRetriever` that closes its driver.
 Touches: the environment, a password file, the network.
@@ -25,14 +25,14 @@ from memoria.store.config import StoreConfig
 def given_auth(
     user: str | None, *, password: str | None = None, password_file: Path | None = None
 ) -> Auth | None:
-    """Credentials as a command line names them; None when it names none.
+    """Return the credentials of a command line; None if it gives neither user nor password.
 
-    What is missing of them comes from ``NEO4J_USERNAME`` and ``NEO4J_PASSWORD``.
+    A missing user or password comes from ``NEO4J_USERNAME`` or ``NEO4J_PASSWORD``.
 
     Raises
     ------
     ConfigError
-        A user without any password, or a file that holds none or can't be read.
+        A user is given without a password, or the password file is empty or can't be read.
     """
     if password_file is not None:
         password = _read_password(password_file)
@@ -52,7 +52,7 @@ def _read_password(file: Path) -> str:
         password = file.read_text(encoding="utf-8").strip()
     except OSError as exc:
         raise ConfigError(f"can't read the password file {file}: {exc.strerror}") from exc
-    except ValueError as exc:  # no UTF-8, or no name that a file can have
+    except ValueError as exc:  # not UTF-8, or not a valid file name
         raise ConfigError(f"can't read the password file {file}: it must be UTF-8 text") from exc
     if not password:
         raise ConfigError(f"the password file {file} is empty")
@@ -62,15 +62,15 @@ def _read_password(file: Path) -> str:
 async def find_target(
     uri: str | None = None, auth: Auth | None = None, database: str | None = None
 ) -> Target:
-    """Decide which database is meant: the given URI, else ``NEO4J_URI``, else the local server.
+    """Decide which database to use: the given URI, else ``NEO4J_URI``, else the local server.
 
-    ``NEO4J_USERNAME``, ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE`` fill what is not given; the
-    local server has a password of its own, which only a given ``auth`` replaces.
+    ``NEO4J_USERNAME``, ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE`` fill in what is not
+    given. The local server has its own password, which only a given ``auth`` replaces.
 
     Raises
     ------
     UnavailableError
-        Nothing is given and no local server runs.
+        No address is given, and the local server does not run.
     """
     env = os.environ
     database = database or env.get("NEO4J_DATABASE") or "neo4j"
@@ -83,11 +83,11 @@ async def find_target(
 
 async def _local_target(auth: Auth | None, database: str) -> Target:
     missing = UnavailableError(
-        "no database: start the local one with `memoria up`, or give a URI or NEO4J_URI"
+        "no database: start the local server with `memoria up`, or give a URI or NEO4J_URI"
     )
     try:
         from memoria.local import LocalNeo4j
-    except LocalServerError as exc:  # its extra is not installed
+    except LocalServerError as exc:  # the extra of the local server is not installed
         raise UnavailableError(f"no database: give a URI or NEO4J_URI, or {exc}") from exc
     server = LocalNeo4j()
     if await server.status() is None:
@@ -96,7 +96,7 @@ async def _local_target(auth: Auth | None, database: str) -> Target:
 
 
 class Connection:
-    """A `GraphRetriever` that is still to be opened: ``async with`` it, or ``await`` it."""
+    """A `GraphRetriever` that is not open yet: use ``async with`` or ``await`` to open it."""
 
     def __init__(self, opening: Callable[[], Coroutine[Any, Any, GraphRetriever]]) -> None:
         self._open = opening
@@ -138,16 +138,17 @@ def connect(
     Parameters
     ----------
     uri, auth, database
-        The database; what is not given comes from ``NEO4J_URI``, ``NEO4J_USERNAME``,
-        ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE``, else it is the running local server.
+        The database. Missing values come from ``NEO4J_URI``, ``NEO4J_USERNAME``,
+        ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE``; without any address the running local server is
+        used.
     scope
-        The tenant whose memories these are; `GraphRetriever.for_scope` serves others.
+        The tenant whose memories are read; `GraphRetriever.for_scope` serves further tenants.
     embedder
         Turns queries into vectors; None searches by words only.
     config
         Settings of every stage.
     store
-        Settings of the way to the database: time limits, retries, sessions and recalls at once.
+        Settings of the access to the database: time limits, retries, sessions and recalls at once.
     count_tokens
         Counts the tokens of a context; None for an estimate.
 
@@ -158,7 +159,7 @@ def connect(
     AuthError
         The server refused the credentials.
     DimensionError
-        The embedder is not the one whose vectors the index holds.
+        The index holds the vectors of another embedder.
     """
 
     async def opening() -> GraphRetriever:

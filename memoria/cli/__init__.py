@@ -1,7 +1,7 @@
 """The command line. Entry point: `main`.
 
-Exit codes: 0 done; 1 an error, one line on stderr, or none where the reader of stdout has gone;
-2 wrong usage; 3 `status`: the server does not run; 4 and 5 `doctor`: warnings, errors; 130
+Exit codes: 0 done; 1 an error, with one line on stderr (no line if the reader of stdout has closed
+it); 2 wrong usage; 3 `status`: the server does not run; 4 and 5 `doctor`: warnings, errors; 130
 interrupted.
 """
 
@@ -83,14 +83,16 @@ LEARNING: tuple[Callable[..., Any], ...] = (
 
 
 def _help(command: Callable[..., Any]) -> tuple[str, str]:
-    """Split a docstring into the help, each paragraph a line, and the examples."""
+    """Split a docstring into the help, with one line for each paragraph, and the examples."""
     text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text), f"Examples:\n{examples}"
 
 
 def _add(group: typer.Typer, command: Callable[..., Any], panel: str | None = None) -> None:
     text, examples = _help(command)
-    name = command.__name__.rstrip("_").replace("_", "-")  # import_: a word of Python's own
+    name = command.__name__.rstrip("_").replace(
+        "_", "-"
+    )  # `import_` is a command, but `import` is a keyword of Python
     add = group.command(name, rich_help_panel=panel, help=text, epilog=examples)
     add(with_options(command))
 
@@ -128,13 +130,15 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Define the options before a command."""
 
 
 def main() -> None:
     """Run the command line; an error is one line and exit code 1, no traceback."""
     _open_closed_streams()
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a text may hold what a terminal can't show
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # a text may hold characters that the terminal can't show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
@@ -143,7 +147,7 @@ def main() -> None:
             sys.stdout.flush()
     except MemoriaError as exc:
         _fail(f"{exc}{advice(exc)}")
-    except BrokenPipeError:  # whoever read has gone, as ``head`` does
+    except BrokenPipeError:  # the reader closed the pipe, as ``head`` does
         _drop_output()
         sys.exit(FAILED)
     except OSError as exc:
@@ -152,7 +156,7 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Give a process without one of its streams, as after ``>&-``, one that leads nowhere."""
+    """Replace a standard stream that is closed, as after ``>&-``, by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115  # as theirs
@@ -165,5 +169,5 @@ def _fail(message: str) -> None:
 
 
 def _drop_output() -> None:
-    """Send what is left in the buffer nowhere, so that Python does not fail on it at its end."""
+    """Drop the rest of the buffer; otherwise Python fails to write it when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What every command needs: options, consoles, exit codes.
+"""Options, consoles and exit codes that all commands share.
 
 In: arguments and the environment. Out: text for a person on a terminal, or JSON.
 """
@@ -21,17 +21,17 @@ from memoria.errors import DimensionError, InvalidInputError, MemoriaError
 
 T = TypeVar("T")
 
-# Exit codes beside 0; 2, wrong usage, is Typer's own.
+# Exit codes in addition to 0. Typer itself uses 2, for wrong usage.
 FAILED = 1
 NOT_RUNNING = 3
 WARNED = 4
 FAULTY = 5
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+INTERRUPTED = 130  # the convention of shells: 128 + SIGINT
 
 out = Console(highlight=False, emoji=False, soft_wrap=True)
 err = Console(highlight=False, emoji=False, soft_wrap=True, stderr=True)
 
-# Of what a memory holds, a terminal gets no control characters: they could rewrite the screen.
+# Control characters of a memory's text are not sent to a terminal: they could rewrite the screen.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 _CONTROLS_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
@@ -51,22 +51,22 @@ Order = Annotated[
 
 
 def embedder_named(name: str) -> Embedder | None:
-    """Return the embedder of ``--embedder``."""
+    """Return the embedder that ``--embedder`` names."""
     return None if name == "none" else OnnxEmbedder(name)
 
 
 async def load_model(embedder: Embedder | None) -> None:
-    """Load the model now, with bars for a first download: a call's deadline is too short for it."""
+    """Load the model now, with progress bars: a download takes longer than a call's deadline."""
     if isinstance(embedder, OnnxEmbedder):
         with progress_bars() as progress:
             await embedder.load(progress)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command's coroutine; Ctrl-C ends it with a word and exit code 130."""
+    """Run a command's coroutine; Ctrl-C ends it with a message and exit code 130."""
     try:
         return asyncio.run(work)
-    except KeyboardInterrupt:  # here: Typer would end without a word
+    except KeyboardInterrupt:  # caught here because Typer would end without a message
         err.print("memoria: interrupted; run it again to go on", style="red", markup=False)
         raise typer.Exit(INTERRUPTED) from None
 
@@ -80,15 +80,15 @@ def print_facts(facts: dict[str, Any], as_json: bool, line: str) -> None:
 
 
 def print_heading(text: str) -> None:
-    """Print a heading on a terminal; other programs get what stands below it alone."""
+    """Print a heading on a terminal only; other programs get the text below it alone."""
     if out.is_terminal:
         out.print(text, style="bold")
 
 
 def print_text(text: str, *, wrap: bool = False) -> None:
-    """Print a text of several lines: as it is, but without control characters on a terminal.
+    """Print a text of several lines, without its control characters on a terminal.
 
-    With ``wrap`` a terminal breaks long lines between words, else wherever they reach its edge.
+    With ``wrap``, long lines break between words; otherwise they break at the edge of the terminal.
     """
     if out.is_terminal:
         out.print(printable(text), markup=False, soft_wrap=not wrap)
@@ -97,31 +97,31 @@ def print_text(text: str, *, wrap: bool = False) -> None:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with its control characters written out, but for tabs and line breaks."""
+    """Return ``text`` with control characters escaped, except tabs and line breaks."""
     return text.translate(_CONTROLS_IN_TEXT)
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` with all its control characters written out."""
+    """Return ``text`` with all control characters escaped."""
     return text.translate(_CONTROLS)
 
 
 def say_missing(ids: Iterable[str], scope: str) -> None:
-    """Name ids that no memory of the scope has."""
+    """Print the ids that no memory of the scope has."""
     for id_ in ids:
         text = f"no memory {one_line(id_)} in scope {one_line(scope)}"
         err.print(text, style="yellow", markup=False)
 
 
 def advice(error: MemoriaError) -> str:
-    """Return the option that helps against an error, as a clause after its message."""
+    """Return the option that helps against an error, as a clause to append to its message."""
     if not isinstance(error, InvalidInputError) or re.search(r", line \d+: ", str(error)):
-        return ""  # the latter is about a dataset, which has no options for its lines
+        return ""  # a message with ", line" is about a dataset, for which there is no such option
     if isinstance(error, DimensionError) and error.field in ("embedder", "dimensions"):
-        return "; --embedder chooses another, and none does without"
+        return "; --embedder chooses another embedder, --embedder none searches by words only"
     found = []
     if error.field == "kind":
-        found.append("--kind declares one more kind")
+        found.append("--kind allows one more kind")
     if re.search(r":\d+: ", str(error)):  # a line of a file
         found.append("--skip-invalid leaves such lines out")
     return "".join(f"; {text}" for text in found)

@@ -1,4 +1,4 @@
-"""The database that a command works on: four options, written once.
+"""The database that a command works on: four options, defined once.
 
 In: options and the environment. Out: a store, open while a command works on it.
 """
@@ -22,10 +22,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """The options that lead to a database; what is not given comes from the environment.
+    """The options that name a database; missing options come from the environment.
 
-    A command that has a parameter of this type gets the four options in its place: see
-    `with_options`.
+    `with_options` replaces a parameter of this type by the four options.
     """
 
     uri: Annotated[
@@ -39,12 +38,12 @@ class Connection:
     database: Annotated[str | None, typer.Option(help="Name of the database.")] = None
 
     async def find(self) -> Target:
-        """Decide which database is meant."""
+        """Decide which database to use."""
         auth = given_auth(self.user, password_file=self.password_file)
         return await find_target(self.uri, auth, self.database)
 
     def as_options(self) -> tuple[str, ...]:
-        """Return the options as they were given, for another command line."""
+        """Return the options as they were given, to use in another command line."""
         given = {field.name.replace("_", "-"): getattr(self, field.name) for field in fields(self)}
         return tuple(f"--{name}={value}" for name, value in given.items() if value is not None)
 
@@ -54,21 +53,21 @@ async def on_store(
     work: Callable[[Store], Awaitable[T]],
     config: StoreConfig | None = None,
 ) -> T:
-    """Open the database, do ``work``, close it."""
+    """Open the database, run ``work`` on it, and close it."""
     return await on_target(await connection.find(), work, config)
 
 
 async def on_target(
     target: Target, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None
 ) -> T:
-    """Do the same on a database whose address is known."""
+    """Run ``work`` on a database whose address is known; see `on_store`."""
     config = config or StoreConfig()
     async with open_driver(target, config) as driver:
         return await work(Store(driver, database=target.database, config=config))
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command as Typer is to see it: with options in the place of a `Connection`."""
+    """Return the command for Typer, with four options instead of the `Connection`."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Connection]] = {}
@@ -85,7 +84,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
 
-    # Typer reads both; ``__wrapped__``, as of functools.wraps, would show it the command itself.
+    # Typer reads the signature and annotations. functools.wraps is not used, because Typer would
+    # find the original signature through ``__wrapped__``.
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__name__, run.__doc__ = command.__name__, command.__doc__

@@ -1,7 +1,7 @@
-"""What the commands on datasets share: options, the weights named, a database with the dataset in.
+"""Shared parts of the commands on datasets: options, weights, a database with the dataset.
 
 In: arguments and the environment. Out: an `EmbeddedDataset`, and the result of a command on it.
-Starts a throw-away server where no database is named.
+Starts a throw-away server if no database is named.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ T = TypeVar("T")
 HEAP_MB = 1_024
 PAGE_CACHE_MB = 256
 
-Split = Annotated[str, typer.Option(help="Which questions: a part of the files' names.")]
+Split = Annotated[str, typer.Option(help="Split of the questions, as in the names of the files.")]
 Ks = Annotated[
     list[int] | None,
     typer.Option("--k", help="First ranks to count; may be repeated. Default: 2, 5, 10, 25."),
 ]
-Limit = Annotated[int | None, typer.Option(min=1, help="Questions to ask, evenly spread.")]
+Limit = Annotated[
+    int | None, typer.Option(min=1, help="Number of questions to ask, evenly spread.")
+]
 UseVectors = Annotated[
     bool, typer.Option("--use-vectors", help="Use the vectors supplied with the dataset.")
 ]
@@ -48,14 +50,14 @@ Weights = Annotated[
     str,
     typer.Option(
         "--relevance",
-        help="A profile, as default; none: by energy; or a file of weights.",
+        help="Name of a profile, such as default; none (rank by energy); or a file of weights.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnConnection(Connection):
-    """The options that lead to a database; without an address it is a throw-away server."""
+    """The options that name a database; without an address a throw-away server is used."""
 
     uri: Annotated[
         str | None,
@@ -64,21 +66,21 @@ class OwnConnection(Connection):
 
     @property
     def is_given(self) -> bool:
-        """Whether the options, or the environment, name a database."""
+        """Tell whether the options or the environment name a database."""
         return bool(self.uri or os.environ.get("NEO4J_URI"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedDataset:
-    """A dataset, and what makes its vectors.
+    """A dataset, and the source of its vectors.
 
     Attributes
     ----------
     dataset
         The dataset.
     embedder
-        Makes the vectors of questions, and of memories unless ``use_supplied``; None for words
-        alone.
+        Makes the vectors of questions, and of memories unless ``use_supplied``; None searches by
+        words only.
     use_supplied
         Whether the memories get the vectors supplied with the dataset.
     """
@@ -91,11 +93,11 @@ class EmbeddedDataset:
 def read_subject(
     context: typer.Context, folder: Path, split: str, use_vectors: bool, embedder: str
 ) -> EmbeddedDataset:
-    """Read a dataset; refuse an embedder beside the supplied vectors, which take its place."""
+    """Read a dataset; refuse an embedder in addition to the supplied vectors."""
     said = context.get_parameter_source("embedder")
     if use_vectors and said is not None and said.name == "COMMANDLINE":
         raise typer.BadParameter(
-            "the supplied vectors take its place: leave it out", param_hint="--embedder"
+            "--use-vectors replaces the embedder: leave --embedder out", param_hint="--embedder"
         )
     dataset = read_dataset(folder, split=split)
     model = supplied_embedder(dataset) if use_vectors else embedder_named(embedder)
@@ -113,7 +115,7 @@ def retriever_config(relevance: str) -> RetrieverConfig:
         weights = RelevanceConfig.load(relevance)
     else:
         raise typer.BadParameter(
-            f"{relevance!r} is no file, and none of {', '.join(profiles)}, none",
+            f"{relevance!r} is neither a file nor one of {', '.join(profiles)}, none",
             param_hint="--relevance",
         )
     return replace(EvaluationConfig().retriever, relevance=weights)
@@ -124,7 +126,7 @@ async def on_dataset(
     connection: OwnConnection,
     work: Callable[[Store, ProgressCallback], Awaitable[T]],
 ) -> T:
-    """Load a dataset, and do ``work`` on it: on the database given, or on a server of its own."""
+    """Load a dataset into the given database or a throw-away server, and run ``work`` on it."""
     with progress_bars() as progress:
 
         async def loaded(store: Store) -> T:

@@ -1,4 +1,4 @@
-"""What is wrong with a database, and its remedies: ``doctor``."""
+"""Find what is wrong with a database, and apply remedies: ``doctor``."""
 
 from __future__ import annotations
 
@@ -29,29 +29,31 @@ from memoria.embed import ONNX_MODELS
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 
-SEED = 0  # of the sample: the same database gives the same answer
+SEED = 0  # of the sample, so that the same database gives the same answer
 FIX_TIMEOUT_S = 3_600.0  # a remedy may change every edge of a large database
 _EXIT_CODES = {"warning": WARNED, "error": FAULTY}
 
 
 def doctor(
-    scope: Annotated[str | None, typer.Option(help="Scope to examine; all if left out.")] = None,
+    scope: Annotated[
+        str | None, typer.Option(help="Scope to examine. Default: all scopes.")
+    ] = None,
     sample: Annotated[
-        int, typer.Option(min=0, max=1_000, help="Explorations to sample for the hubs.")
+        int, typer.Option(min=0, max=1_000, help="Explorations to sample to find hubs.")
     ] = 20,
     limit: Annotated[
-        int, typer.Option(min=1, help="Memories, and edges, to look at; at most.")
+        int, typer.Option(min=1, help="Largest number of memories, and of edges, to examine.")
     ] = LIMIT,
     embedder: Annotated[
         str | None,
-        typer.Option(help=f"Embedder that will be used, to compare: {', '.join(ONNX_MODELS)}."),
+        typer.Option(help=f"Embedder to compare with the database: {', '.join(ONNX_MODELS)}."),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Show also the checks that are ok, and all degrees.")
+        bool, typer.Option("--all", help="Also show checks that are ok, and all degrees.")
     ] = False,
     fix: Annotated[
         list[str] | None,
-        typer.Option(help="Apply the remedy of this check, as a finding says; may be repeated."),
+        typer.Option(help="Apply the remedy of this check; may be repeated."),
     ] = None,
     *,
     connection: Connection,
@@ -59,13 +61,13 @@ def doctor(
 ) -> None:
     """Examine server, indexes, memories, edges, energy and plans; change nothing.
 
-    Shows what is not ok; each finding comes with what helps and the command for it. Exit code 4:
-    the worst is a warning; 5: an error.
+    Shows the checks that are not ok, each with a remedy and its command. Exit code 4: the worst
+    finding is a warning; 5: an error.
 
-    With --fix nothing is examined: the remedies named are applied, and what they changed is
-    counted. They may delete edges or indexes, where the finding says so.
+    With --fix nothing is examined: the named remedies are applied, and their changes counted. A
+    remedy may delete edges or indexes; its finding says so.
 
-    With --json one document: severity, scope, server, settings, findings (check, severity,
+    --json prints one document: severity, scope, server, settings, findings (check, severity,
     message, remedy, command, count, examples, cause), histogram, hubs, explored; with --fix:
     fixed (check, changed, done).
 
@@ -83,7 +85,7 @@ def doctor(
     config = ExamineConfig(sample=sample, limit=limit, options=connection.as_options())
 
     async def look(store: Store) -> Examination:
-        rng = random.Random(SEED)  # noqa: S311  # a sample, no secret
+        rng = random.Random(SEED)  # noqa: S311  # picks a sample, not a secret
         return await examine(store, scope=scope, embedder=model, config=config, rng=rng)
 
     with err.status("examining the database"):
@@ -96,10 +98,11 @@ def doctor(
 
 
 def _fix(checks: Sequence[str], scope: str | None, connection: Connection, as_json: bool) -> None:
-    """Apply remedies, and say what each of them changed."""
+    """Apply remedies, and print what each remedy changed."""
     if unknown := [check for check in checks if check not in FIXES]:
         raise typer.BadParameter(
-            f"{unknown[0]!r} can't be mended so; these can: {', '.join(FIXES)}", param_hint="--fix"
+            f"{unknown[0]!r} can't be mended by --fix; these checks can: {', '.join(FIXES)}",
+            param_hint="--fix",
         )
     options = connection.as_options()
     fixed: tuple[Fixed, ...] = run(
@@ -114,7 +117,7 @@ def _fix(checks: Sequence[str], scope: str | None, connection: Connection, as_js
 
 
 def _done(fixed: Fixed) -> str:
-    """Say how much a remedy changed, of what."""
+    """Return in words what a remedy changed, and how much."""
     things = {
         "memories": ("memory", "memories"),
         "edges": ("edge", "edges"),

@@ -1,4 +1,4 @@
-"""Vectors for memories that have none: ``embed``."""
+"""Make vectors for memories without a vector: ``embed``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def embed(
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Make the vectors of memories that have none. Safe to run again after an interruption.
+    """Make vectors for memories without a vector. Safe to run again after an interruption.
 
-    Also for memories that something else than memoria wrote, of any kind. A memory without text
-    stays without a vector; to have vectors of your own, ingest them.
+    Includes memories that another program wrote, of any kind. A memory without text gets no
+    vector. To store your own vectors, ingest them.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def embed(
 
     async def work(store: Store) -> tuple[int, int]:
         writer = GraphWriter(store, scope=scope, embedder=model)
-        await writer.ready()  # before a model is downloaded in vain
+        await writer.ready()  # fail before a model is downloaded
         found = await writer.count_unembedded(kind or ())
         if not found:
             return 0, 0
@@ -63,6 +63,6 @@ def embed(
     left = max(0, found - embedded)
     line = f"{number_of(embedded, 'memory', 'memories')} embedded"
     if left:
-        line += f", {left} left without a vector, for want of a text"
+        line += f", {left} without a text got no vector"
     facts = {"embedded": embedded, "left": left}
     print_facts(facts, as_json, f"{line}; scope {one_line(scope)}")

@@ -1,4 +1,4 @@
-"""How well questions find their evidence: ``evaluate``."""
+"""Measure how well questions find their evidence: ``evaluate``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Excluded = Annotated[
 ]
 RunOut = Annotated[
     str | None,
-    typer.Option(help="File for the rankings; with several methods each gets one, named by it."),
+    typer.Option(help="File for the rankings; with several methods, one for each, named by it."),
 ]
 
 
@@ -77,8 +77,8 @@ def evaluate(
     recall@k and full@k (all evidence among the first k) by category with intervals of 95 %, the
     differences from the baselines (dense, bm25, rrf, ppr), and the time of an answer.
 
-    A database remembers one embedder, so a throw-away server is started for the run. With --uri
-    or NEO4J_URI that database is used; the scopes stay there, for the next run.
+    A database holds the vectors of one embedder, so a throw-away server is started for the run.
+    With --uri or NEO4J_URI, your database is used; the scopes stay there for the next run.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def evaluate(
 
 
 def _outputs(run_out: str | None, methods: Sequence[str]) -> list[str]:
-    """Name a file for each method, if any is wanted; refuse before the run what can't be one."""
+    """Return a file for each method, if wanted; refuse bad names before the run."""
     if run_out is None:
         return []
     path = check_file(run_out, "--run-out")

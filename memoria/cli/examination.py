@@ -1,4 +1,4 @@
-"""How an examination looks: what is not well, what helps, hubs, and the sum of it.
+"""Print an examination: findings that are not ok, remedies, hubs, and a summary.
 
 In: an `Examination`. Out: text on a console.
 """
@@ -30,9 +30,9 @@ _MARKS: dict[Severity, tuple[str, str]] = {
 
 
 def show(found: Examination, console: Console, *, every: bool = False) -> None:
-    """Print an examination: findings by theme, what to do, hubs, the sum of it.
+    """Print an examination: findings by theme, remedies, hubs, and a summary.
 
-    Unless ``every`` is given, only findings that are not ok, and of each cause only the first.
+    Unless ``every`` is set, only findings that are not ok are shown, and one for each cause.
     """
     listed = [each for each in found.findings if every or _is_news(each)]
     for theme, findings in groupby(listed, lambda finding: finding.theme):
@@ -40,7 +40,7 @@ def show(found: Examination, console: Console, *, every: bool = False) -> None:
         _print_rows(console, [_finding_row(each, console.is_terminal) for each in findings])
     remedies = _by_remedy(each for each in found.findings if _is_news(each))
     if remedies:
-        _heading(console, "what helps")
+        _heading(console, "what to do")
         for group in remedies:
             _print_remedy(console, group)
     if every and found.histogram:
@@ -55,12 +55,12 @@ def show(found: Examination, console: Console, *, every: bool = False) -> None:
 
 
 def _is_news(finding: Finding) -> bool:
-    """Whether a finding says something is wrong that no other finding explains."""
+    """Tell whether a finding is not ok, and no other finding explains it."""
     return finding.severity != "ok" and not finding.cause
 
 
 def _by_remedy(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Put findings together that the same command mends."""
+    """Group the findings that the same command mends."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.remedy:
@@ -85,14 +85,14 @@ def _finding_row(finding: Finding, on_terminal: bool) -> tuple[Text, ...]:
 
 
 def _print_rows(console: Console, rows: list[tuple[Text, ...]]) -> None:
-    """Print rows without a frame; on a narrow terminal no name is cut."""
+    """Print rows without a frame; names are never cut, even on a narrow terminal."""
     columns = [Column(overflow="fold") for _ in rows[0]]
     look = Table.grid(*columns, padding=(0, 2, 0, 0))
     print_table(console, look, rows, indent=2)
 
 
 def _print_remedy(console: Console, group: Sequence[Finding]) -> None:
-    """Print what to do about findings; the command stands alone on its line, to be copied."""
+    """Print the remedy of findings; the command has its own line, so that it can be copied."""
     first = max(group, key=lambda finding: SEVERITIES.index(finding.severity))
     names = ", ".join(finding.check for finding in group[:SHOWN_CHECKS])
     if (more := len(group) - SHOWN_CHECKS) > 0:
@@ -117,7 +117,7 @@ def _bars(histogram: Iterable[Bucket]) -> Iterable[tuple[Text, ...]]:
     width = len(f"{most:,}")
     for bucket in buckets:
         name = str(bucket.low) if bucket.low == bucket.high else f"{bucket.low} to {bucket.high}"
-        # A bucket with anything in it shows.
+        # Even a single memory gets a visible bar.
         size = -(-bucket.count * BAR_CHARS // most)
         yield Text(name), Text(f"{bucket.count:>{width},}"), Text("█" * size, style="cyan")
 
@@ -135,7 +135,7 @@ def _hub_rows(hubs: Iterable[Hub]) -> Iterable[tuple[Text, ...]]:
 
 
 def _sum(found: Examination, *, every: bool) -> Text:
-    """Return how many findings there are of each severity, worst first, and what is not shown."""
+    """Return the number of findings of each severity, worst first, and of those not shown."""
     counts = Counter(each.severity for each in found.findings if every or not each.cause)
     parts = [
         f"{counts[name]} {name}{'s' if counts[name] > 1 and name != 'ok' else ''}"
@@ -146,5 +146,5 @@ def _sum(found: Examination, *, every: bool) -> Text:
     if not every:
         if caused := sum(bool(each.cause) for each in found.findings):
             text += f", {number_of(caused, 'other', 'others')} of the same cause"
-        text += "; --all lists all of them"
+        text += "; --all shows them all"
     return Text(text, style=_MARKS[found.severity][1])

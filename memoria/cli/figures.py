@@ -1,7 +1,6 @@
-"""How the figures of an evaluation are printed.
+"""Print the figures of an evaluation.
 
-In: a `Report`, or cells of a table. Out: tables, plain where they go into a pipe. Touches standard
-output.
+In: a `Report`, or cells of a table. Out: tables, as plain text in a pipe. Touches standard output.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from memoria.evaluation import MEASURES, Interval, Report
 SHOWN_NOTES = 3
 _BOUND = re.compile(r"(?<=\()-?[\d.]+\d(?=\.\.)|(?<=\.\.)-?[\d.]+(?=\))")
 GAP = 2
-# Columns of names, to the left; the others hold numbers.
+# Columns of names, which are aligned left; all other columns hold numbers.
 NAMES = ("category", "methods", "method", "weights", "feature")
 
 
 def print_report(report: Report, embedder: str | None) -> None:
-    """Print what was asked, a table for each method, the differences and the times."""
+    """Print the dataset, a table for each method, the differences and the times."""
     kept = [
         number_of(report.questions, "question", "questions"),
         number_of(report.items, "ranked memory", "ranked memories"),
@@ -61,7 +60,7 @@ def print_report(report: Report, embedder: str | None) -> None:
 
 
 def print_notes(notes: Mapping[str, int]) -> None:
-    """Print what most recalls could not do as well as they should have."""
+    """Print how often recalls were degraded, and why."""
     for text, number in list(notes.items())[:SHOWN_NOTES]:
         note = f"in {number_of(number, 'recall', 'recalls')}: {text}"
         out.print(one_line(note), style="dim", markup=False)
@@ -101,7 +100,7 @@ def print_titled(title: str, header: Sequence[str], lines: Iterable[Sequence[str
 
 
 def _fitted(header: Sequence[str], rows: list[list[str]], width: int) -> list[list[str]]:
-    """Put intervals below their means where the table is too wide, and then in whole percent."""
+    """Fit a wide table: put intervals below their means, and if need be round to whole percent."""
     if _width(header, rows) <= width:
         return rows
     rows = [[cell.replace(" (", "\n(") for cell in row] for row in rows]

@@ -27,10 +27,10 @@ from memoria.types import ConsolidateReport, LearnReport, SuppressionKind, Trace
 SHOWN_CHANGES = 20
 
 TraceFile = Annotated[
-    str, typer.Argument(help="What recall printed with --json; - is stdin.", metavar="TRACE")
+    str, typer.Argument(help="Output of recall --json; - is stdin.", metavar="TRACE")
 ]
 EventId = Annotated[
-    str | None, typer.Option("--event", help="Id of the event; the same one again changes nothing.")
+    str | None, typer.Option("--event", help="Id of the event; the same id again changes nothing.")
 ]
 
 
@@ -44,7 +44,7 @@ def reinforce(
 ) -> None:
     """Say which memories of a recall were used: the edges that led to them gain weight.
 
-    The scope is that of the recall. Saying the same of a recall twice counts once.
+    The scope of the recall is used. Repeating the command changes nothing.
 
     Examples
     --------
@@ -111,7 +111,9 @@ def suppress(
     target_: Annotated[str, typer.Argument(help="Memory that is suppressed.", metavar="TARGET")],
     kind: Annotated[
         SuppressionKind,
-        typer.Option(help="conflicts: each the other; else the first the second."),
+        typer.Option(
+            help="With conflicts, each suppresses the other; else SOURCE suppresses TARGET."
+        ),
     ] = CONFLICTS,
     event: EventId = None,
     scope: Scope = "default",
@@ -136,7 +138,8 @@ def suppress(
 
 def override(
     ids: Annotated[
-        list[str] | None, typer.Argument(help="New memories; none: all of the scope.", metavar="ID")
+        list[str] | None,
+        typer.Argument(help="New memories. Default: all of the scope.", metavar="ID"),
     ] = None,
     event: EventId = None,
     scope: Scope = "default",
@@ -144,7 +147,7 @@ def override(
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Have memories override those whose conditions (`when`) are less specific.
+    """Let memories override memories whose conditions (`when`) are less specific.
 
     Examples
     --------
@@ -160,17 +163,17 @@ def override(
 def consolidate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
     log_days: Annotated[
-        float, typer.Option(help="Days of events that stay in the log, for an undo.")
+        float, typer.Option(help="Days for which events stay in the log, for an undo.")
     ] = LearnConfig().log_days,
     scope: Scope = "default",
     *,
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Let what was learned fade, make permanent what is used often, delete what is too weak.
+    """Let learned weights fade; make often used edges permanent, and delete weak edges.
 
-    Made to be run every night. What a writer gave never fades. Events older than --log-days leave
-    the log, and can't be undone any more.
+    Run it every night. Weights that a writer gave never fade. Events older than --log-days are
+    dropped from the log, and can't be undone any more.
 
     Examples
     --------
@@ -189,17 +192,15 @@ def consolidate(
 
 
 def undo(
-    since: Annotated[
-        str, typer.Option(help="Time, such as 2026-05-02T18:00; UTC if it says none.")
-    ],
+    since: Annotated[str, typer.Option(help="Time, such as 2026-05-02T18:00; UTC without a zone.")],
     scope: Scope = "default",
     *,
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Take back what was learned since a time: weights are what they were.
+    """Undo what was learned since a time: weights get their earlier values.
 
-    What something else wrote since stays.
+    Values that another program wrote since then stay.
 
     Examples
     --------
@@ -208,7 +209,9 @@ def undo(
     try:
         moment = datetime.fromisoformat(since)
     except ValueError as exc:
-        raise typer.BadParameter("give a time as 2026-05-02T18:00", param_hint="--since") from exc
+        raise typer.BadParameter(
+            "give a time such as 2026-05-02T18:00", param_hint="--since"
+        ) from exc
     report = run(
         on_store(
             connection,
@@ -236,14 +239,14 @@ def _on_trace(
     connection: Connection,
     as_json: bool,
 ) -> None:
-    """Read a trace, learn from it in its scope, and print what that did."""
+    """Read a trace, learn from it in its scope, and print the changes."""
     trace = read_document(name, trace_from)
     done = on_store(connection, lambda store: work(Learner(store, scope=trace.scope), trace))
     _say(run(done), trace.scope, as_json)
 
 
 def _say(report: LearnReport, scope: str, as_json: bool) -> None:
-    """Print what an event did."""
+    """Print the changes of an event."""
     parts = [
         number_of(number, one, many)
         for number, one, many in (
@@ -256,12 +259,12 @@ def _say(report: LearnReport, scope: str, as_json: bool) -> None:
         if number
     ]
     done = ", ".join(parts) or "nothing to change"
-    before = "" if report.applied else " (before: this event was applied already)"
+    before = "" if report.applied else " (nothing changed now: this event was applied before)"
     print_facts(asdict(report), as_json, f"{done}{before}; scope {one_line(scope)}")
 
 
 def _consolidated(report: ConsolidateReport, scope: str) -> str:
-    """Return a consolidation in words: the sums, then the edges that change most."""
+    """Return a consolidation in words: the counts, then the edges that change most."""
     would = "would be " if report.dry_run else ""
     old = number_of(report.events_trimmed, "old event", "old events")
     trimmed = f"{old} {would}dropped from the log; " if report.events_trimmed else ""
@@ -285,7 +288,7 @@ def _consolidated(report: ConsolidateReport, scope: str) -> str:
 
 
 def _apart(before: float, after: float | None) -> tuple[str, str]:
-    """Write two weights with as many digits as show that they differ, at least four.
+    """Return two weights as text, with enough digits to tell them apart, and at least four.
 
     >>> _apart(0.9, 0.89999), _apart(0.9, None)
     (('0.90000', '0.89999'), ('0.9000', 'pruned'))

@@ -1,4 +1,4 @@
-"""Edges that make themselves: ``link``, and ``--link`` of ``ingest``."""
+"""Link memories: ``link``, and ``--link`` of ``ingest``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONFIGS: Mapping[str, LinkConfig] = {
 
 
 def linker_named(name: str, store: Store, scope: str) -> Linker | None:
-    """Return the linker of ``--link``; None for ``none``."""
+    """Return the linker that ``--link`` names; None for ``none``."""
     return Linker(store, scope=scope, config=CONFIGS[name]) if name in CONFIGS else None
 
 
@@ -37,22 +37,22 @@ def link(
     scope: Scope = "default",
     linker: Annotated[
         Literal["composite", "similarity"],
-        typer.Option(help="By cosine, tags, category and time; or to the nearest by cosine."),
+        typer.Option(help="composite: by cosine, tags, category and time; similarity: by cosine."),
     ] = "composite",
     new: Annotated[
-        bool, typer.Option("--new", help="Only memories that were not linked before.")
+        bool, typer.Option("--new", help="Link only memories that were not linked before.")
     ] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help=f"Then delete its edges of weight under {PRUNE_BELOW}.")
+        bool, typer.Option("--prune", help=f"Then delete links with a weight below {PRUNE_BELOW}.")
     ] = False,
     *,
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Link the memories of a scope with those near them; a pair has one edge.
+    """Link the memories of a scope with similar memories; each pair gets one edge.
 
-    Run again, the composite linker changes nothing; the similarity linker strengthens what it
-    finds again.
+    On a second run, the composite linker changes nothing; the similarity linker strengthens the
+    edges that it finds again.
 
     Examples
     --------
@@ -75,9 +75,9 @@ def link(
     if report.already_linked:
         parts.append(f"{report.already_linked} linked before")
     if report.without_embedding:
-        parts.append(f"{report.without_embedding} left out for want of a vector")
+        parts.append(f"{report.without_embedding} left out without a vector")
     if prune:
         parts.append(f"{number_of(pruned, 'edge', 'edges')} pruned")
     facts = {**asdict(report), "pruned": pruned}
-    del facts["missing"]  # nobody named ids
+    del facts["missing"]  # always empty: the command takes no ids
     print_facts(facts, as_json, f"{', '.join(parts)}; scope {one_line(scope)}")

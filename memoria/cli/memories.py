@@ -1,4 +1,4 @@
-"""What is in the database: ``init``, ``ingest``, ``forget``."""
+"""Set a database up, write and delete memories: ``init``, ``ingest``, ``forget``."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def init(
     model = embedder_named(embedder)
     if model is not None and dimensions is not None:
         raise typer.BadParameter(
-            "an embedder brings its own size: use it with --embedder none",
+            "an embedder sets the size: use --dimensions with --embedder none",
             param_hint="--dimensions",
         )
 
@@ -98,9 +98,11 @@ def ingest(
     ] = None,
     link: Annotated[
         Literal["composite", "similarity", "none"],
-        typer.Option(help="Link new memories with those near them; see memoria link."),
+        typer.Option(help="Link new memories with similar memories; see memoria link."),
     ] = "none",
-    skip_invalid: Annotated[bool, typer.Option(help="Count wrong lines, write the rest.")] = False,
+    skip_invalid: Annotated[
+        bool, typer.Option(help="Leave out wrong lines, and count them.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write memories and edges from files. Safe to run again after an interruption.
@@ -121,7 +123,7 @@ def ingest(
             kinds=(*DEFAULT_KINDS, *(kind or ())),
             linker=linker_named(link, store, scope),
         )
-        await writer.ready()  # before a model is downloaded in vain
+        await writer.ready()  # fail before a model is downloaded
         await load_model(model)
         with progress_bars() as progress:
             return await ingest_files(writer, files, skip_invalid=skip_invalid, progress=progress)
@@ -133,14 +135,16 @@ def ingest(
     if done.duplicates:
         repeated = number_of(done.duplicates, "memory", "memories")
         err.print(
-            f"{repeated} given twice by id: the last one counts", style="yellow", markup=False
+            f"{repeated} with an id that comes again: the last memory of an id counts",
+            style="yellow",
+            markup=False,
         )
     facts = {"lines": report.lines, **asdict(done), "problems": report.problems}
     print_facts(facts, as_json, _ingested(done, scope, linked=link != "none"))
 
 
 def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
-    """Say what an ingest did."""
+    """Return the counts of an ingest in words."""
     parts = [
         f"{number_of(done.memories, 'memory', 'memories')} "
         f"({done.memories_created} new, {done.embedded} embedded)",
@@ -150,8 +154,10 @@ def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
     if linked:
         parts.insert(2, f"{number_of(done.links, 'link', 'links')} ({done.links_created} new)")
     if done.unlinked:
-        parts.insert(3, f"{done.unlinked} not linked for want of a vector")
-    first = "this database was not set up: its indexes were made; " if done.schema_created else ""
+        parts.insert(3, f"{done.unlinked} not linked without a vector")
+    first = (
+        "the database was not set up, so its indexes were created; " if done.schema_created else ""
+    )
     return f"{first}{', '.join(parts)}; scope {one_line(scope)}"
 
 
@@ -163,14 +169,14 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     delete_foreign: Annotated[
         bool,
-        typer.Option("--delete-foreign", help="Delete nodes, too, that hold more than a memory."),
+        typer.Option("--delete-foreign", help="Also delete nodes that hold more than a memory."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Delete memories with all their edges. Asks first; without a terminal it needs --yes.
 
-    A node that holds more than a memory (other labels, properties or relationships) stays, without
-    its text and whatever else memoria stores; --delete-foreign deletes it.
+    A node that holds more than a memory (other labels, properties or relationships) stays, but
+    loses its text and everything else that memoria stores; --delete-foreign deletes it.
 
     Examples
     --------
@@ -179,13 +185,13 @@ def forget(
     """
     if not yes and ("-" in ids or not sys.stdin.isatty()):
         raise typer.BadParameter(
-            "nobody can be asked without a terminal: say --yes", param_hint="--yes"
+            "without a terminal nobody can be asked: add --yes", param_hint="--yes"
         )
     wanted = list(dict.fromkeys(map(check_id, _given_ids(ids))))
     there = run(on_store(connection, lambda store: _those_there(store, wanted, scope)))
     done = ForgetReport()
     if there:
-        if not yes:  # outside of the event loop, which would swallow a Ctrl-C
+        if not yes:  # ask outside of the event loop, which would swallow a Ctrl-C
             _confirm(there, scope)
 
         async def work(store: Store) -> ForgetReport:
@@ -202,7 +208,7 @@ def forget(
 
 
 def _given_ids(ids: Iterable[str]) -> Iterator[str]:
-    """Yield the ids of the command line, in the place of ``-`` those of standard input."""
+    """Yield the ids of the command line, and the ids on standard input for ``-``."""
     for id_ in ids:
         if id_ == "-":
             for line in sys.stdin.buffer:
@@ -222,7 +228,7 @@ async def _those_there(store: Store, ids: list[str], scope: str) -> list[str]:
 
 
 def _confirm(ids: list[str], scope: str) -> None:
-    """Ask on the terminal; no, or Ctrl-C, ends the command."""
+    """Ask on the terminal; the answer no, or Ctrl-C, ends the command."""
     shown = ", ".join(map(one_line, ids[:SHOWN])) + (", ..." if len(ids) > SHOWN else "")
     what = f"{number_of(len(ids), 'memory', 'memories')} of scope {one_line(scope)}"
     try:

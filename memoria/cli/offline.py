@@ -1,4 +1,4 @@
-"""A first load: ``import --offline``."""
+"""Load a large graph into a new database: ``import --offline``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCHEMA_TIMEOUT_S = 3_600.0
 def import_(
     files: Annotated[list[str], typer.Argument(help="JSON Lines, also .gz; - is stdin.")],
     offline: Annotated[
-        bool, typer.Option("--offline", help="Needed: says that the server is stopped for it.")
+        bool, typer.Option("--offline", help="Required: confirms that the server is stopped.")
     ] = False,
     scope: Scope = "default",
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
@@ -51,12 +51,12 @@ def import_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make the local database from files, by Neo4j's offline import: first loads of millions.
+    """Create the local database from files with Neo4j's offline import, for millions of memories.
 
-    The local server must be stopped, and have no database unless --overwrite; afterwards it runs,
-    with the schema. One wrong line ends it before anything is changed. Memories without a vector
-    are embedded at the end, by the running server's side; interrupted, `memoria ingest` of the
-    same files goes on with that.
+    The local server must be stopped. A database that it already has is replaced only with
+    --overwrite. A wrong line ends the import before anything is changed. Afterwards the server
+    runs, and memories without a vector are embedded; if that is interrupted, `memoria ingest` of
+    the same files goes on with it.
 
     Examples
     --------
@@ -66,7 +66,8 @@ def import_(
     """
     if not offline:
         raise typer.BadParameter(
-            "an import is an offline one: say so, or use memoria ingest", param_hint="--offline"
+            "memoria import only works offline: add --offline, or use memoria ingest",
+            param_hint="--offline",
         )
     model = embedder_named(embedder)
     kinds = (*DEFAULT_KINDS, *(kind or ()))
@@ -76,8 +77,8 @@ def import_(
         f"{number_of(report.relations, 'edge', 'edges')}; scope {one_line(scope)}"
     )
     if report.left_out:
-        lines = number_of(report.left_out, "line says", "lines say")
-        err.print(f"{lines} what was learned, and that was left out: only memoria ingest writes it")
+        lines = number_of(report.left_out, "line", "lines")
+        err.print(f"{lines} about learning left out: only memoria ingest writes them")
     facts = {
         "memories": report.memories,
         "relations": report.relations,
@@ -93,7 +94,7 @@ async def _import(
     from memoria.local import ImportFiles, LocalNeo4j
 
     local = LocalNeo4j()
-    await local.check_import(overwrite=overwrite)  # before the files are read in vain
+    await local.check_import(overwrite=overwrite)  # fail before the files are read
     await load_model(model)
     with (
         tempfile.TemporaryDirectory(prefix="import-", dir=local.home) as folder,
@@ -131,7 +132,7 @@ async def _finish(
     model: Embedder | None,
     report: OfflineReport,
 ) -> int:
-    """Make constraints and indexes, and the vectors that are missing; how many those were."""
+    """Create constraints and indexes, then missing vectors; return the number of vectors."""
     async with open_driver(target, StoreConfig()) as driver:
         store = Store(driver, database=target.database)
         await apply_schema(

@@ -1,6 +1,7 @@
-"""The file that a command writes, or standard output.
+"""Open the file that a command writes, or standard output.
 
-In: the name that the user gave. Out: a stream of bytes. Touches the file, once it is complete.
+In: the name that the user gave. Out: a stream of bytes. Writes a temporary file, which replaces the
+named file once it is complete.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ STDOUT = "-"
 
 
 def check_output(output: str) -> None:
-    """Refuse what names no file: nothing, or a folder, be it there or not."""
+    """Refuse a name that is empty or names a folder."""
     if output.rpartition(os.sep)[2] in ("", ".", ".."):
-        raise typer.BadParameter(f"{output!r} names no file", param_hint="--output")
+        raise typer.BadParameter(f"{output!r} is not the name of a file", param_hint="--output")
 
 
 def check_file(output: str, option: str) -> Path:
-    """Return the path of a file that can be written; refuse what names none."""
+    """Return the path of a file that can be written; refuse other names."""
     path = Path(output)
     if output == STDOUT or not path.name or path.is_dir() or not path.parent.is_dir():
         raise typer.BadParameter(
-            f"{output!r} must name a file, in a folder that is there", param_hint=option
+            f"{output!r} must name a file in a folder that exists", param_hint=option
         )
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise typer.BadParameter(f"{output!r} can't be written", param_hint=option)
@@ -39,24 +40,26 @@ def check_file(output: str, option: str) -> Path:
 
 @contextmanager
 def opened(output: str) -> Iterator[IO[bytes]]:
-    """Open the output; a file gets its name only when nothing went wrong.
+    """Open the output; a file gets its name only if no error occurred.
 
-    An error names the file as it was given, not the temporary one.
+    An error names the file as the user gave it, not the temporary file.
     """
     path = Path(output)
     if output == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif path.exists() and not path.is_file():  # a pipe or a device, which nothing may replace
+    elif path.exists() and not path.is_file():  # a pipe or a device must not be replaced
         with path.open("wb") as stream:
             yield stream
     else:
-        path = path.resolve()  # a link stays one
+        path = path.resolve()  # write to the target, so that a link stays a link
         with _naming(output):
             number, name = tempfile.mkstemp(prefix=".memoria-export-", dir=path.parent)
         try:
             with os.fdopen(number, "wb") as file:
-                if path.suffix == ".gz":  # without name and time: equal content, equal bytes
+                if (
+                    path.suffix == ".gz"
+                ):  # without name and time, so that equal content gives equal bytes
                     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
                         yield cast(IO[bytes], packed)
                 else:

@@ -1,4 +1,4 @@
-"""Make a context of what ``recall`` or ``explore`` printed: ``pack``."""
+"""Make a context from the output of ``recall`` or ``explore``: ``pack``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pack(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="What explore or recall printed with --json; - is stdin.", metavar="FILE"
+            help="Output of explore --json or recall --json; - is stdin.", metavar="FILE"
         ),
     ] = None,
     budget: Budget = DEFAULT_BUDGET,
@@ -38,9 +38,9 @@ def pack(
     order: Order = "relevance",
     as_json: Json = False,
 ) -> None:
-    """Pack what `explore --json` or `recall --json` printed for a prompt; needs no database.
+    """Pack the output of `explore --json` or `recall --json` for a prompt; needs no database.
 
-    Several files become one context. With --json one document: text, tokens, items, omitted.
+    Several files become one context. --json prints one document: text, tokens, items, omitted.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def pack(
     memoria pack monday.json tuesday.json --format markdown --order time
     """
     if not files and sys.stdin.isatty():
-        raise typer.BadParameter("name files, or pipe in what explore --json prints")
+        raise typer.BadParameter("name files, or pipe in the output of explore --json")
     if (files or []).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read only once: name - once")
     builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
@@ -57,7 +57,7 @@ def pack(
         paths, relevance = read_document(name, _paths)
         for path in paths:
             builder.add(path)
-        if worth is None or relevance is None:  # what was ranked and what was not can't be weighed
+        if worth is None or relevance is None:  # ranked and unranked documents can't be compared
             worth = None
         else:
             worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in relevance.items()}
@@ -70,29 +70,31 @@ def pack(
 
 
 def say_too_small(context: ContextPack, budget: int) -> None:
-    """Say why a context is empty, where it is the budget."""
+    """Print a message if a context is empty because the budget is too small."""
     if not context.items and any(item.reason == "budget" for item in context.omitted):
         text = f"nothing fits into {number_of(budget, 'token', 'tokens')}; --budget gives more"
         err.print(text, style="yellow", markup=False)
 
 
 def read_document(name: str, read: Callable[[Any], T]) -> T:
-    """Read one document, as ``read`` understands it; ``-`` is standard input."""
+    """Read one document with ``read``; ``-`` is standard input."""
     raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
     place = "<stdin>" if name == STDIN else name
     if not raw.strip():
-        raise InvalidInputError(f"{place}: is empty; give what explore or recall printed")
+        raise InvalidInputError(
+            f"{place}: is empty; give the output of explore --json or recall --json"
+        )
     try:
         return read(json.loads(raw))
     except InvalidInputError as exc:
         raise at_place(exc, place) from exc
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError(
-            f"{place}: is no JSON document; give what explore or recall printed with --json"
+            f"{place}: is not a JSON document; give the output of explore --json or recall --json"
         ) from exc
 
 
 def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None]:
-    """Return the paths of one document, and what each memory is worth."""
+    """Return the paths of one document, and the worth of each memory."""
     paths = [path for found in explorations_from(data) for path in found.paths]
     return [*paths, *hits_from(data)], relevance_from(data)

@@ -1,4 +1,4 @@
-"""What the memories say: ``recall``, ``explore``."""
+"""Find memories, and follow their relations: ``recall``, ``explore``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ DEFAULTS = RetrieverConfig()
 _TRANSFER = TransferEnergy()
 _OF_IT = f"Of the strategy {TransferEnergy.name} only."
 
-# Lines of a tree are cut at the width; the other consoles leave long lines to the terminal.
+# This console cuts the lines of a tree at the width of the terminal; the other consoles let the
+# terminal wrap long lines.
 screen = Console(highlight=False, emoji=False)
 
 StrategyName = Annotated[
@@ -56,7 +57,8 @@ StrategyName = Annotated[
 Depth = Annotated[
     int | None,
     typer.Option(
-        "--depth", help=f"Hops from a seed, at most; {_TRANSFER.max_depth} if not given. {_OF_IT}"
+        "--depth",
+        help=f"Largest number of hops from a seed; {_TRANSFER.max_depth} if not given. {_OF_IT}",
     ),
 ]
 
@@ -68,12 +70,14 @@ def recall(
         list[str] | None, typer.Option(help="Start from this kind only; may be repeated.")
     ] = None,
     budget: Budget = DEFAULTS.budget_tokens,
-    deadline: Annotated[float, typer.Option(help="Time for all of it; seconds.")] = (
+    deadline: Annotated[float, typer.Option(help="Time for the whole recall; seconds.")] = (
         DEFAULTS.deadline_s
     ),
     max_seeds: Annotated[
         int | None,
-        typer.Option(help="Memories to start from, at most; if not given, as the strategy wants."),
+        typer.Option(
+            help="Largest number of memories to start from; the strategy decides if it is not given."
+        ),
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,
@@ -85,11 +89,11 @@ def recall(
     embedder: EmbedderName = DEFAULT_ONNX_MODEL,
     as_json: Json = False,
 ) -> None:
-    """Find memories by a question, follow their relations, and pack what is found for a prompt.
+    """Find memories by a question, follow their relations, and pack the results for a prompt.
 
-    Prints each path as it ends, with the energy that reached each memory, then the context, then
-    what it took. With --json one document: query, seeds, explorations, hits, memories, ranked,
-    context, trace. For the context alone, pipe that into `memoria pack`.
+    Prints each path as it ends, with the energy that reached each memory; then the context; then
+    the times. --json prints one document: query, seeds, explorations, hits, memories, ranked,
+    context, trace. For the context alone, pipe this document into `memoria pack`.
 
     Examples
     --------
@@ -111,7 +115,7 @@ def recall(
 
     async def ask(store: Store) -> Recall:
         retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
-        async with retriever:  # a server that does not answer is no reason to load a model
+        async with retriever:  # check the server first: loading a model takes long
             await load_model(model)
             if as_json:
                 return await retriever.recall(question, query_tags=tag or (), kinds=kind)
@@ -145,13 +149,13 @@ def explore(
     branches: Annotated[
         int | None,
         typer.Option(
-            help=f"Neighbours per memory, at most; {_TRANSFER.max_branches} if not given. {_OF_IT}"
+            help=f"Largest number of neighbours per memory; {_TRANSFER.max_branches} if not given. {_OF_IT}"
         ),
     ] = None,
     min_activation: Annotated[
         float | None,
         typer.Option(
-            help=f"Energy a memory must exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"
+            help=f"Energy that a memory must exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"
         ),
     ] = None,
     scope: Scope = "default",
@@ -161,9 +165,9 @@ def explore(
 ) -> None:
     """Follow the relations from memories that you name.
 
-    A seed is an id, or an id and its score, above 0 up to 1: what follows the last = counts as
-    the score if it is a number. Exit code 1 when no seed is found. With --json one document:
-    explorations, memories; `memoria pack` turns it into a context.
+    A seed is an id, or ID=SCORE with a score above 0 and up to 1. If the text after the last = is
+    not a number, it belongs to the id. Exit code 1 if no seed is found. --json prints one
+    document: explorations, memories; `memoria pack` turns it into a context.
 
     Examples
     --------
@@ -228,7 +232,7 @@ def _seed(text: str) -> Seed:
 
 
 def _report(explorations: Sequence[Exploration], scope: str) -> None:
-    """Name the seeds without a result; end with an error when none has one, or one failed."""
+    """Print the seeds without a result; end with an error if no seed has one, or one failed."""
     missing = [found.seed.id for found in explorations if found.status == "seed_not_found"]
     say_missing(missing, scope)
     for found in explorations:

@@ -1,6 +1,7 @@
-"""How paths and tables look: drawn on a terminal, elsewhere a line for each path or row.
+"""Print paths and tables: drawn on a terminal, elsewhere one line for each path or row.
 
-Paths are growing trees, one for each seed. In: paths as they end, rows. Out: text on a console.
+On a terminal, the paths of a seed form a growing tree.
+In: paths as they end, rows. Out: text on a console.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from memoria.cli.common import one_line
 from memoria.types import Exploration, Hop, MemoryNode, Path, Recall
 
 REFRESHES_PER_S = 10
-SHOWN_CHARS = 300  # of a text; the terminal's width cuts it shorter
+SHOWN_CHARS = 300  # of a text; a narrow terminal cuts it further
 
 
 async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
-    """Show each path as soon as it comes."""
-    # The console also counts a pipe as a terminal where FORCE_COLOR asks for colours.
+    """Show each path as soon as it ends."""
+    # With FORCE_COLOR, the console takes even a pipe for a terminal.
     if not (console.is_interactive and console.file.isatty()):
         async for path in paths:
             console.print(path_line(path), soft_wrap=True)
@@ -32,12 +33,12 @@ async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
     forest = Forest()
     with Live(forest.view, console=console, refresh_per_second=REFRESHES_PER_S) as live:
         async for path in paths:
-            if forest.add(path):  # a new tree shows at once, a branch with the next refresh
+            if forest.add(path):  # show a new tree at once, a new branch with the next refresh
                 live.refresh()
 
 
 def path_line(path: Path) -> Text:
-    """Return a path as one line: the ids, the energy that reached each, the relations between."""
+    """Return a path as one line: ids, the energy that reached each id, and relations."""
     line = _node(path.seed_id, path.start)
     for hop in path.hops:
         line.append(" ").append_text(_arrow(hop)).append_text(_node(hop.target, hop.energy_out))
@@ -45,14 +46,14 @@ def path_line(path: Path) -> Text:
 
 
 class Forest:
-    """Paths as trees, one for each seed, that grow while they are shown."""
+    """Paths as one tree for each seed; the trees grow while they are shown."""
 
     def __init__(self) -> None:
         self.view = Tree("", hide_root=True, guide_style="dim")
         self._nodes: dict[tuple[str, ...], Tree] = {}
 
     def add(self, path: Path) -> bool:
-        """Add a path; say whether it is the first one of its seed."""
+        """Add a path; return whether it is the first path of its seed."""
         memories = path.memories or (None,) * len(path.ids)
         heads = [_node(path.seed_id, path.start)]
         heads += [_arrow(hop).append_text(_node(hop.target, hop.energy_out)) for hop in path.hops]
@@ -67,7 +68,7 @@ class Forest:
 
 
 def summary(explorations: Sequence[Exploration]) -> str:
-    """Count what explorations found, in words."""
+    """Return the counts of explorations in words."""
     paths = [path for exploration in explorations for path in exploration.paths]
     reached = {id_ for path in paths for id_ in path.ids}
     cut = sum(exploration.status == "truncated" for exploration in explorations)
@@ -80,10 +81,10 @@ def summary(explorations: Sequence[Exploration]) -> str:
 
 
 def recall_summary(recall: Recall, budget_tokens: int) -> str:
-    """Say in one line what a recall found, how long it took and what went less well."""
+    """Return in one line what a recall found, how long it took, and how it was degraded."""
     context, trace = recall.context, recall.trace
     took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in trace.timings_s.items())
-    # Texts are read while the exploration goes on: they are no time of their own.
+    # Texts are read during the exploration, so its time includes them.
     total_s = sum(s for stage, s in trace.timings_s.items() if stage != "hydrate")
     return "; ".join(
         [
@@ -99,9 +100,9 @@ def recall_summary(recall: Recall, budget_tokens: int) -> str:
 def print_table(
     console: Console, look: Table, rows: Iterable[Sequence[Text]], *, indent: int = 0
 ) -> None:
-    """Print rows in the columns of ``look``, which has none yet.
+    """Print rows in the columns of ``look``, a table without rows.
 
-    On a terminal it is that table, fitted to the width; elsewhere the columns line up, and each
+    A terminal shows the table, fitted to its width. Elsewhere the columns are aligned, and each
     row is one line, however long.
     """
     if console.is_terminal:

@@ -1,4 +1,4 @@
-"""Run a recall's exploration again: ``replay``."""
+"""Run the exploration of a recall again: ``replay``."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def replay(
 ) -> None:
     """Explore again from the seeds of a recall, and show how the paths differ.
 
-    Same settings and graph: no path differs. A line for each path that does: - was found then, + is
-    found now, ~ both, but not the same. With --json one document: identical, changes, explorations,
-    memories.
+    With the same settings and graph, no path differs. Each path that differs is one line: - was
+    found then, + is found now, ~ was found both times, but with other values. --json prints one
+    document: identical, changes, explorations, memories.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def replay(
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Read ``name=value``; a value that is no JSON is a string."""
+    """Read ``name=value``; a value that is not JSON is a string."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise typer.BadParameter(f"{text!r} must be SETTING=VALUE", param_hint="--set")
@@ -87,7 +87,7 @@ def _plain_change(change: PathChange) -> dict[str, Any]:
 
 
 def _text(again: Replay) -> str:
-    """Return the difference, a line for each path."""
+    """Return the differences, one line for each path."""
     paths = sum(len(found.paths) for found in again.explorations)
     if again.identical:
         return f"identical: {number_of(paths, 'path', 'paths')}"

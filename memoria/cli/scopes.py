@@ -1,4 +1,4 @@
-"""What a scope holds: ``stats``, ``export``."""
+"""Count and export the memories of a scope: ``stats``, ``export``."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def stats(
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Count what a scope holds, or list all scopes.
+    """Count the memories and edges of a scope, or list all scopes.
 
     `--json` prints scope, memories, embedded, kinds, edges, relations, top_tags, oldest, newest,
-    mean_degree and max_degree; with `--all`, scopes: scope, memories and edges of each.
+    mean_degree and max_degree. With `--all` it prints scopes: scope, memories and edges of each.
 
     Examples
     --------
     memoria stats --scope alice
     memoria stats --all --json
     """
-    # By name: its class is Typer's own or click's, by version.
+    # Compared by name, because the class belongs to Typer or to click, depending on the version.
     said = context.get_parameter_source("scope")
     if every and said is not None and said.name == "COMMANDLINE":
         raise typer.BadParameter("--all lists every scope: leave --scope out", param_hint="--all")
@@ -85,17 +85,17 @@ def stats(
 def export(
     scope: Scope = "default",
     output: Annotated[
-        str, typer.Option("--output", "-o", help="File, packed if it ends in .gz; - is stdout.")
+        str, typer.Option("--output", "-o", help="File, compressed if it ends in .gz; - is stdout.")
     ] = STDOUT,
     embeddings: Annotated[
-        bool, typer.Option("--embeddings/--no-embeddings", help="Write the vectors, too.")
+        bool, typer.Option("--embeddings/--no-embeddings", help="Also write the vectors.")
     ] = True,
     *,
     connection: Connection,
 ) -> None:
-    """Write a scope as JSON Lines, which memoria ingest reads: memories, edges, what it learned.
+    """Write a scope as JSON Lines for memoria ingest: memories, edges, and what it learned.
 
-    What the lines have no place for, such as properties of another program, is counted on stderr.
+    Values that an export can't hold, such as properties of another program, are counted on stderr.
 
     A file gets its name only when it is complete, and only its owner can read it.
 
@@ -130,19 +130,19 @@ def export(
 
 
 class _Problems:
-    """What an export left out, counted by what is wrong, with the first of each."""
+    """Values that an export left out, counted by reason, with the first value of each."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], tuple[int, Skipped]] = {}
 
     def add(self, problem: Skipped) -> None:
-        """Count one."""
+        """Count one value."""
         key = (problem.what, problem.field)
         number, first = self._found.get(key, (0, problem))
         self._found[key] = (number + problem.count, first)
 
     def show(self) -> None:
-        """Print them on stderr, a line each."""
+        """Print the counts on stderr, one line for each reason."""
         for number, first in list(self._found.values())[:MAX_PROBLEMS]:
             what = number_of(number, first.what, _PLURAL[first.what])
             name = f", first of {first.name!r}" if first.name else ""
@@ -155,7 +155,7 @@ class _Problems:
 
 
 def _plain(found: ScopeStats) -> dict[str, Any]:
-    """Return the numbers as JSON has them."""
+    """Return the counts as JSON values."""
     times = {name: getattr(found, name) for name in ("oldest", "newest")}
     return asdict(found) | {name: time and time.isoformat() for name, time in times.items()}
 
@@ -181,13 +181,13 @@ def _print_stats(found: ScopeStats) -> None:
         (("tag", "memories"), list(found.top_tags.items())),
     ):
         if rows:
-            if not out.is_terminal:  # where a table has room around it
+            if not out.is_terminal:  # on a terminal the table has its own space around it
                 out.print()
             _print_table(header, rows)
 
 
 def _print_table(header: Sequence[str], rows: Sequence[Row]) -> None:
-    """Print a table, with numbers in all columns but the first where it has a header."""
+    """Print a table; with a header, all columns but the first hold numbers."""
     look = Table(box=SIMPLE, show_header=any(header), header_style="bold")
     for place, name in enumerate(header):
         is_number = place > 0 and any(header)

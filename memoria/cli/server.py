@@ -15,9 +15,9 @@ MB = 1_000_000
 
 
 def up(as_json: Json = False) -> None:
-    """Start the local Neo4j; download it first if need be.
+    """Start the local Neo4j; download it first if necessary.
 
-    It goes on running until `memoria down`. A second `up` finds the first one's server.
+    The server runs until `memoria down`. If it already runs, `up` changes nothing.
 
     Examples
     --------
@@ -36,8 +36,7 @@ def up(as_json: Json = False) -> None:
         with err.status(STARTING) as spinner:
 
             def show(label: str, done: int, total: int | None) -> None:
-                # The first of them says that something is really downloaded; a terminal's spinner
-                # tells it by itself.
+                # The first call shows that there is a download. On a terminal the spinner shows it.
                 if label == "dependencies" and not told and not err.is_terminal:
                     told.append(label)
                     err.print(DOWNLOADING)
@@ -51,7 +50,7 @@ def up(as_json: Json = False) -> None:
 
 
 def down(as_json: Json = False) -> None:
-    """Stop the local Neo4j; its data stay.
+    """Stop the local Neo4j; its data stays.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def down(as_json: Json = False) -> None:
 
 
 def status(as_json: Json = False) -> None:
-    """Say whether the local Neo4j runs, and where its data lie; exit code 3 when it does not run.
+    """Show whether the local Neo4j runs, and where its data is; exit code 3 if it does not run.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def status(as_json: Json = False) -> None:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes that the files of a folder hold; a running server may remove some."""
+    """Return the size of the files in a folder; a running server may delete files meanwhile."""
     total = 0
     for path in folder.rglob("*"):
         try:

@@ -1,4 +1,4 @@
-"""Weights that are fitted to questions of the user's own: ``tune``."""
+"""Fit weights to the user's own questions: ``tune``."""
 
 from __future__ import annotations
 
@@ -53,14 +53,17 @@ Folders = Annotated[
     typer.Argument(metavar="DATASET_DIR", help="Folders with nodes, edges and questions."),
 ]
 Out = Annotated[str, typer.Option("--out", help="File for the weights.")]
-Folds = Annotated[int, typer.Option(min=2, help="Parts of the questions, each held out once.")]
+Folds = Annotated[
+    int, typer.Option(min=2, help="Number of folds; the fit leaves each fold out once.")
+]
 Excluded = Annotated[
-    list[str] | None, typer.Option(help="Category to leave out, of the fit too; may be repeated.")
+    list[str] | None,
+    typer.Option(help="Category to leave out, also from the fit; may be repeated."),
 ]
 Without = Annotated[
     list[str] | None, typer.Option(help="Feature that gets no weight; may be repeated.")
 ]
-Ablation = Annotated[bool, typer.Option("--ablation", help="Also show what each feature is worth.")]
+Ablation = Annotated[bool, typer.Option("--ablation", help="Also show the gain of each feature.")]
 
 
 def tune(
@@ -83,12 +86,12 @@ def tune(
 ) -> None:
     """Fit the weights of relevance to the questions of datasets, and write them to a file.
 
-    Asks the questions as evaluate does, and prints recall@k before, by the weights of
-    --relevance, and after: each question is ranked by weights fitted without its fold. Several
-    datasets count the same. The file is for evaluate --relevance, and for RelevanceConfig.load.
+    Asks the questions as evaluate does, and prints recall@k before (with the weights of
+    --relevance) and after (each question is ranked by weights that were fitted without its fold).
+    All datasets count equally. Use the file with evaluate --relevance and RelevanceConfig.load.
 
-    A throw-away server is started for each dataset. With --uri or NEO4J_URI that database is
-    used; the scopes stay there, for the next run.
+    A throw-away server is started for each dataset. With --uri or NEO4J_URI, your database is
+    used; the scopes stay there for the next run.
 
     Examples
     --------
@@ -141,7 +144,7 @@ async def _ask(
 
 
 def _print(tuning: Tuning, before: RelevanceConfig | None) -> None:
-    """Print the figures of each dataset, the weights, and whether they are better."""
+    """Print the figures of each dataset, the weights, and whether the new weights are better."""
     out.print("percent of the evidence, and its interval of 95 %", style="dim")
     for each in tuning.sets:
         _print_set(each, tuning.ks)
@@ -175,12 +178,12 @@ def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
 
 
 def _verdict(each: TunedSet) -> str:
-    """Say whether the fit is worth having, going by questions that it has not seen."""
+    """Return in words whether the fit helps, judged by questions that it has not seen."""
     gain = each.gain
     shown = f"{percent(gain, '+')} points of mean recall on questions not seen by the fit"
     if gain.low > 0:
         return f"better: {shown}"
     if gain.mean > 0:
-        return f"perhaps better: {shown}; it may be chance, more questions would tell"
+        return f"perhaps better: {shown}; it may be chance, and more questions would show it"
     worse = "worse" if gain.high < 0 else "no better"
     return f"{worse}: {shown}; keep the weights that you have"

@@ -1,6 +1,7 @@
-"""The doctor: examine a database, and say what is wrong, how bad it is, and what helps.
+"""The doctor: examine a database, and say what is wrong, how bad it is, and what to do about it.
 
-In: a store. Out: an `Examination`. `examine` reads only; `fix` applies the remedies named to it.
+In: a store. Out: an `Examination`. `examine` reads only; `fix` applies the remedies that its caller
+names.
 """
 
 from memoria.doctor.examine import examine

@@ -1,4 +1,4 @@
-"""Checks of the edges: weights, tags, ends, and edges that say the same again.
+"""Checks of the edges: weights, tags, ends, and edges that repeat another edge.
 
 In: a subject. Out: findings. Reads only.
 Queries: ``doctor.edges``, ``doctor.parallel``; remedies: ``doctor.fix_*``.
@@ -14,7 +14,7 @@ from memoria.doctor.subject import Subject
 
 
 async def check_edges(subject: Subject) -> list[Finding]:
-    """Count the faults of edges, one pass over them for all but the parallel ones."""
+    """Count all faults of edges except parallel edges, in one pass."""
     rows = await subject.rows("edges")
     return findings(subject, rows, FAULTS, _show)
 
@@ -30,7 +30,7 @@ async def check_parallel(subject: Subject) -> list[Finding]:
 
 
 def _show(subject: Subject, example: Sequence[str | None]) -> str:
-    """Print an edge, with the scopes of its ends where they are not the one examined."""
+    """Return an edge as text, with the scopes of its ends unless they are the examined scope."""
     source, relation, target, *scopes = example
     foreign = [scope or "no scope" for scope in dict.fromkeys(scopes) if scope != subject.scope]
     where = f" in {' and '.join(foreign)}" if foreign else ""
@@ -44,17 +44,17 @@ FAULTS = (
         what="edges without a weight",
         well="every edge has a weight",
         effect="they count as 0.01",
-        remedy="give them 0.5, the weight of a relation that names none",
+        remedy="give them the weight 0.5, as memoria does for a relation without a weight",
         fix="fix_weight_missing",
         done="given the weight 0.5",
     ),
     Fault(
         check="edges.bad_weight",
         severity="error",
-        what="edges whose weight is not a finite number from 0 up",
-        well="every weight is a finite number from 0 up",
-        effect="they carry nothing",
-        remedy="make numbers of texts, and 0.5 of the rest",
+        what="edges whose weight is not a finite number of at least 0",
+        well="every weight is a finite number of at least 0",
+        effect="they carry no energy",
+        remedy="turn texts into numbers, and set the other weights to 0.5",
         fix="fix_weight_bad",
         done="given a number as weight",
     ),
@@ -64,7 +64,7 @@ FAULTS = (
         what="edges with a weight above 1",
         well="no weight is above 1",
         effect="they count as 1",
-        remedy="store 1",
+        remedy="set the weight to 1",
         fix="fix_weight_high",
         done="given the weight 1",
     ),
@@ -73,8 +73,8 @@ FAULTS = (
         severity="warning",
         what="edges whose tags are not a list of texts",
         well="all tags are lists of texts",
-        effect="they may count as having none",
-        remedy="make a list of them",
+        effect="they may count as edges without tags",
+        remedy="turn the tags into a list",
         fix="fix_tags_type",
         done="given a list of tags",
     ),
@@ -83,7 +83,7 @@ FAULTS = (
         severity="warning",
         what="edges with the same tag twice",
         well="no edge has a tag twice",
-        effect="it lowers their energy",
+        effect="the repeated tag lowers their energy",
         remedy="store each tag once, sorted",
         fix="fix_tags",
         done="given each tag once, sorted",
@@ -93,7 +93,7 @@ FAULTS = (
         severity="note",
         what="edges whose tags are not sorted",
         well="all tags are sorted",
-        effect="harmless, but memoria writes them so",
+        effect="harmless, but memoria stores tags sorted",
         remedy="sort them",
         fix="fix_tags",
         done="given each tag once, sorted",
@@ -103,7 +103,7 @@ FAULTS = (
         severity="error",
         what="edges between two scopes",
         well="every edge stays inside one scope",
-        effect="never followed, but they thin the energy of the others",
+        effect="they are never followed, but they thin the energy of other edges",
         remedy="delete them",
         fix="fix_cross_scope",
         done="deleted",
@@ -113,7 +113,7 @@ FAULTS = (
         severity="warning",
         what="edges from a memory to itself",
         well="every edge leads to another memory",
-        effect="never followed, but they thin the energy of the others",
+        effect="they are never followed, but they thin the energy of other edges",
         remedy="delete them",
         fix="fix_self",
         done="deleted",
@@ -123,7 +123,7 @@ FAULTS = (
         severity="warning",
         what="edges between a memory and a node that is not a memory",
         well="every edge joins two memories",
-        effect="never followed, but they thin the energy of the others",
+        effect="they are never followed, but they thin the energy of other edges",
         remedy="delete them, or give the other node the label Memory, an id and a scope",
         fix="fix_foreign_end",
         done="deleted",
@@ -132,10 +132,10 @@ FAULTS = (
 PARALLEL = Fault(
     check="edges.parallel",
     severity="warning",
-    what="edges that repeat another of the same source, target and relation",
+    what="edges that repeat another edge of the same source, target and relation",
     well="no edge repeats another",
-    effect="only the strongest is followed, but all thin the energy of the others",
-    remedy="keep the strongest of each",
+    effect="only the strongest is followed, but all of them thin the energy of other edges",
+    remedy="keep only the strongest edge of each group",
     fix="fix_parallel",
     done="deleted",
 )

@@ -1,4 +1,4 @@
-"""Where energy goes: sampled explorations, and what is lost at each memory of them.
+"""Sample explorations, and find the memories at which their energy is lost.
 
 In: a subject, a random generator. Out: a finding and the hubs.
 Reads only, through the engine of every recall. Queries: ``doctor.seeds``, ``doctor.degrees_of``.
@@ -25,7 +25,7 @@ MAX_HUBS = 10
 #: Time for the explorations of one scope; seconds.
 EXPLORE_S = 30.0
 
-#: Energies lost at one memory, known by scope and id; one for each exploration.
+#: (Scope, id) of a memory -> the energies lost at it, one for each exploration.
 Losses = dict[tuple[str, str], list[float]]
 
 
@@ -37,7 +37,7 @@ async def check_energy(
     Returns
     -------
     tuple
-        The finding, the hubs, and how many explorations there were.
+        The finding, the hubs, and the number of explorations.
     """
     sample = subject.config.sample
     strategy = TransferEnergy()
@@ -63,19 +63,20 @@ async def check_energy(
 
 
 def energy_lost(exploration: Exploration) -> dict[str, float]:
-    """Return the energy lost at each memory that an exploration tried to go on from.
+    """Return the energy lost at each memory from which an exploration tried to continue.
 
-    Lost is what a memory holds less what the children selected from it received, at least 0: a
-    memory with few, strong edges passes on more than it holds, as each child gets
-    ``1 / sqrt(degree)`` of it, not ``1 / degree``. A memory that selected nothing loses all it
-    holds, be it a dead end or a hub whose best conceivable transfer is below the threshold.
-    Memories at the largest depth, and those where a deadline cut in, were not gone on from.
+    The lost energy is the energy of a memory minus the energy that its selected children received,
+    and at least 0: a memory with few, strong edges can pass on more than it holds, since each child
+    gets ``1 / sqrt(degree)`` of it, not ``1 / degree``. A memory without selected children loses
+    all its energy, whether it is a dead end or a hub whose best possible transfer is below the
+    threshold. Explorations do not continue from memories at the largest depth, nor from memories
+    that a deadline cut off.
     """
     held = {exploration.seed.id: exploration.seed.score}
     passed: dict[str, list[float]] = {}
     for path in exploration.paths:
         for hop in path.hops:
-            if hop.target not in held:  # paths share their trunks
+            if hop.target not in held:  # several paths may share the hop
                 held[hop.target] = hop.energy_out
                 passed.setdefault(hop.source, []).append(hop.energy_out)
         if path.end_reason in ("below_threshold", "dead_end"):
@@ -84,7 +85,7 @@ def energy_lost(exploration: Exploration) -> dict[str, float]:
 
 
 def _is_usable(scope: str, node: str) -> bool:
-    """Whether memoria could explore from it; a foreign graph may hold ids of any length."""
+    """Tell whether memoria can explore from a node; a foreign graph may hold ids of any length."""
     try:
         check_scope(scope)
         check_id(node)
@@ -96,7 +97,7 @@ def _is_usable(scope: str, node: str) -> bool:
 async def _explore(
     subject: Subject, scope: str, seeds: Sequence[Seed], strategy: TransferEnergy
 ) -> tuple[Exploration, ...]:
-    """Explore as a recall does, without tags; in the order of the seeds.
+    """Explore as a recall does, without tags; return explorations in the order of the seeds.
 
     Raises
     ------
@@ -120,11 +121,11 @@ async def _explore(
 def find_hubs(
     losses: Losses, degrees: dict[tuple[str, str], int], strategy: TransferEnergy
 ) -> tuple[Hub, ...]:
-    """Return the memories that can't but lose energy, most lost first.
+    """Return the memories that always lose energy, largest loss first.
 
-    At most ``max_branches`` children receive at most ``1 / sqrt(degree)`` each: with more than
-    ``max_branches ** 2`` edges a memory never passes on all it holds. Where nothing was lost, as
-    when edges came while the doctor looked, no share is.
+    At most ``max_branches`` children receive at most ``1 / sqrt(degree)`` each. So a memory with
+    more than ``max_branches ** 2`` edges never passes on all its energy. If nothing was lost,
+    shares are 0; edges may have been added while the doctor looked.
     """
     total = math.fsum(lost for parts in losses.values() for lost in parts)
     hubs = [
@@ -155,8 +156,8 @@ def _finding(subject: Subject, hubs: Sequence[Hub], explored: int) -> Finding:
         check=check,
         severity="note",
         message=f"{share:.0%} of the energy lost in {over} went to hubs: "
-        f"{len(hubs)} with too many edges to ever pass on all they hold",
-        remedy="see what the first one leads to; split it, or give its edges tags and weights "
+        f"{len(hubs)} with too many edges to ever pass on all their energy",
+        remedy="see where the first hub leads; split it, or give its edges tags and weights "
         "that tell them apart",
         command=subject.command("explore", first.id, scope=first.scope),
         count=len(hubs),

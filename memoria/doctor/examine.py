@@ -1,6 +1,6 @@
-"""Examine a database: every check, one after the other.
+"""Examine a database: run every check, one after the other.
 
-In: a store, and what to look at. Out: an `Examination`. Reads only.
+In: a store, and a scope or none. Out: an `Examination`. Reads only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memoria.store import Store
 
 T = TypeVar("T")
 
-#: By how much to look at less where a check took too long.
+#: Divisor of limit and sample in the command for a check that took too long.
 LESS = 10
 
 
@@ -39,21 +39,22 @@ async def examine(
 ) -> Examination:
     """Look at server, indexes, memories, edges, energy and plans; change nothing.
 
-    Of a database that was never set up, only the server and the indexes are looked at. A check
-    that fails or takes longer than the store's ``query_timeout_s`` is a finding itself (``not
-    examined``), and the others go on.
+    In a database that was never set up, only the server and the indexes are examined. A check that
+    fails or takes longer than the store's ``query_timeout_s`` becomes a finding itself (``not
+    examined``), and the other checks go on.
 
     Parameters
     ----------
     scope
-        Examine the memories of this scope, found by index seeks; those without an id can't be
-        found so. None examines all scopes, by scans.
+        Examine the memories of this scope, found by index seeks, which can't find memories without
+        an id. None examines all scopes, by scans.
     embedder
-        The embedder that will be used; None compares none.
+        The embedder that will be used, to compare with the index; None compares nothing.
     config
-        How far to look, and what the suggested commands carry; None for the usual.
+        How much to examine, and the options of suggested commands; None for the default.
     rng
-        Picks where explorations start; the same state picks the same in an unchanged database.
+        Picks the memories where explorations start. The same state picks the same memories in an
+        unchanged database.
 
     Raises
     ------
@@ -76,7 +77,7 @@ async def examine(
         check_memory(settings),
         *await _tried(subject, "indexes", check_indexes(subject, embedder), _alone),
     ]
-    if not subject.is_set_up:  # whatever else there is to say follows from that
+    if not subject.is_set_up:  # every other finding would follow from this one
         return Examination(
             scope=scope, server=subject.facts, settings=settings, findings=tuple(findings)
         )
@@ -109,14 +110,14 @@ def _alone(finding: Finding) -> list[Finding]:
 async def _tried(
     subject: Subject, check: str, work: Awaitable[T], failed: Callable[[Finding], T]
 ) -> T:
-    """Return what a check found; where it fails, what ``failed`` makes of that."""
+    """Return the result of a check; if it fails, the result that ``failed`` makes of it."""
     try:
         return await work
     except DeadlineError as exc:
-        remedy = "look at less, or at one scope"
+        remedy = "examine less, or one scope only"
         return failed(_not_examined(check, exc, remedy, _less(subject, check)))
     except MemoriaError as exc:
-        remedy = "run the doctor again; when it says the same, look at the server and its log"
+        remedy = "run the doctor again; if it fails again, look at the server and its log"
         return failed(_not_examined(check, exc, remedy, subject.command("doctor")))
 
 
@@ -131,7 +132,7 @@ def _not_examined(check: str, error: MemoriaError, remedy: str, command: str) ->
 
 
 def _less(subject: Subject, check: str) -> str:
-    """Return the command that looks at less, for a check that took too long."""
+    """Return the command that examines less, for a check that took too long."""
     options = [f"--limit={max(1, subject.limit // LESS)}"]
     if check == "energy":
         options.append(f"--sample={max(1, subject.config.sample // LESS)}")

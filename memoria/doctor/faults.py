@@ -1,6 +1,6 @@
-"""From counted faults to findings: what each fault is called, how bad it is, what helps.
+"""Turn counted faults into findings: name, severity and remedy of each fault.
 
-In: rows of fault, count and examples. Out: one `Finding` per fault, also for those not found.
+In: rows of fault, count and examples. Out: one `Finding` per fault, even if it was not found.
 Touches nothing.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 
-#: One thing that a query found wrong: its name, how often, and the first few places.
+#: A fault that a query found: its name, its count, and the first few examples.
 Row = Mapping[str, Any]
 
 
@@ -24,24 +24,24 @@ class Fault:
     Attributes
     ----------
     check
-        Name of its finding: the theme, then the name that the query gives the fault.
+        Name of the check: the theme, then the name that the query gives the fault.
     severity
-        How bad it is where it is found.
+        How bad the fault is.
     what
-        The things that have it, in the plural.
+        The memories or edges with the fault, in the plural.
     well
-        What is said where nothing has it.
+        Message if nothing has the fault.
     effect
-        What it does to them.
+        Effect of the fault on these memories or edges.
     remedy
-        What to do, in words.
+        What to do about the fault, in words.
     fix
-        The doctor's query that does it; "" where only a person can.
+        Name of the query that applies the remedy; "" if only a person can apply it.
     done
-        What that query did to each thing.
+        What that query did to each memory or edge.
     command
-        Makes the command of a fault without such a query, from the subject and the examples as
-        the query returned them.
+        Makes the command for a fault without such a query, from the subject and the examples
+        that the query returned.
     """
 
     check: str
@@ -61,7 +61,7 @@ def findings(
     faults: Iterable[Fault],
     show: Callable[[Subject, Any], str],
 ) -> list[Finding]:
-    """Say of each fault how often it was found; ``show`` prints one example."""
+    """Return a finding for each fault; ``show`` returns the text of one example."""
     by_name = {row["fault"]: row for row in rows}
     examined = by_name.get("examined", {"count": 0})["count"]
     return [
@@ -71,7 +71,7 @@ def findings(
 
 
 def counted(subject: Subject, count: int, examined: int) -> str:
-    """Say how many; only at least so many where not all were looked at."""
+    """Return a count in words: "at least" if the check did not examine everything."""
     if examined >= subject.limit:
         return f"at least {count:,}, in the first {examined:,}"
     return f"{count:,} of {examined:,}"

@@ -1,7 +1,7 @@
-"""Apply remedies: each changes what its check finds wrong, and nothing else.
+"""Apply remedies: each remedy changes what its check finds wrong, and nothing else.
 
-In: a store, and names of checks. Out: how much was changed. Writes, and deletes where the remedy
-says so.
+In: a store, and names of checks. Out: counts of the changes. Writes, and deletes if the remedy says
+so.
 Queries: ``doctor.fix_*``, ``doctor.drop``, ``doctor.replan``.
 """
 
@@ -26,17 +26,18 @@ from memoria.graph.vocabulary import scope_key
 from memoria.store import Store
 from memoria.store.queries import Query, load
 
-#: The check of plans: one remedy for all of them.
+#: The check of plans; all plans share one remedy.
 PLANS = "plans"
 
 _FAULTS: Mapping[str, Fault] = {
     fault.check: fault for fault in (*MEMORY_FAULTS, *EDGE_FAULTS, PARALLEL) if fault.fix
 }
 _DROPS = {f"indexes.{name}": name for name in sorted(INDEXES)}
-#: Checks that have a remedy which can be applied by name.
+#: Checks with a remedy that `fix` can apply.
 FIXES = (*_FAULTS, SCOPE_KEY, *_DROPS, PLANS)
 
-# How the queries name the memories of a scope, by an index seek; of all scopes they are scanned.
+# With this condition a query finds the memories of one scope by an index seek; without it, a query
+# scans the memories of all scopes.
 _OF_SCOPE: LiteralString = "m.scope = $p.scope AND m.id IS NOT NULL"
 _OF_ANY: LiteralString = "true"
 
@@ -53,21 +54,21 @@ async def fix(
     Parameters
     ----------
     checks
-        Names of `FIXES`.
+        Names of checks, from `FIXES`.
     scope
         Change the memories and edges of this scope; None for all scopes.
     options
-        What a command needs to lead to the same database; see `ExamineConfig`.
+        Options for suggested commands, to find the same database; see `ExamineConfig`.
 
     Raises
     ------
     InvalidInputError
-        A check that has no remedy of this kind; nothing was changed.
+        A check has no remedy that can be applied here; nothing was changed.
     """
     for check in checks:
         if check not in FIXES:
             raise InvalidInputError(
-                f"{check!r} has no remedy that can be applied; these have: {', '.join(FIXES)}",
+                f"{check!r} can't be applied with fix; these can: {', '.join(FIXES)}",
                 field="fix",
             )
     if scope is not None:
@@ -80,7 +81,7 @@ async def fix(
 async def _fix(subject: Subject, check: str) -> Fixed:
     if check == PLANS:
         await subject.store.run(load("doctor.replan"), {})
-        return Fixed(check=check, done="the server plans its queries anew")
+        return Fixed(check=check, done="the server will make new plans for its queries")
     if check in _DROPS:
         return await _drop(subject, check)
     if check == SCOPE_KEY:
@@ -107,14 +108,14 @@ async def _change(
 
 
 def in_scope(query: Query, scope: str | None) -> Query:
-    """Return a remedy's query as it is for one scope, or for all."""
+    """Return the query of a remedy for one scope, or for all scopes."""
     return (
         query if scope is not None else replace(query, text=query.text.replace(_OF_SCOPE, _OF_ANY))
     )
 
 
 async def _drop(subject: Subject, check: str) -> Fixed:
-    """Drop an index where the doctor advises it: one that is as it should be stays."""
+    """Drop an index if the doctor advises it; an index without a fault stays."""
     advised = [check_dialect(subject), *await check_indexes(subject, None)]
     if subject.fix(check) not in {finding.command for finding in advised}:
         return Fixed(check=check, done="dropped")

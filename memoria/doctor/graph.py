@@ -1,4 +1,4 @@
-"""Checks of the graph as a whole: how many edges memories have.
+"""Checks of the graph as a whole: the number of edges of each memory.
 
 In: a subject. Out: a finding and a histogram. Reads only. Query: ``doctor.degrees``.
 """
@@ -14,12 +14,12 @@ from memoria.doctor.memories import show_memory
 from memoria.doctor.report import Bucket, Finding
 from memoria.doctor.subject import Subject
 
-#: Share of isolated memories above which exploring has little to follow.
+#: Share of memories without edges above which explorations find little to follow.
 MOST_ISOLATED = 0.5
 
 
 async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
-    """Count memories by degree; those without edges can be seeds, but lead nowhere."""
+    """Count memories by degree. Memories without edges can be seeds, but lead nowhere."""
     rows = await subject.rows("degrees")
     degrees = {row["degree"]: row["count"] for row in rows}
     examined, isolated = sum(degrees.values()), degrees.get(0, 0)
@@ -33,7 +33,7 @@ async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
             severity="warning" if share > MOST_ISOLATED else "note",
             message="memories without edges, which no exploration reaches: "
             f"{counted(subject, isolated, examined)} ({share:.1%})",
-            remedy="write edges to them, or have memoria link find some",
+            remedy="write edges to these memories, or let memoria link make edges",
             command=subject.command("ingest", "FILE", scope=_scope_of(rows[0]["examples"])),
             count=isolated,
             examples=tuple(show_memory(subject, example) for example in rows[0]["examples"]),
@@ -42,12 +42,12 @@ async def check_degrees(subject: Subject) -> tuple[Finding, tuple[Bucket, ...]]:
 
 
 def _scope_of(examples: Sequence[Sequence[Any]]) -> str | None:
-    """Return the first scope that a memory can be written to."""
+    """Return the first scope with a valid name."""
     return next((scope for scope, *_ in examples if isinstance(scope, str) and scope), None)
 
 
 def histogram(degrees: Mapping[int, int]) -> tuple[Bucket, ...]:
-    """Put degrees into powers of two, up to the largest.
+    """Group degrees by powers of two, up to the largest degree.
 
     >>> [(b.low, b.high, b.count) for b in histogram({0: 5, 1: 2, 6: 1})]
     [(0, 0, 5), (1, 1, 2), (2, 3, 0), (4, 7, 1)]

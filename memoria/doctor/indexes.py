@@ -1,4 +1,4 @@
-"""Checks of what the set-up made: constraint, indexes, the record of their embedder.
+"""Checks of the set-up: its constraint, its indexes, the record of their embedder.
 
 In: a subject, and the embedder that will be used. Out: findings. Reads only.
 Query: ``doctor.indexes``.
@@ -18,7 +18,7 @@ from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTO
 
 Details = Mapping[str, Any]
 
-#: Indexes that memoria can't do without; the first two serve constraints.
+#: Indexes that memoria needs; the first two belong to constraints.
 _CONSTRAINTS = (UNIQUE_INDEX, META_INDEX)
 _RECORD = "indexes.record"
 _NAMES = (*_CONSTRAINTS, TEXT_INDEX, VECTOR_INDEX)
@@ -35,7 +35,7 @@ async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Fin
 
 
 def _state(subject: Subject, name: str, details: Details) -> Finding:
-    """Whether an index is there, is what it should be, and is online."""
+    """Check that an index exists, is memoria's own, and is online."""
     check, init = f"indexes.{name}", subject.init
     state = subject.facts.indexes.get(name, "MISSING")
     if state == "ONLINE" and name in _CONSTRAINTS and not details.get("constraint"):
@@ -53,7 +53,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
             check=check,
             severity="error",
             message="missing",
-            remedy="make it",
+            remedy="create it",
             command=init,
             cause="" if subject.is_set_up else _RECORD,
         )
@@ -65,7 +65,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
             remedy="wait until it is online",
             command=init,
         )
-    what = "its name is taken by an index on something else" if state == "OTHER" else state.lower()
+    what = "an index on something else has its name" if state == "OTHER" else state.lower()
     failure = (details.get("failure") or "").strip().partition("\n")[0]
     return Finding(
         check=check,
@@ -84,14 +84,14 @@ def _similarity(subject: Subject, details: Details) -> Finding:
     return Finding(
         check=check,
         severity="error",
-        message=f"{function}: memoria reads scores as those of cosine",
+        message=f"{function}: memoria expects scores of the cosine similarity",
         remedy=f"drop the index, then run {subject.init}",
         command=subject.fix(f"indexes.{VECTOR_INDEX}"),
     )
 
 
 def _quantisation(subject: Subject, details: Details) -> Finding:
-    """Servers from 2026 on tell how they quantise, those before whether."""
+    """Check the quantisation; servers before 2026 tell only whether it is on."""
     check, config = f"indexes.{VECTOR_INDEX}.quantisation", details["config"]
     kind = config.get("vector.quantization.type", "NONE")
     if kind == "NONE" and not config.get("vector.quantization.enabled", False):
@@ -137,7 +137,7 @@ def _record(subject: Subject) -> Finding:
 
 
 def _embedder(subject: Subject, embedder: Embedder | None) -> Finding:
-    """Whether the embedder that will be used makes the vectors that the index holds."""
+    """Check that the embedder that will be used makes the vectors that the index holds."""
     check, facts, model = "indexes.embedder", subject.facts, subject.model
     try:
         check_embedder(facts, embedder)
@@ -147,11 +147,11 @@ def _embedder(subject: Subject, embedder: Embedder | None) -> Finding:
             severity="error",
             message=str(exc),
             remedy="use the embedder that the database was set up for"
-            + ("" if model else ", from Python; the command line does without"),
+            + ("" if model else "; the command line can't make its vectors, so use it from Python"),
             command=subject.command("doctor", options=[f"--embedder={model or 'none'}"]),
         )
     if embedder is None:
-        message = f"recorded: {facts.embedder or 'none'}; none given to compare it with"
+        message = f"recorded: {facts.embedder or 'none'}; no embedder was given to compare with"
     else:
         message = f"{embedder.name}, {embedder.dimensions} dimensions: it fits"
     return Finding(check=check, severity="ok", message=message)

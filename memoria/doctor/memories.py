@@ -1,4 +1,4 @@
-"""Checks of the memories themselves: vectors, texts, ids, kinds, dates, scope keys.
+"""Checks of the memories: vectors, texts, ids, kinds, dates, scope keys.
 
 In: a subject. Out: findings. Reads only.
 Queries: ``doctor.memories``, ``doctor.scope_keys``; remedies: ``doctor.fix_*``.
@@ -15,13 +15,13 @@ from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 from memoria.graph.vocabulary import scope_key
 
-#: Scope for memories that have none.
+#: Scope for memories without a scope.
 RECOVERED = "recovered"
 SCOPE_KEY = "memories.scope_key"
 
 
 async def check_memories(subject: Subject) -> list[Finding]:
-    """Count the faults of memories, one pass over them for all."""
+    """Count all faults of memories in one pass."""
     rows = await subject.rows("memories", dimensions=subject.facts.dimensions)
     examined = next((row["count"] for row in rows if row["fault"] == "examined"), 0)
     faults = [
@@ -31,7 +31,7 @@ async def check_memories(subject: Subject) -> list[Finding]:
 
 
 async def check_scope_keys(subject: Subject) -> list[Finding]:
-    """Find memories that the full-text index files under another scope, or under none."""
+    """Find memories that the full-text index does not know under their own scope."""
     check = SCOPE_KEY
     rows = await subject.rows("scope_keys")
     wrong = [row for row in rows if _is_wrong(row)]
@@ -67,7 +67,7 @@ def _is_wrong(row: Mapping[str, Any]) -> bool:
 
 
 def show_memory(subject: Subject, example: Sequence[Any]) -> str:
-    """Print scope, id and element id of a memory: the id, with its scope where any is examined."""
+    """Return the id of a memory as text, with its scope if all scopes are examined."""
     scope, node, element = example
     shown = f"element {element}" if node is None else str(node)
     return shown if subject.scope is not None else f"{shown} in {scope or 'no scope'}"
@@ -81,15 +81,15 @@ def _present(subject: Subject, examined: int) -> Finding:
             check=check,
             severity="note",
             message=f"there are no memories in {where}",
-            remedy="write some, or name another scope",
+            remedy="write memories, or name another scope",
             command=subject.command("ingest", "FILE"),
         )
     if examined >= subject.limit:
         return Finding(
             check=check,
             severity="note",
-            message=f"only the first {examined:,} memories of {where} were looked at",
-            remedy="look at more, or at one scope at a time",
+            message=f"only the first {examined:,} memories of {where} were examined",
+            remedy="examine more memories, or one scope at a time",
             command=subject.command("doctor", options=[f"--limit={10 * subject.limit}"]),
             count=examined,
         )
@@ -97,29 +97,29 @@ def _present(subject: Subject, examined: int) -> Finding:
 
 
 def _for_embedder(subject: Subject, fault: Fault) -> Fault:
-    """Return the fault of a missing vector, as bad and as mendable as the embedder makes it."""
+    """Return the fault of a missing vector; its severity and remedy depend on the embedder."""
     if subject.model is None:
         fault = replace(
             fault,
-            remedy="call GraphWriter.backfill_embeddings where the embedder is; without Python, "
-            "give each line its vector as embedding, and ingest the file with --embedder none",
+            remedy="call GraphWriter.backfill_embeddings with the embedder; without Python, export "
+            "the scope, add an embedding to each line, and ingest the file with --embedder none",
         )
-    if subject.facts.embedder is None:  # set up to be searched by words alone, as far as is known
+    if subject.facts.embedder is None:  # as far as is known, it is searched by words only
         fault = replace(fault, severity="note")
     return fault
 
 
 def _embed(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
-    """Embed the memories of the first one's scope that have no vector."""
+    """Return the command that embeds the memories without a vector in the first example's scope."""
     scope = examples[0][0]
-    if subject.model is None:  # nothing on the command line makes its vectors
+    if subject.model is None:  # the command line can't make the vectors of this embedder
         export = subject.command("export", scope=scope, options=["--no-embeddings"])
         return f"{export} --output=memories.jsonl"
     return subject.command("embed", scope=scope, options=[f"--embedder={subject.model}"])
 
 
 def _forget(subject: Subject, examples: Sequence[Sequence[Any]]) -> str:
-    """Forget those of the examples that are in the first one's scope."""
+    """Return the command that forgets the examples in the scope of the first example."""
     scope = examples[0][0]
     ids = [node for other, node, _ in examples if other == scope]
     return subject.command("forget", *ids, scope=scope)
@@ -131,7 +131,7 @@ _NO_EMBEDDING = Fault(
     what="memories without an embedding",
     well="every memory has an embedding",
     effect="no search by meaning finds them",
-    remedy="make the missing ones, scope by scope",
+    remedy="make the missing vectors, scope by scope",
     command=_embed,
 )
 FAULTS = (
@@ -141,7 +141,7 @@ FAULTS = (
         what="memories without a usable id",
         well="every memory has an id",
         effect="nothing finds them",
-        remedy="give them one",
+        remedy="give each of them an id",
         fix="fix_id",
         done="given an id",
     ),
@@ -151,17 +151,17 @@ FAULTS = (
         what="memories without a scope",
         well="every memory has a scope",
         effect="nothing finds them",
-        remedy=f"put them into a scope of their own, {RECOVERED!r}, and look at them there",
+        remedy=f"move them into the scope {RECOVERED!r}, and look at them there",
         fix="fix_scope",
-        done=f"put into the scope {RECOVERED!r}",
+        done=f"moved into the scope {RECOVERED!r}",
     ),
     Fault(
         check="memories.text",
         severity="warning",
         what="memories without a text",
         well="every memory has a text",
-        effect="they say nothing in a context",
-        remedy="write them again with one, or forget those shown",
+        effect="they add nothing to a context",
+        remedy="write them again with a text, or forget the memories shown",
         command=_forget,
     ),
     _NO_EMBEDDING,
@@ -171,9 +171,9 @@ FAULTS = (
         what="memories whose embedding is not a vector of the index's size",
         well="every embedding is a vector of the index's size",
         effect="no search by meaning finds them, and exact searches fail",
-        remedy="remove it, then make it again as for memories without one",
+        remedy="remove the embedding, then make a new one as for memories without an embedding",
         fix="fix_embedding",
-        done="freed of the embedding",
+        done="left without an embedding",
     ),
     Fault(
         check="memories.no_kind",
@@ -181,17 +181,17 @@ FAULTS = (
         what="memories without a kind label",
         well="every memory has a kind label",
         effect="no search by kind finds them",
-        remedy="make them Events, or write them again with a kind of your own",
+        remedy="give them the kind Event, or write them again with a kind of your own",
         fix="fix_kind_missing",
-        done="made an Event",
+        done="given the kind Event",
     ),
     Fault(
         check="memories.several_kinds",
         severity="warning",
         what="memories with more than one kind label",
         well="no memory has two kind labels",
-        effect="they show the first by name",
-        remedy="keep the first by name, the one shown now, and take the others away",
+        effect="they show the kind that comes first by name",
+        remedy="keep the kind that is shown now, and remove the other kinds",
         fix="fix_kinds",
         done="left with one kind label",
     ),
@@ -201,7 +201,7 @@ FAULTS = (
         what="memories whose created_at is not a datetime",
         well="every created_at is a datetime",
         effect="they show no date",
-        remedy="turn dates written as text into datetimes, and put the rest aside",
+        remedy="turn dates written as text into datetimes, and set other values aside",
         fix="fix_created_at",
         done="changed",
     ),

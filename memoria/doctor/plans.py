@@ -1,6 +1,6 @@
-"""Checks of the plans: how the server would run each query that ships.
+"""Checks of the plans: how the server would run each of memoria's queries.
 
-In: a subject. Out: findings. Runs nothing: EXPLAIN of every query that memoria works with.
+In: a subject. Out: findings. Runs no query; it asks for the plan of each query with EXPLAIN.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memoria.store.queries import Query, load, root
 #: An operator of a plan, and its details.
 Step = tuple[str, str]
 
-#: Operators that read more the larger the database is, instead of seeking.
+#: Operators that read the more, the larger the database is, instead of seeking.
 SCANS = (
     "AllNodesScan",
     "NodeByLabelScan",
@@ -29,7 +29,7 @@ SCANS = (
     "DirectedRelationshipTypeScan",
     "UndirectedRelationshipTypeScan",
 )
-#: Queries that must never scan, by name or by folder, and how bad it is when they do.
+#: Queries that must never scan, by name or by folder, and the severity if they do.
 _NEVER_SCAN: Mapping[str, Severity] = {
     "context": "error",
     "ranking": "error",
@@ -44,7 +44,7 @@ _NEVER_SCAN: Mapping[str, Severity] = {
 
 
 async def check_plans(subject: Subject) -> list[Finding]:
-    """Explain every query: those of a recall and of writing one by one, the others together."""
+    """Explain every query; the queries of recalls and writes get a finding each."""
     found: list[Finding] = []
     refused: list[str] = []
     others = 0
@@ -65,7 +65,7 @@ async def check_plans(subject: Subject) -> list[Finding]:
 
 
 def shipped() -> list[Query]:
-    """Return every query that memoria works with, by name; the doctor's own show what they can."""
+    """Return memoria's queries, sorted by name, without the doctor's own queries."""
     files = [file for file in root().glob("*/*.cypher") if file.parent.name != "doctor"]
     return [load(name) for name in sorted(f"{file.parent.name}.{file.stem}" for file in files)]
 
@@ -73,17 +73,17 @@ def shipped() -> list[Query]:
 async def explain(
     store: Store, query: Query, parameters: Mapping[str, Any] | None = None
 ) -> list[Step]:
-    """Return the steps of the plan that the server would run a query by, top down.
+    """Return the steps of the plan by which the server would run a query, top down.
 
     Parameters
     ----------
     parameters
-        Of the query; the plan hardly ever depends on them, so they may be left out.
+        Parameters of the query. They may be left out, since plans hardly ever depend on them.
 
     Raises
     ------
     MemoriaError
-        The server can't plan it.
+        The server can't plan the query.
     """
     return list(_steps(await store.explain(query, parameters)))
 
@@ -107,7 +107,7 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
             command=subject.init,
             cause=_not_ready(subject),
         )
-    # A write pairs the two ends of an edge, one row each: no product worth a word.
+    # A write pairs the two ends of an edge, one row each, which is a product of a single row.
     bad = (*SCANS, "CartesianProduct") if query.mode == "read" else SCANS
     scans = [f"{name} {details}".strip() for name, details in steps if name in bad]
     if not scans:
@@ -116,8 +116,10 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
     return Finding(
         check=check,
         severity=severity,
-        message=f"reads more the larger the database is: {', '.join(scans)}",
-        remedy="have the server plan anew" if made else "make the constraint it seeks by",
+        message=f"reads the more, the larger the database is: {', '.join(scans)}",
+        remedy="let the server plan it again"
+        if made
+        else "create the constraint that it needs to seek",
         command=subject.fix("plans") if made else subject.init,
         count=len(scans),
         examples=tuple(scans[:5]),
@@ -126,7 +128,7 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
 
 
 def _not_ready(subject: Subject) -> str:
-    """Name the check of the first index that a query may miss."""
+    """Return the check of the first index that is not ready; queries may need it."""
     indexes = subject.facts.indexes
     names = (
         name for name in (UNIQUE_INDEX, TEXT_INDEX, VECTOR_INDEX) if indexes.get(name) != "ONLINE"

@@ -1,6 +1,6 @@
-"""What an examination finds.
+"""The findings of an examination, as frozen data.
 
-In: the facts that the checks gathered. Out: frozen data for a caller to show or to store.
+In: the facts that the checks gathered. Out: data that a caller can show or store.
 Touches nothing.
 """
 
@@ -19,7 +19,7 @@ SEVERITIES: tuple[Severity, ...] = ("ok", "note", "warning", "error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What one check found.
+    """The finding of one check.
 
     Attributes
     ----------
@@ -29,17 +29,18 @@ class Finding:
         ``ok``; ``note``: worth knowing; ``warning``: results are worse than they could be;
         ``error``: a part of memoria fails, or memories can't be found.
     message
-        What was found.
+        What the check found.
     remedy
-        What to do about it, in words; "" for nothing.
+        What to do about the finding, in words; "" if there is nothing to do.
     command
-        The command for it, or "".
+        The command that applies the remedy, or "".
     count
-        How many there are, at least; 0 where there is nothing to count.
+        Number of cases, at least; 0 if there is nothing to count.
     examples
-        The first few of them.
+        The first few cases.
     cause
-        The check whose finding explains this one, which goes away with it; or "".
+        Name of the check whose finding explains this finding, or "". When that finding is mended,
+        this finding disappears.
     """
 
     check: str
@@ -59,16 +60,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """What the remedy of one check did.
+    """What the remedy of one check changed.
 
     Attributes
     ----------
     check
         Name of the check.
     changed
-        Memories, edges or indexes that it changed.
+        Number of memories, edges or indexes that the remedy changed.
     done
-        What it did to each of them, or what it did where nothing is counted.
+        What the remedy did to each of them; if nothing is counted, what it did.
     """
 
     check: str
@@ -87,20 +88,20 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hub:
-    """A memory that takes in more energy than it can ever pass on.
+    """A memory that receives more energy than it can ever pass on.
 
     Attributes
     ----------
     id, scope
-        Of the memory.
+        Id and scope of the memory.
     degree
-        Its RELATES edges, both directions.
+        Number of its RELATES edges, in both directions.
     lost
-        Energy lost at it in all sampled explorations; no unit.
+        Energy lost at this memory in all sampled explorations; no unit.
     share
-        Share of all the energy lost in them; 0 to 1.
+        Share of all energy lost in these explorations; 0 to 1.
     explorations
-        In how many of them it lost energy.
+        Number of explorations in which the memory lost energy.
     """
 
     id: str
@@ -113,24 +114,24 @@ class Hub:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """Everything that one examination found.
+    """All findings of one examination.
 
     Attributes
     ----------
     scope
-        The scope examined; None for all.
+        The examined scope; None for all scopes.
     server
-        What the server is and has.
+        Facts about the server.
     settings
-        Name -> value of the server's memory limits, as far as it tells them.
+        Name -> value of the server's memory limits, as far as the server tells them.
     findings
-        One for each check at least, in a fixed order, also where all is well.
+        At least one finding for each check, in a fixed order, even if all is well.
     histogram
         Memories by degree, in powers of two: 0, 1, 2 to 3, 4 to 7, and so on.
     hubs
-        The hubs that absorbed most energy in the sampled explorations, most first.
+        The hubs that lost most energy in the sampled explorations, largest loss first.
     explored
-        How many explorations were sampled.
+        Number of sampled explorations.
     """
 
     scope: str | None

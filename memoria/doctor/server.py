@@ -1,4 +1,4 @@
-"""Checks of the server: its version, how it searches vectors, its memory.
+"""Checks of the server: its version, its vector search, its memory.
 
 In: a subject. Out: findings. Reads only. Query: ``doctor.settings``.
 """
@@ -12,14 +12,14 @@ from memoria.doctor.subject import Subject
 from memoria.errors import MemoriaError
 from memoria.graph.vocabulary import VECTOR_INDEX
 
-#: First version whose Cypher has all that memoria's queries use.
+#: First version whose Cypher can run memoria's queries.
 OLDEST = (5, 26)
 #: First version whose vector index can filter by scope.
 SEARCHES_BY_SCOPE = (2026,)
 
 
 def check_version(subject: Subject) -> Finding:
-    """Compare the server's version with the oldest that memoria works with."""
+    """Compare the version of the server with the oldest version that memoria supports."""
     facts = subject.facts
     found = f"Neo4j {facts.version}, {facts.edition} edition"
     if _numbers(facts.version) >= OLDEST:
@@ -28,18 +28,18 @@ def check_version(subject: Subject) -> Finding:
         check="server.version",
         severity="error",
         message=f"{found}: memoria needs 5.26 or later",
-        remedy="upgrade the server, or start one of memoria's own",
+        remedy="upgrade the server, or start memoria's local server",
         command="memoria up",
     )
 
 
 def check_dialect(subject: Subject) -> Finding:
-    """Say how vectors are searched, and whether the server could do better."""
+    """Check how vectors are searched, and whether the server could search them better."""
     check, facts = "server.dialect", subject.facts
     if facts.vector_dialect == "search":
         message = "search: the vector index filters by scope"
         return Finding(check=check, severity="ok", message=message)
-    message = "procedure: the vector index returns all scopes, which are filtered afterwards"
+    message = "procedure: the vector index searches all scopes, and its results are filtered"
     if _numbers(facts.version) < SEARCHES_BY_SCOPE:
         return Finding(
             check=check,
@@ -49,19 +49,19 @@ def check_dialect(subject: Subject) -> Finding:
             f"then run {subject.init}",
             command=subject.fix(f"indexes.{VECTOR_INDEX}"),
         )
-    if facts.dimensions is None:  # there is none at all: the checks of the indexes say so
+    if facts.dimensions is None:  # there is no vector index, which another check says
         return Finding(check=check, severity="ok", message=message)
     return Finding(
         check=check,
         severity="warning",
-        message=f"{message}; this server could filter inside",
-        remedy=f"drop the index, which was made without the scope, then run {subject.init}",
+        message=f"{message}; this server could filter inside the index",
+        remedy=f"drop the index, which was created without the scope, then run {subject.init}",
         command=subject.fix(f"indexes.{VECTOR_INDEX}"),
     )
 
 
 async def read_settings(subject: Subject) -> dict[str, str]:
-    """Read the limits of the server's memory; empty where it tells none, as hosted ones do."""
+    """Read the memory limits of the server; empty if it does not tell them (hosted servers)."""
     try:
         rows = await subject.rows("settings")
     except MemoriaError:
@@ -70,7 +70,7 @@ async def read_settings(subject: Subject) -> dict[str, str]:
 
 
 def check_memory(settings: dict[str, str]) -> Finding:
-    """Show the limits of the server's memory."""
+    """Return the memory limits of the server as a finding."""
     shown = ", ".join(f"{name} {value}" for name, value in sorted(settings.items()))
     message = shown or "the server does not tell its memory limits"
     return Finding(check="server.memory", severity="ok", message=message)

@@ -1,4 +1,4 @@
-"""What is examined, and how a check asks about it.
+"""The database that is examined, and the queries and commands of the checks.
 
 In: a store and a scope. Out: rows; command lines for a person to run.
 """
@@ -20,10 +20,10 @@ from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 
-#: Memories, and edges, that one check looks at unless told otherwise.
+#: Memories, and edges, that one check examines by default.
 LIMIT = 50_000
 MAX_LIMIT = 100_000_000
-#: Names of everything that the set-up makes.
+#: Names of the constraints and indexes that the set-up creates.
 INDEXES = frozenset({UNIQUE_INDEX, META_INDEX, TEXT_INDEX, VECTOR_INDEX})
 MAX_SAMPLE = 1_000
 
@@ -37,11 +37,11 @@ class ExamineConfig:
     sample
         Explorations to sample for the hubs; 0 to 1,000.
     limit
-        Memories, and edges, that one check looks at; 1 to 100,000,000. In a larger database
+        Memories, and edges, that one check examines; 1 to 100,000,000. In a larger database
         findings say "at least".
     options
-        Options of the command line that lead to the database, such as ``--uri=bolt://db:7687``;
-        each command that a finding suggests carries them. Never a password.
+        Command-line options that name the database, such as ``--uri=bolt://db:7687``. Each
+        command that a finding suggests repeats them. Never put a password here.
     """
 
     sample: int = 20
@@ -56,20 +56,20 @@ class ExamineConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is examined.
+    """The database and scope to examine.
 
     Attributes
     ----------
     store
         The database.
     facts
-        What its server is and has.
+        Facts about its server.
     recorded
-        Size of the vectors that the set-up recorded; None in a database never set up.
+        Size of the vectors that the set-up recorded; None if the database was never set up.
     scope
-        The one scope to examine; None for all.
+        The scope to examine; None for all scopes.
     config
-        How far to look.
+        How much to examine.
     """
 
     store: Store
@@ -80,17 +80,17 @@ class Subject:
 
     @property
     def limit(self) -> int:
-        """Memories, and edges, that one check looks at; at most."""
+        """Largest number of memories, and of edges, that one check examines."""
         return self.config.limit
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anything of the set-up is there: its record, or an index of memoria's name."""
+        """Whether the database has the record of a set-up, or an index of memoria's name."""
         return self.recorded is not None or not INDEXES.isdisjoint(self.facts.indexes)
 
     @property
     def model(self) -> str | None:
-        """The recorded embedder, where the command line can make its vectors; else None."""
+        """The recorded embedder, if the command line can make its vectors; else None."""
         name, size = self.facts.embedder, self.recorded or self.facts.dimensions
         if name is None or name not in ONNX_MODELS:
             return None
@@ -98,16 +98,16 @@ class Subject:
 
     @property
     def init(self) -> str:
-        """The command that makes what is missing of the set-up, for the same vectors as before."""
+        """The command that completes the set-up, for the same vectors as before."""
         size = self.recorded or self.facts.dimensions
-        if size is None:  # there are no vectors yet: any will do
+        if size is None:  # there are no vectors yet, so any size will do
             return self._line("init")
         if self.model is not None:
             return self._line("init", after=[f"--embedder={self.model}"])
         return self._line("init", after=["--embedder=none", f"--dimensions={size}"])
 
     async def rows(self, name: str, **parameters: Any) -> list[neo4j.Record]:
-        """Run one of the doctor's queries; ``scope`` and ``limit`` are given where it asks."""
+        """Run one of the doctor's queries, with ``scope`` and ``limit`` if it takes them."""
         query = load(f"doctor.{name}")
         common = {"scope": self.scope, "limit": self.limit}
         given = {key: value for key, value in common.items() if key in query.params}
@@ -120,7 +120,7 @@ class Subject:
     def command(
         self, name: str, *operands: str, scope: str | None = None, options: Sequence[str] = ()
     ) -> str:
-        """Return a command line of memoria, for the scope examined or the one given."""
+        """Return a command line of memoria for a scope; by default the examined scope."""
         scope = self.scope if scope is None else scope
         scoped = [] if scope is None else [f"--scope={scope}"]
         dashed = any(operand.startswith("-") and operand != "-" for operand in operands)
@@ -132,7 +132,7 @@ class Subject:
 
 
 async def read_subject(store: Store, scope: str | None, config: ExamineConfig) -> Subject:
-    """Ask the server what it is, and what it was set up for."""
+    """Read the facts about the server and its set-up."""
     facts = await probe(store)
     rows = await store.run(load("graph.meta"), {})
     recorded = rows[0]["dimensions"] if rows else None

@@ -1,1 +1,1 @@
-"""The stored graph: what the server is, its schema, reading memories, the clock, figures."""
+"""The stored graph: facts about the server, the schema, reading memories, the clock, counts."""

@@ -17,21 +17,22 @@ from memoria.store.queries import load
 async def advance_clock(
     store: Store, *, scope: str, now: datetime, until: float | None = None
 ) -> float:
-    """Say that the scope is in use now, and read its clock.
+    """Note that the scope is in use now, and return the hour of its clock.
 
-    The first use of a scope is hour 0. From one use to the next the clock runs with the wall
-    clock, but for an hour at most: a scope that rested for a week is an hour older, as is one that
-    rested for an hour.
+    The first use of a scope is hour 0. Between two uses the clock runs with the wall clock, but
+    for one hour at most: a scope that rested for a week ages by one hour, like a scope that rested
+    for an hour.
 
     Parameters
     ----------
     now
-        Aware; one before the last use, as of a computer whose clock is behind, changes nothing.
+        Time of this use; aware. A time before the last use, such as from a computer whose clock is
+        slow, changes nothing.
 
     Returns
     -------
     float
-        Active hours, >= 0; never less than before.
+        Active hours, >= 0; never fewer than at the last call.
     """
     parameters = {
         "key": clock_key(scope),

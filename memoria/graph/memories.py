@@ -1,6 +1,6 @@
-"""Read the memories that a caller gets to see.
+"""Read memories by id, as a caller sees them.
 
-In: ids. Out: `MemoryNode`s, tolerant of whatever wrote the graph. Reads only.
+In: ids. Out: `MemoryNode`s; values that memoria can't use read as empty. Reads only.
 Query: ``graph.hydrate``.
 """
 
@@ -36,12 +36,14 @@ async def hydrate(
 
 
 class Memories:
-    """Memories read so far, by explorations that belong together; a text is that of its first read.
+    """Memories read so far by one group of explorations.
+
+    Each memory is read once; later changes are not seen.
 
     Parameters
     ----------
     store, scope
-        Where they are.
+        Database and scope of the memories.
     until
         Time of the loop's clock at which reading must be over; seconds.
     """
@@ -50,24 +52,24 @@ class Memories:
         self.store = store
         self.scope = scope
         self.until = until
-        self._ids: set[str] = set()  # those of _known and _taken
+        self._ids: set[str] = set()  # ids of _known and of _taken
         self._known: dict[str, MemoryNode] = {}
         self._taken: list[Sequence[Any]] = []
 
     @property
     def known(self) -> Mapping[str, MemoryNode]:
-        """Id -> memory, of those read so far."""
+        """Id -> memory, for the memories read so far."""
         self.build()
         return self._known
 
     def has(self, ids: Iterable[str]) -> bool:
-        """Whether all of them have been read."""
+        """Tell whether all of these memories have been read."""
         return self._ids.issuperset(ids)
 
     def take(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Keep what another query brought along: rows of ``graph.hydrate``.
+        """Keep memories that another query returned, as rows of ``graph.hydrate``.
 
-        They are built later: the next query is to be sent first.
+        `build` turns the rows into memories later, so that the next query can be sent first.
         """
         for row in rows:
             if row[0] not in self._ids:
@@ -75,25 +77,25 @@ class Memories:
                 self._taken.append(row)
 
     def build(self) -> None:
-        """Build what was taken."""
+        """Turn the rows that were taken into memories."""
         self._known |= {row[0]: memory_node(row) for row in self._taken}
         self._taken.clear()
 
     async def read(self, ids: Collection[str]) -> None:
-        """Read those that are not known yet; of them, those that exist."""
+        """Read the memories that are not known yet; ids that don't exist are passed over."""
         if missing := {*ids} - self._ids:
             self._keep(
                 await hydrate(self.store, sorted(missing), scope=self.scope, until=self.until)
             )
 
     def _keep(self, memories: Mapping[str, MemoryNode]) -> None:
-        """Keep what was read, but for what came by another way meanwhile."""
+        """Keep the memories read, except those that were taken in the meantime."""
         self._known |= {id_: memories[id_] for id_ in memories.keys() - self._ids}
         self._ids |= memories.keys()
 
 
 def memory_node(row: Sequence[Any]) -> MemoryNode:
-    """Build a memory from a row of ``graph.hydrate``; what does not fit reads as empty."""
+    """Build a memory from a row of ``graph.hydrate``; unusable values read as empty."""
     id_, labels, text, tags, topics, entities, category, priority, when, created_at, metadata = row
     return MemoryNode(
         id=id_,

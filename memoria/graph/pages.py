@@ -16,7 +16,7 @@ PAGE = 256
 async def pages(store: Store, *, scope: str, size: int = PAGE) -> AsyncIterator[list[str]]:
     """Yield the ids of all memories of a scope, each id once, at most ``size`` at a time.
 
-    Memories written meanwhile may be missing. One round trip for each page.
+    Memories written in the meantime may be missing. One round trip for each page.
     """
     after = ""
     while True:

@@ -1,6 +1,6 @@
-"""Set a database up: constraints, indexes, and the record of which embedder they serve.
+"""Set a database up: constraints, indexes, and a record of the embedder that they serve.
 
-In: a store, and the embedder that makes its vectors. Out: what was made. Writes.
+In: a store, and the embedder that makes its vectors. Out: a `SchemaReport`. Writes.
 Queries: ``schema*``, ``graph.record``.
 """
 
@@ -28,21 +28,21 @@ from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query, load
 
 SCHEMA_VERSION = 1
-# Size of the vectors of a database that is set up without an embedder and without any vector.
+# Size of the vectors if a database is set up without an embedder and without any vector.
 NO_EMBEDDER_DIMENSIONS = 384
 POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaReport:
-    """What `apply_schema` did.
+    """What `apply_schema` created, and what it found.
 
     Attributes
     ----------
     facts
-        The server afterwards.
+        Facts about the server after the set-up.
     created, existing
-        Names of the indexes that it made, and of those that were there before.
+        Names of the indexes that it created, and of the indexes that were there before.
     """
 
     facts: ServerFacts
@@ -58,37 +58,38 @@ async def apply_schema(
     kinds: bool = False,
     timeout_s: float = 300.0,
 ) -> SchemaReport:
-    """Make what is missing of constraints and indexes, and wait until all are online.
+    """Create missing constraints and indexes, and wait until all indexes are online.
 
-    Changes nothing that is there. May run again, and from several processes at once.
+    Nothing that is there is changed. The call may be repeated, and several processes may make it
+    at once.
 
     Parameters
     ----------
     embedder
-        Makes the vectors: its name and the size of its vectors are recorded. With None the first
+        Makes the vectors. Its name and the size of its vectors are recorded; with None, the first
         embedder that stores vectors is recorded.
     dimensions
-        Numbers in one vector, where the memories bring their vectors with them; 1 to 4096. None:
-        the embedder's, else what the database was set up for, else 384.
+        Numbers in one vector, if the memories come with their vectors; 1 to 4096. None means the
+        size of the embedder's vectors, else the size that the database was set up for, else 384.
     kinds
         Whether to add the optional ``id`` index of each default kind.
     timeout_s
-        Time for everything, populating included; seconds, > 0.
+        Time for the whole call, including the time in which indexes populate; seconds, > 0.
 
     Raises
     ------
     InvalidInputError
-        The embedder is not an embedder, such as a function: wrap it in `CallableEmbedder`.
+        ``embedder`` is not an embedder. Wrap a function in `CallableEmbedder`.
     DimensionError
         The database was set up for vectors of another size or model; nothing was changed.
     IndexNotReadyError
-        An index is not online in time, or failed, or its name is taken.
+        An index is not online in time, or it failed, or another index has its name.
     """
     if not timeout_s > 0:
         raise ConfigError(f"timeout_s must be above 0, got {timeout_s}")
     name, size = await _name_and_size(embedder, dimensions)
     until = asyncio.get_running_loop().time() + timeout_s
-    # A constraint is checked against all nodes by the statement that makes it: allow it the time.
+    # The statement that creates a constraint checks it against all nodes, which may take long.
     async with store.patient(timeout_s).session("write", until=until) as session:
         before = await probe_session(session)
         size = size or before.dimensions or NO_EMBEDDER_DIMENSIONS
@@ -100,7 +101,7 @@ async def apply_schema(
             await _create(session, statement, {"dimensions": size})
         names = [_created_name(statement) for statement in statements]
         facts = await _wait_online(session, names, until)
-        # Another process may have made the index meanwhile, for other vectors.
+        # Another process may have created the index in the meantime, for other vectors.
         check_vectors_fit(facts, dimensions=size, embedder=name)
         facts = await _record(session, facts, size, name)
     check_vectors_fit(facts, dimensions=size, embedder=name)
@@ -116,13 +117,15 @@ async def apply_schema(
 async def _name_and_size(
     embedder: NamedEmbedder | None, dimensions: int | None
 ) -> tuple[str | None, int | None]:
-    """Return what to record of the vectors, checked; None for what is not known."""
+    """Return the name of the embedder and the size of its vectors, checked; None if unknown."""
     name = None
     if embedder is not None:
         if not hasattr(embedder, "name") or not hasattr(embedder, "dimensions"):
             checked_embedder(embedder)
         name = embedder.name
-        size = await asyncio.to_thread(lambda: embedder.dimensions)  # some models load for it
+        size = await asyncio.to_thread(
+            lambda: embedder.dimensions
+        )  # some models must be loaded to tell it
         if dimensions not in (None, size):
             raise ConfigError(
                 f"dimensions is {dimensions}, but the embedder makes vectors of {size}: leave "
@@ -135,10 +138,10 @@ async def _name_and_size(
 
 
 def _statements(name: str) -> list[Query]:
-    """Return the statements of a schema file that make constraints and indexes.
+    """Return the statements of a schema file that create constraints and indexes.
 
-    Their dimensions are a parameter. The last statement of a file, the record of a set-up by hand,
-    is left out: from here ``graph.record`` writes it, which knows the embedder.
+    Their dimensions become a parameter. The last statement of a file records a set-up by hand. It
+    is left out here, because ``graph.record`` writes that record with the name of the embedder.
     """
     file = load(name)
     literal, parameter = "`vector.dimensions`: 384", "`vector.dimensions`: $p.dimensions"
@@ -151,10 +154,10 @@ def _statements(name: str) -> list[Query]:
 
 
 def _created_name(statement: Query) -> str:
-    """Name of the constraint or index that a statement makes."""
+    """Return the name of the constraint or index that a statement creates."""
     match = re.search(r"(?:CONSTRAINT|INDEX) (\w+) IF NOT EXISTS", statement.text)
     if match is None:
-        raise ConfigError(f"{statement.name}: makes no named constraint or index")
+        raise ConfigError(f"{statement.name} must create a constraint or index with a name")
     return match[1]
 
 
@@ -162,7 +165,7 @@ async def _create(session: Session, statement: Query, parameters: Mapping[str, i
     try:
         await session.run(statement, parameters)
     except QueryError as exc:
-        # Two set-ups at once: both saw it missing, the other one made it.
+        # Two set-ups run at once: both saw that it was missing, and the other set-up created it.
         if "EquivalentSchemaRuleAlreadyExists" not in str(exc):
             raise
 
@@ -188,7 +191,7 @@ async def record_embedder(store: Store, facts: ServerFacts, embedder: NamedEmbed
 async def _record(
     session: Session, facts: ServerFacts, dimensions: int, embedder: str | None
 ) -> ServerFacts:
-    """Write down what the indexes are for; the first embedder named stays."""
+    """Record which vectors the indexes hold; an embedder that is already recorded stays."""
     rows = await session.run(load("graph.record"), _recorded(dimensions, embedder))
     return replace(facts, embedder=rows[0]["embedder"])
 
@@ -198,7 +201,10 @@ def _recorded(dimensions: int, embedder: str | None) -> dict[str, Any]:
 
 
 async def _wait_online(session: Session, names: Iterable[str], until: float) -> ServerFacts:
-    """Wait until the named indexes are online; an index that never will be is an error at once."""
+    """Wait until the named indexes are online.
+
+    An index that is not populating will never be online, so it is an error at once.
+    """
     while True:
         facts = await probe_session(session)
         waiting = [name for name in names if facts.indexes.get(name) != "ONLINE"]

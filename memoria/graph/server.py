@@ -1,4 +1,4 @@
-"""What the server is, and which indexes its database has.
+"""Ask the server for its version, its edition and the indexes of its database.
 
 In: a store. Out: `ServerFacts`, and checks of them. Reads only.
 Queries: ``graph.components``, ``graph.indexes``, ``graph.meta``.
@@ -26,7 +26,7 @@ from memoria.store import ServerFacts, Session, Store
 from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import load
 
-# Index name -> type, label and leading properties that it must have to be memoria's.
+# Index name -> the type, label and leading properties by which memoria knows its own index.
 _REQUIRED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     UNIQUE_INDEX: ("RANGE", MEMORY_LABEL, ("scope", "id")),
     META_INDEX: ("RANGE", META_LABEL, ("key",)),
@@ -38,29 +38,29 @@ _MISSING = "MISSING"
 
 
 class NamedEmbedder(Protocol):
-    """The part of an embedder that the schema is about."""
+    """The part of an embedder that the schema needs."""
 
     @property
     def name(self) -> str:
-        """Model and variant."""
+        """Name of the model and its variant."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """Numbers in one vector."""
+        """Number of values in one vector."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentEmbedder:
-    """Name and size of the vectors of an embedder that is not at hand.
+    """Stands for an embedder that is not installed here: its name and the size of its vectors.
 
     Attributes
     ----------
     name
-        Model and variant.
+        Name of the model and its variant.
     dimensions
-        Numbers in one vector.
+        Number of values in one vector.
     """
 
     name: str
@@ -68,14 +68,15 @@ class AbsentEmbedder:
 
 
 async def server_facts(store: Store, *, until: float | None = None) -> ServerFacts:
-    """Say what the server is and has: asked once for a store, once its indexes are complete.
+    """Return facts about the server.
 
-    Callers that ask at the same time share one answer.
+    A store keeps the answer once all indexes are online, and then does not ask again. Callers that
+    ask at the same time share one answer.
 
     Parameters
     ----------
     until
-        Time of the loop's clock at which the answer must be there; seconds.
+        Time of the loop's clock until which the answer must have come; seconds.
 
     Raises
     ------
@@ -86,22 +87,22 @@ async def server_facts(store: Store, *, until: float | None = None) -> ServerFac
 
 
 def is_complete(facts: ServerFacts) -> bool:
-    """Whether all indexes that memoria needs are online."""
+    """Tell whether all indexes that memoria needs are online."""
     return all(facts.indexes.get(name) == "ONLINE" for name in _REQUIRED)
 
 
 def was_set_up(facts: ServerFacts) -> bool:
-    """Whether there is any index with one of memoria's names, in whatever state."""
+    """Tell whether any index has one of memoria's names, whatever its state."""
     return any(name in facts.indexes for name in _REQUIRED)
 
 
 async def require_ready(store: Store, *indexes: str) -> ServerFacts:
-    """Return what the server is, if these indexes are online.
+    """Return facts about the server if these indexes are online.
 
     Raises
     ------
     IndexNotReadyError
-        One of them is not; says what to do.
+        An index is not online; the message says what to do.
     """
     facts = await server_facts(store)
     for name in indexes:
@@ -110,13 +111,13 @@ async def require_ready(store: Store, *indexes: str) -> ServerFacts:
 
 
 async def probe(store: Store, *, until: float | None = None) -> ServerFacts:
-    """Ask the server anew what it is and has; three round trips."""
+    """Ask the server for its facts again; three round trips."""
     async with store.session("read", until=until) as session:
         return await probe_session(session)
 
 
 async def probe_session(session: Session) -> ServerFacts:
-    """Ask in a session that is open already; see `probe`."""
+    """Ask in a session that is already open; see `probe`."""
     components = await session.run(load("graph.components"), {})
     indexes = await session.run(load("graph.indexes"), {})
     meta = await session.run(load("graph.meta"), {})
@@ -140,14 +141,14 @@ async def probe_session(session: Session) -> ServerFacts:
 async def check_schema(
     store: Store, *, dimensions: int | None = None, embedder: str | None = None
 ) -> ServerFacts:
-    """Check that the set-up is complete and fits these vectors; None asks nothing.
+    """Check that the set-up is complete and fits these vectors; None checks nothing.
 
     Raises
     ------
     IndexNotReadyError
-        An index is missing, populating or failed; names it and its state.
+        An index is missing, populating or failed; the message names the index and its state.
     DimensionError
-        The index holds vectors of another size or model; names both.
+        The index holds vectors of another size or model; the message names both.
     """
     facts = await probe(store)
     for name in _REQUIRED:
@@ -157,29 +158,29 @@ async def check_schema(
 
 
 def check_embedder(facts: ServerFacts, embedder: NamedEmbedder | None) -> None:
-    """Check that an embedder, if there is one, makes the vectors that the index holds.
+    """Check that the index holds the vectors of an embedder; None checks nothing.
 
     Raises
     ------
     DimensionError
-        It makes others; names both sides.
+        The index holds other vectors; the message names both sides.
     """
     if embedder is not None:
         check_vectors_fit(facts, dimensions=embedder.dimensions, embedder=embedder.name)
 
 
 def check_vectors_fit(facts: ServerFacts, *, dimensions: int | None, embedder: str | None) -> None:
-    """Raise `DimensionError` where both sides are known and differ."""
+    """Raise `DimensionError` if both sides are known and differ."""
     if None not in (dimensions, facts.dimensions) and dimensions != facts.dimensions:
         raise DimensionError(
             f"the vectors have {dimensions} dimensions, but the index {VECTOR_INDEX} holds "
-            f"{facts.dimensions}: use the embedder it was set up for, or another database",
+            f"{facts.dimensions}: use the embedder of the index, or another database",
             field="dimensions",
         )
     if None not in (embedder, facts.embedder) and embedder != facts.embedder:
         raise DimensionError(
             f"the embedder is {embedder!r}, but the index {VECTOR_INDEX} was set up for "
-            f"{facts.embedder!r}: use that one, or another database",
+            f"{facts.embedder!r}: use that embedder, or another database",
             field="embedder",
         )
 
@@ -189,10 +190,10 @@ def require_online(name: str, facts: ServerFacts) -> None:
     state = facts.indexes.get(name, _MISSING)
     help_by_state = {
         "ONLINE": "",
-        "POPULATING": "wait and try again, it goes on by itself",
-        _MISSING: "run memoria init (from Python: apply_schema); if that was done, another index "
-        "covers the same properties",
-        _OTHER: "its name is taken by an index on something else: drop that one",
+        "POPULATING": "wait and try again, the server goes on populating it",
+        _MISSING: "run memoria init (from Python: apply_schema); if that does not help, drop the "
+        "index of another name that covers the same properties",
+        _OTHER: "an index on something else has its name: drop that index, then run memoria init",
     }
     if state != "ONLINE":
         action = help_by_state.get(state, f"run DROP INDEX {name} IF EXISTS, then memoria init")

@@ -1,6 +1,6 @@
-"""Count what a scope holds, and which scopes there are.
+"""Count the memories and edges of a scope, and list the scopes.
 
-In: a scope, or none. Out: `ScopeStats`, `ScopeSize`s. Reads only. Queries: ``stats.*``.
+In: a scope, or none. Out: `ScopeStats`, `ScopeSize`s. Reads only. Queries: ``graph.stats_*``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memoria.store import Store
 from memoria.store.queries import load
 
 TOP_TAGS = 10
-# Counting reads everything: some seconds for each million of edges.
+# Counting reads the whole scope, which takes some seconds for each million edges.
 TIMEOUT_S = 120.0
 
 
@@ -26,9 +26,9 @@ class RelationStats:
     Attributes
     ----------
     count
-        How many there are.
+        Number of edges.
     mean_weight
-        Mean of their weights within 0 and 1; None where no weight is.
+        Mean of the weights that lie within 0 and 1; None if no weight does.
     """
 
     count: int
@@ -37,26 +37,26 @@ class RelationStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeStats:
-    """What a scope holds.
+    """Counts of the memories and edges of a scope.
 
     Attributes
     ----------
     scope
-        Which.
+        Name of the scope.
     memories, embedded
-        Memories, and those of them with a vector.
+        Number of memories, and number of memories with a vector.
     kinds
-        Kind -> memories, most first; ``Memory`` for those without a kind.
+        Kind -> number of memories, largest first; ``Memory`` stands for no kind.
     edges
-        RELATES edges that leave its memories.
+        Number of RELATES edges that leave the memories.
     relations
-        Relation -> its edges, most first; "" for edges without one.
+        Relation -> counts of its edges, largest first; "" stands for no relation.
     top_tags
-        Tag -> memories, of the ten tags on most memories.
+        Tag -> number of memories, for the ten most frequent tags.
     oldest, newest
-        First and last ``created_at``; aware, UTC; None where no memory has one.
+        First and last ``created_at``; aware, UTC; None if no memory has a ``created_at``.
     mean_degree, max_degree
-        RELATES edges of a memory, in both directions.
+        Mean and largest number of RELATES edges of one memory, in both directions.
     """
 
     scope: str
@@ -74,16 +74,16 @@ class ScopeStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeSize:
-    """How large a scope is.
+    """Name and size of a scope.
 
     Attributes
     ----------
     scope
-        Which.
+        Name of the scope.
     memories
-        Its memories.
+        Number of memories.
     edges
-        RELATES edges that leave them.
+        Number of RELATES edges that leave the memories.
     """
 
     scope: str
@@ -92,7 +92,7 @@ class ScopeSize:
 
 
 async def scope_stats(store: Store, scope: str) -> ScopeStats:
-    """Count what a scope holds; zeros where it is empty.
+    """Count the memories and edges of a scope; an empty scope gives zeros.
 
     Raises
     ------
@@ -128,12 +128,12 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
 
 
 async def list_scopes(store: Store) -> tuple[ScopeSize, ...]:
-    """Name every scope, with its size; sorted by name.
+    """Return every scope with its size, sorted by name.
 
     Notes
     -----
-    One round trip that reads the index of all memories of the database: no list of scopes is
-    kept anywhere.
+    One round trip, which reads the index of all memories of the database, because memoria keeps
+    no list of scopes.
     """
     rows = (await store.patient(TIMEOUT_S).run(load("graph.stats_scopes"), {}))[0]["scopes"]
     return tuple(

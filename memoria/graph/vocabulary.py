@@ -1,7 +1,7 @@
-"""The words of the stored graph, each in one place: labels, kinds, relations, origins, names.
+"""The words of the stored graph: labels, kinds, relations, origins, names of indexes.
 
-Constants, and the two keys that are made from the name of a scope. Touches nothing, so that
-strategies may import this module.
+Each word is written here only. Two functions make keys from the name of a scope. Touches nothing,
+so strategies may import this module.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from memoria.types.memory import RELATED as RELATED  # the default of `Relation`
 # --- labels and kinds of nodes --------------------------------------------------------------------
 
 MEMORY_LABEL = "Memory"
-#: Label of the nodes that keep what memoria notes about a scope or a database.
+#: Label of the nodes in which memoria keeps its notes about a scope or a database.
 META_LABEL = "MemoriaMeta"
 LEARNING_EVENT_LABEL = "LearningEvent"
 #: Labels that a kind of memory must not have.
 RESERVED_LABELS = frozenset({MEMORY_LABEL, META_LABEL, LEARNING_EVENT_LABEL})
-#: Kinds that a memory may have without declaring any.
+#: Kinds that memories may have unless the writer is given others.
 DEFAULT_KINDS = (
     "UserRequest",
     "UserPreference",
@@ -30,7 +30,7 @@ DEFAULT_KINDS = (
     "DataSource",
 )
 
-# --- relations of edges; `RELATED` is one more --------------------------------------------------
+# --- relations of edges; `RELATED`, imported above, is another ------------------------------------
 
 #: Relation of the edges that linking makes.
 SIMILAR = "similar"
@@ -48,9 +48,9 @@ ORIGIN_LEARNED = "learned"
 # --- kinds of suppressing edges -------------------------------------------------------------------
 
 SUPPRESSION_KINDS: tuple[SuppressionKind, ...] = get_args(SuppressionKind)
-#: The kind with which each of two memories suppresses the other.
+#: The kind of suppression in which each of two memories suppresses the other.
 CONFLICTS: SuppressionKind = "conflicts"
-#: The kinds with which the source suppresses the target, but not the other way round.
+#: The kinds of suppression in which only the source suppresses the target.
 DIRECTIONAL = tuple(kind for kind in SUPPRESSION_KINDS if kind != CONFLICTS)
 
 # --- names of indexes -----------------------------------------------------------------------------

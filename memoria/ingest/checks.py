@@ -1,6 +1,6 @@
-"""What a writer accepts.
+"""Check the values that a writer is given.
 
-In: memories, relations, kinds. Out: an ``InvalidInputError`` for what can't be written.
+In: memories, relations, kinds. Out: an ``InvalidInputError`` for values that can't be written.
 Touches nothing.
 """
 
@@ -17,7 +17,7 @@ from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppressi
 
 
 def check_list(values: object, kind: type[Memory] | type[Relation]) -> None:
-    """Raise where one memory or relation, or something else, stands in the place of several."""
+    """Raise unless ``values`` is a collection, which a single memory or relation is not."""
     one, several = ("memory", "memories") if kind is Memory else ("relation", "relations")
     if isinstance(values, kind):
         got = f"one {kind.__name__}: write [{one}]"
@@ -31,8 +31,8 @@ def check_list(values: object, kind: type[Memory] | type[Relation]) -> None:
 
 
 def check_relation(relation: Relation | HistoryItem) -> None:
-    """Raise unless the relation, or what a file says of a scope's history, can be written."""
-    if isinstance(relation, HistoryItem):  # checked at birth
+    """Raise unless a relation, or an item of a scope's history, can be written."""
+    if isinstance(relation, HistoryItem):  # such an item is checked when it is made
         return
     if not isinstance(relation, Relation):
         raise InvalidInputError(f"relations must hold Relation, got {kind_of(relation)}")
@@ -44,23 +44,23 @@ def check_relation(relation: Relation | HistoryItem) -> None:
 
 
 def has_ends(relation: Relation | Suppression | CoActivation, missing: frozenset[str]) -> bool:
-    """Whether both ends of a relation stand."""
+    """Tell whether both ends of a relation exist."""
     return relation.source not in missing and relation.target not in missing
 
 
 def missing_error(missing: Iterable[str], scope: str) -> InvalidInputError:
-    """Return the error about edges whose ends don't stand in the scope."""
+    """Return the error about edges whose ends are not in the scope."""
     names = sorted(missing)
     shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
     what = number_of(len(names), "memory that is", "memories that are")
     return InvalidInputError(
-        f"edges name {what} not in scope {scope!r}: {shown}; write those first",
+        f"edges name {what} not in scope {scope!r}: {shown}; write these memories first",
         field="source" if len(names) > 1 else None,
     )
 
 
 def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the kind labels without duplicates, if each may be one."""
+    """Return the kind labels without duplicates; raise unless each is a valid label."""
     if isinstance(kinds, str | bytes):
         raise InvalidInputError("kinds must be a list of labels, got one string", field="kinds")
     checked = tuple(dict.fromkeys(check_kind(kind, "kinds") for kind in kinds))
@@ -68,14 +68,14 @@ def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
         raise InvalidInputError("kinds must name at least one label", field="kinds")
     if reserved := RESERVED_LABELS.intersection(checked):
         raise InvalidInputError(
-            f"kinds must not name {', '.join(sorted(reserved))}: memoria uses that label itself",
+            f"kinds must not name {', '.join(sorted(reserved))}: memoria itself uses that label",
             field="kinds",
         )
     return checked
 
 
 def passes(check: Callable[[Any], None], value: object, *, skip_invalid: bool) -> bool:
-    """Whether a value passes a check; where bad ones are not skipped, raise what the check does."""
+    """Tell whether a value passes a check; raise the error unless ``skip_invalid`` is set."""
     try:
         check(value)
     except InvalidInputError:

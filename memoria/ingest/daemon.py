@@ -1,6 +1,6 @@
-"""Run a blocking call that may never return, without holding up the end of the program.
+"""Run a blocking call that may never return, so that the program can end without it.
 
-In: a call. Out: what it returns or raises. Touches: one thread per call.
+In: a call. Out: its result or error. Touches: one thread per call.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 async def in_daemon_thread(call: Callable[[], T]) -> T:
-    """Wait for a call in a thread that nobody joins.
+    """Run a call in a daemon thread, and wait for its result.
 
-    When the waiting task is cancelled, the call goes on until it returns or the process ends, and
-    what it returns is dropped. ``asyncio.to_thread`` would have ``asyncio.run`` wait for it.
+    If the waiting task is cancelled, the call goes on until it returns or the process ends; its
+    result is dropped. With ``asyncio.to_thread``, ``asyncio.run`` would wait for the call.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
@@ -30,11 +30,11 @@ async def in_daemon_thread(call: Callable[[], T]) -> T:
     def work() -> None:
         try:
             value = call()
-        except BaseException as exc:  # noqa: BLE001 - handed to the task that waits
+        except BaseException as exc:  # noqa: BLE001 - the waiting task raises it
             outcome = _raising(future, exc)
         else:
             outcome = _returning(future, value)
-        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+        with contextlib.suppress(RuntimeError):  # the loop was closed in the meantime
             loop.call_soon_threadsafe(deliver, outcome)
 
     threading.Thread(target=work, name="memoria-read", daemon=True).start()

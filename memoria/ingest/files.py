@@ -1,4 +1,4 @@
-"""Ingest files of memories and edges; they may come in any order.
+"""Ingest files of memories and edges; the lines may come in any order.
 
 In: JSON Lines files. Out: an `IngestReport`.
 Reads files, writes through a `GraphWriter`. Edges wait in a temporary file until all memories
@@ -38,14 +38,14 @@ SPOOL_BYTES = 16_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestReport:
-    """What an ingest did.
+    """Counts of one ingest.
 
     Attributes
     ----------
     lines
-        Lines with something on them.
+        Lines that are not empty.
     written
-        What was written; its ``skipped`` counts the lines left out.
+        Counts of the writes; its ``skipped`` counts the lines left out.
     problems
         Why lines were left out, ``file:line: reason``; the first 20.
     """
@@ -64,23 +64,24 @@ async def ingest_files(
 ) -> IngestReport:
     """Write every memory of the files, then every edge.
 
-    May be run again after an interruption: what stands is updated, and a memory whose text
-    stands with a vector is not embedded again.
+    The call may be repeated after an interruption: memories and edges that exist are updated, and
+    a memory that has a vector for the same text is not embedded again.
 
     Parameters
     ----------
     paths
         JSON Lines, plain or gzip; ``-`` is standard input.
     skip_invalid
-        Leave out and count lines that are not valid, instead of raising at the first.
+        Leave out and count lines that are not valid, instead of raising at the first such line.
     progress
-        Called with the stage (``memories``, ``relations``), how many of it are done, and how
-        many there are in all, or None while that is not known.
+        Called with the stage (``memories``, ``relations``), the number done, and the total, which
+        is None while it is not known.
 
     Raises
     ------
     InvalidInputError
-        A line is not valid; names file, line and field. What comes before it may stand.
+        A line is not valid; the message names file, line and field. Earlier lines may have been
+        written.
     """
     await writer.ready()
     with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
@@ -112,8 +113,8 @@ class _Ingest:
         """Write all memories as they are read, then all edges."""
         lines = read_lines(paths, on_invalid=self._on_invalid if self._skip_invalid else None)
         report, memories = WriteReport(), 0
-        # Files are read and checked in a thread: a slow pipe must not hold up the event loop.
-        # One of its own: asyncio waits for its threads at the end, and a pipe may never close.
+        # Files are read and checked in a thread, because a slow pipe must not block the event loop.
+        # The thread is not asyncio's: asyncio waits for its threads, but a pipe may never close.
         while batch := await in_daemon_thread(partial(self._next_memories, lines)):
             memories += len(batch)
             self._seen.update(memory.id for memory in batch)
@@ -134,7 +135,7 @@ class _Ingest:
         )
 
     def _next_memories(self, lines: Iterator[Line]) -> list[Memory]:
-        """Read on until a batch is full; edges on the way go to the spool."""
+        """Read lines until a batch of memories is full; write edges to the spool."""
         batch: list[Memory] = []
         held = 0
         for line in lines:
@@ -161,7 +162,7 @@ class _Ingest:
         self._edges += 1
 
     def _next_edges(self) -> list[tuple[str, Relation | HistoryItem]]:
-        """Read a batch of edges back from the spool, each with its place."""
+        """Read a batch of edges back from the spool, each with its file and line."""
         batch: list[tuple[str, Relation | HistoryItem]] = []
         while len(batch) < self._writer.batch_size and (head := self._spool.readline()):
             file, _, number = head.decode("ascii").strip().partition(":")
@@ -203,4 +204,4 @@ def _missing_end(
     edge: Relation | Suppression | CoActivation, missing: frozenset[str], scope: str
 ) -> InvalidInputError:
     field, value = ("source", edge.source) if edge.source in missing else ("target", edge.target)
-    return InvalidInputError(f"{field} {value!r} is no memory of scope {scope!r}", field=field)
+    return InvalidInputError(f"{field} {value!r} is not a memory of scope {scope!r}", field=field)

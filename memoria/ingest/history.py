@@ -1,7 +1,7 @@
-"""Write what an export says of a scope's history beside its memories and edges.
+"""Write the history of a scope from an export: suppressions, active pairs, clocks.
 
-In: suppressions, pairs, clocks. Out: how many were written.
-Writes, each batch in one transaction that may be repeated. Queries: ``ingest.history``,
+In: suppressions, pairs, clocks. Out: the number written.
+Writes each batch in one transaction, which may be repeated. Queries: ``ingest.history``,
 ``ingest.clock``.
 """
 
@@ -28,9 +28,10 @@ async def write_history(
     now: datetime,
     skip_missing: bool,
 ) -> tuple[WriteReport, frozenset[str]]:
-    """Write items; return also the ends of suppressions and pairs that don't exist.
+    """Write items; return counts, and the ends of suppressions and pairs that don't exist.
 
-    When ends are missing, no suppression or pair is written, or with ``skip_missing`` the others.
+    If an end is missing, no suppression or pair is written. With ``skip_missing``, the items whose
+    ends exist are written.
     """
     suppressions = {
         (item.source, item.target, item.suppresses): item

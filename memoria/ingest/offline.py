@@ -1,4 +1,4 @@
-"""Turn files of memories and edges into the tables of an offline import; they may come mixed.
+"""Turn files of memories and edges, in any order, into the tables of an offline import.
 
 In: JSON Lines files. Out: `Tables`. Reads and writes files; memory use grows by some 130 bytes for
 each memory and 70 for each edge.
@@ -26,16 +26,16 @@ from memoria.types import Memory, Relation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfflineReport:
-    """What the tables hold.
+    """Counts of the tables of an offline import.
 
     Attributes
     ----------
     memories, relations
-        How many.
+        Number of memories, and of relations.
     dimensions
-        Numbers in each vector; None where no memory brings one.
+        Numbers in each vector; None if no memory comes with a vector.
     left_out
-        Lines that say what was learned, which only ``memoria ingest`` can write.
+        Lines about what the scope has learned. Only ``memoria ingest`` can write them.
     """
 
     memories: int
@@ -51,7 +51,7 @@ def write_tables(
     kinds: Sequence[str],
     progress: ProgressCallback | None = None,
 ) -> OfflineReport:
-    """Write every memory and every edge of the files.
+    """Write every memory and every edge of the files into tables.
 
     Blocking: call it in a thread.
 
@@ -60,17 +60,17 @@ def write_tables(
     paths
         JSON Lines, plain or gzip; ``-`` is standard input.
     tables
-        Open; what was written into them is of no use after an error.
+        Open tables. After an error they are not complete and must not be imported.
     kinds
         Kind labels that memories may have.
     progress
-        Called with ``lines`` and how many were read; then as by `Tables.arrange`.
+        Called with ``lines`` and the number of lines read; then as `Tables.arrange` calls it.
 
     Raises
     ------
     InvalidInputError
-        A line is not valid, an id or an edge comes twice, or an edge's end is no memory of the
-        files; names file, line and field.
+        A line is not valid, an id or an edge comes twice, or an end of an edge is not a memory of
+        the files; the message names file, line and field.
     DimensionError
         Two vectors differ in size.
     """
@@ -91,7 +91,7 @@ def write_tables(
 
 
 class _Conversion:
-    """What was seen so far: ids by number, and the edges as columns of numbers."""
+    """State of one conversion: a number for each id seen, and the edges as columns of numbers."""
 
     def __init__(self, tables: Tables, kinds: Sequence[str]) -> None:
         self._tables = tables
@@ -107,7 +107,7 @@ class _Conversion:
         self._left_out = 0
 
     def add(self, line: Line) -> None:
-        """Check one line against those before it, and write it."""
+        """Check one line against the earlier lines, and write it."""
         if getattr(line.value, "learned", None) is not None:
             self._left_out += 1
         if isinstance(line.value, Memory):
@@ -120,14 +120,14 @@ class _Conversion:
             self._line.append(line.number)
 
     def check_edges(self) -> None:
-        """Raise at the first edge without its ends, or that an earlier one repeats."""
+        """Raise at the first edge that lacks an end, or that repeats an earlier edge."""
         there = np.frombuffer(self._there, dtype=np.uint8)
         columns = self._edge_columns()
         for field, ends in zip(("source", "target"), columns, strict=False):
             missing = np.flatnonzero(there[ends] == 0)
             if missing.size:
                 name = list(self._numbers)[ends[missing[0]]]
-                reason = f"{field} {name!r} is no memory of these files"
+                reason = f"{field} {name!r} is not a memory of these files"
                 raise self._at_edge(int(missing[0]), reason, field)
         order = np.lexsort(columns[::-1])
         again = np.ones(max(0, len(order) - 1), dtype=bool)
@@ -135,16 +135,16 @@ class _Conversion:
             again &= column[order[1:]] == column[order[:-1]]
         if again.any():
             place = int(order[1:][again].min())
-            reason = "this edge (source, target, relation) came before: an offline import takes "
-            raise self._at_edge(place, reason + "each once", "relation")
+            reason = "this edge (source, target, relation) came before: an offline import accepts "
+            raise self._at_edge(place, reason + "each edge once", "relation")
 
     def arrange(self, progress: ProgressCallback) -> None:
-        """Put the edges into the order in which they are read fastest."""
+        """Put the edges into the order in which recalls read them fastest."""
         source, target, _ = self._edge_columns()
         self._tables.arrange(source, target, progress=progress)
 
     def report(self) -> OfflineReport:
-        """Say what was written."""
+        """Return the counts of the tables."""
         return OfflineReport(
             memories=self._memories,
             relations=len(self._source),
@@ -164,7 +164,7 @@ class _Conversion:
         number = self._number(memory.id)
         if self._there[number]:
             raise InvalidInputError(
-                f"id {memory.id!r} came before: an offline import takes each once", field="id"
+                f"id {memory.id!r} came before: an offline import accepts each id once", field="id"
             )
         vector = memory.embedding
         if isinstance(vector, tuple):
@@ -172,7 +172,7 @@ class _Conversion:
             if len(vector) != self._dimensions:
                 size = number_of(len(vector), "number")
                 raise DimensionError(
-                    f"embedding has {size}, those before have {self._dimensions}",
+                    f"embedding has {size}, earlier embeddings have {self._dimensions}",
                     field="embedding",
                 )
         self._tables.add_memory(memory_row(memory, vector))

@@ -1,4 +1,4 @@
-"""Put memories and relations into the form in which queries take them.
+"""Turn memories and relations into the parameters of queries.
 
 In: checked values. Out: rows of parameters, and batches of a bounded size.
 Touches nothing.
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, Any]:
-    """Return the row of a memory; an empty ``when`` or ``metadata`` is not stored."""
+    """Return the row of a memory, without ``when`` and ``metadata`` if they are empty."""
     return {
         "id": memory.id,
         "kind": memory.kind,
@@ -77,7 +77,10 @@ def json_text(value: Mapping[str, Any], field: str) -> str | None:
         return None
     try:
         text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_as_dict)
-    except (TypeError, ValueError) as exc:  # ValueError: more digits than Python converts
+    except (
+        TypeError,
+        ValueError,
+    ) as exc:  # ValueError: a number with more digits than Python converts
         raise InvalidInputError(f"{field} can't be written as JSON: {exc}", field=field) from exc
     return check_string(text, field)
 
@@ -95,7 +98,7 @@ def utc(value: datetime | None) -> datetime | None:
 
 
 def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Cut values into batches of at most ``size``, fewer where they are large."""
+    """Cut values into batches of at most ``size``; batches of large values are smaller."""
     batch: list[T] = []
     held = 0
     for value in values:
@@ -110,7 +113,7 @@ def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def size_of(value: object) -> int:
-    """Return about how many bytes a value takes on the wire."""
+    """Return roughly how many bytes are sent for a value."""
     if not isinstance(value, Memory):
         return 200
     vector = value.embedding
@@ -120,4 +123,4 @@ def size_of(value: object) -> int:
 def _as_dict(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{kind_of(value)} is no JSON")
+    raise TypeError(f"{kind_of(value)} can't be written as JSON")

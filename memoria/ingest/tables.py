@@ -1,8 +1,8 @@
 """Write memories and relations as the tables that Neo4j's offline import reads.
 
 In: rows as `memory_row` and `relation_row` make them. Out: two CSV files with a header each.
-What is imported from them reads as what a `GraphWriter` would have written; only that an empty
-list is not stored, since the import can't tell it from none. Writes files.
+The imported graph is the graph that a `GraphWriter` would have written, with one difference: an
+empty list is not stored, since the import can't tell it from a missing value. Writes files.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ _RELATION_HEADER = (
 class Tables:
     """The two files of one offline import, open for writing inside ``with``.
 
-    Nothing is checked but that a value can stand in a table: ids must be distinct, and the ends
-    of a relation, two different memories of the same tables.
+    Nothing is checked except that a value can be written into a table. The caller makes sure that
+    ids are distinct, and that the ends of a relation are two different memories of the tables.
 
     Parameters
     ----------
     folder
-        Where the files go; made if need be.
+        Folder of the files; created if it does not exist.
     scope
         Scope of all memories.
     now
-        Time of what has none of its own; aware.
+        ``created_at`` of memories and relations without one; aware.
 
     Attributes
     ----------
     memories, relations
-        The files.
+        Paths of the two files.
     multiline
         Whether any value written so far holds a line break.
     """
@@ -90,7 +90,7 @@ class Tables:
         Raises
         ------
         InvalidInputError
-            A tag, topic or entity can not stand in a table; the message says why.
+            A tag, topic or entity can't be written into a table; the message says why.
         """
         properties = row["properties"]
         text, created_at, vector = properties["text"], row["created_at"], row["embedding"]
@@ -133,22 +133,23 @@ class Tables:
         *,
         progress: ProgressCallback = silent,
     ) -> None:
-        """Put each edge beside the others of the busier of its ends; so it is then stored.
+        """Sort the edges so that each edge is stored next to the other edges of its busier end.
 
-        A hub is read from few pages, not from as many as it has edges. The last to be called;
-        meanwhile the relations stand on disk twice.
+        The edges of a hub then lie on a few pages, and not each on a page of its own. Call this
+        method last. While it works, the relations are on disk twice.
 
         Parameters
         ----------
         source, target
-            Ends of all relations written, in that order, as numbers of memories; (E,).
+            Ends of all relations, in the order in which they were written, as numbers of memories;
+            (E,).
         progress
-            Called with ``arrange``, how many stand in their place, and of how many.
+            Called with ``arrange``, the number of relations in their place, and their total.
 
         Raises
         ------
         ValueError
-            They are not as many as the relations.
+            The number of ends is not the number of relations.
         """
         starts, self._starts = self._starts, array("q")
         if not len(source) == len(target) == len(starts) - 1:
@@ -172,7 +173,7 @@ class Tables:
         arranged.replace(self.relations)
 
     def _write(self, file: BinaryIO, cells: Iterable[str]) -> int:
-        """Write a line; return its bytes."""
+        """Write a line; return the number of its bytes."""
         line = ",".join(cells)
         if not self.multiline and ("\n" in line or "\r" in line):
             self.multiline = True
@@ -180,7 +181,7 @@ class Tables:
 
 
 def _text(value: str | None) -> str:
-    """Quote a string; None is no value, an empty one stays one."""
+    """Quote a string; an empty string stays a value, None becomes a missing value."""
     return "" if value is None else '"' + value.replace('"', '""') + '"'
 
 
@@ -191,8 +192,8 @@ def _strings(values: Iterable[str], field: str) -> str:
     joined = LIST_DELIMITER.join(listed)
     if not joined or joined.count(LIST_DELIMITER) >= len(listed):
         raise InvalidInputError(
-            f"{field} hold the character U+001F, or nothing but an empty string, which an offline "
-            "import can't carry: leave it out, or use memoria ingest",
+            f"{field} hold the character U+001F, or only an empty string, which an offline import "
+            "can't write: leave it out, or use memoria ingest",
             field=field,
         )
     return _text(joined)

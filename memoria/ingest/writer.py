@@ -1,7 +1,8 @@
 """Write memories and relations into one scope of the graph.
 
-In: `Memory` and `Relation` values. Out: how many were written.
-Writes, in batches, each one transaction that may be repeated without harm. Queries: ``ingest.*``.
+In: `Memory` and `Relation` values. Out: a `WriteReport`.
+Writes in batches. Each batch is one transaction, which may be repeated without harm. Queries:
+``ingest.*``.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ MAX_EDGES_AT_ONCE = 20_000
 
 
 class WriterOptions(TypedDict, total=False):
-    """What a `GraphWriter` takes beside store, scope and embedder; see there."""
+    """The options of a `GraphWriter` in addition to store, scope and embedder."""
 
     kinds: Sequence[str]
     batch_size: int
@@ -69,24 +70,25 @@ class WriterOptions(TypedDict, total=False):
 class GraphWriter:
     """Writes memories and relations of one scope.
 
-    The first batch that is written into a database without any of memoria's indexes makes them
-    (`apply_schema`), and says so in its report.
+    If the database has none of memoria's indexes, the first batch creates them (`apply_schema`),
+    and its report names them.
 
     Parameters
     ----------
     store
-        A `Store`, such as that of a retriever, or an open driver of your own.
+        A `Store`, such as the store of a retriever, or an open driver of your own.
     embedder
-        Makes the vectors of memories that bring none; None leaves them without.
+        Makes the vectors of memories that come without one; None makes no vectors.
     kinds
-        The kind labels that memories may have, and all of which are the writer's to change.
+        The kind labels that memories may have. The writer may also remove these labels from a
+        node.
     batch_size
-        Memories or relations in one transaction, at most; 1 to 10,000.
+        Largest number of memories or relations in one transaction; 1 to 10,000.
     linker
-        Links each batch of memories once it is written, those that are new or whose text changed;
-        a `Linker` of the same scope. None links nothing.
+        A `Linker` of the same scope, which links each batch once it is written: the memories that
+        are new or whose text changed. None links nothing.
     clock
-        Gives the time of what has none of its own; aware.
+        Gives ``created_at`` for memories and relations without one; aware.
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
     """
@@ -111,7 +113,8 @@ class GraphWriter:
         self.linker = linker
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.batch_size = batch_size
-        # Smaller where each memory takes milliseconds: less is done again after an interruption.
+        # Embedding takes milliseconds for each memory. Small batches keep the work small that is
+        # lost in an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
         self._store = store_of(store, database)
         self._clock = clock
@@ -124,27 +127,27 @@ class GraphWriter:
         *,
         skip_invalid: bool = False,
     ) -> WriteReport:
-        """Write memories, then relations; what is there already is updated.
+        """Write memories, then relations; those that exist are updated.
 
-        Batch by batch: after an error the batches before it stand, and writing the same again
-        completes the rest. A memory that stands with the same text and a vector is not embedded
-        again. One whose text changed loses its old vector.
+        After an error, the batches before it stay written; writing the same values again completes
+        the rest. A memory that has a vector for the same text is not embedded again. A memory
+        whose text changed loses its old vector.
 
         Parameters
         ----------
         skip_invalid
-            Leave out and count what is not valid, instead of raising.
+            Leave out and count memories and relations that are not valid, instead of raising.
 
         Raises
         ------
         InvalidInputError
             A kind that was not declared, an edge from a memory to itself, or an edge whose
-            ends don't both stand in this scope: names the missing ids, and nothing of that
-            edge's batch is written.
+            ends are not both in this scope. The message names the missing ids; nothing of the
+            batch of that edge is written.
         DimensionError
             A vector, or the embedder, does not fit the index.
         IndexNotReadyError
-            An index is not online, or the database was not set up and this user may not do it.
+            An index is not online, or the database is not set up and this user may not set it up.
         """
         check_list(memories, Memory)
         check_list(relations, Relation)
@@ -173,16 +176,16 @@ class GraphWriter:
     async def forget(self, ids: Iterable[str], *, delete_foreign: bool = False) -> ForgetReport:
         """Delete memories of this scope with all their edges; unknown ids are passed over.
 
-        A node of a graph that was there before memoria may be more than a memory: it has a label
-        beside ``Memory`` and its kind, a property that memoria does not store, or a relationship of
-        a type that is not memoria's. Such a node stays. It loses the edges and everything that
-        memoria stores, also text that was there before; its ``id`` stays. Of its labels ``Memory``
-        goes, and this writer's ``kinds`` where another label remains.
+        A node of a graph that existed before memoria may be more than a memory: it has a label
+        in addition to ``Memory`` and its kind, a property that memoria does not store, or a
+        relationship of a type that is not memoria's. Such a node stays, with its ``id``. It loses
+        its edges and every property that memoria stores, even a text that was there before. It
+        also loses the label ``Memory`` and, if another label remains, this writer's ``kinds``.
 
         Parameters
         ----------
         delete_foreign
-            Delete such nodes, too, with all that is on them.
+            Delete such nodes, too, with all their properties and relationships.
         """
         deleted = 0
         kept: list[str] = []
@@ -213,7 +216,7 @@ class GraphWriter:
     ) -> int:
         """Embed the memories of this scope that have no vector; those without text are passed over.
 
-        Interrupted, it goes on where it was when called again.
+        Call it again after an interruption: it goes on where it stopped.
 
         Parameters
         ----------
@@ -259,19 +262,19 @@ class GraphWriter:
             progress("memories", seen, max(seen, total))
 
     async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
-        """Count the memories of this scope that have no vector; kinds as in the backfill."""
+        """Count the memories of this scope that have no vector; see `backfill_embeddings`."""
         parameters = {"scope": self.scope, "kinds": [check_kind(kind) for kind in kinds]}
         rows = await self._store.run(load("ingest.count_without_embedding"), parameters)
         count: int = rows[0]["count"]
         return count
 
     async def ready(self) -> None:
-        """Check once that the schema fits the embedder, where the database was set up."""
+        """Check once that the schema fits the embedder, if the database is set up."""
         if self._facts is not None:
             return
         facts = await server_facts(self._store)
         if not was_set_up(facts):
-            return  # the first batch will tell how large vectors are, and makes the schema
+            return  # the first batch tells the size of the vectors, and creates the schema
         require_online(UNIQUE_INDEX, facts)
         check_embedder(facts, self.embedder)
         if self.embedder is not None:
@@ -279,7 +282,7 @@ class GraphWriter:
         self._facts = facts
 
     async def _set_up(self, memories: Sequence[Memory] = ()) -> tuple[str, ...]:
-        """Make the schema if there is none, for these vectors; return what was made."""
+        """Create a missing schema for the vectors of these memories; return the names created."""
         await self.ready()
         if self._facts is not None:
             return ()
@@ -291,12 +294,12 @@ class GraphWriter:
             if isinstance(exc, QueryError) and "AccessMode" not in str(exc):
                 raise
             raise IndexNotReadyError(
-                "this database was not set up, and this user may not do it: run memoria init "
+                "this database is not set up, and this user may not set it up: run memoria init "
                 f"(from Python: apply_schema) as a user who may ({exc})"
             ) from exc
         self._facts = made.facts
         for memory in memories:
-            self.check_memory(memory)  # once more: now the size of the vectors is known
+            self.check_memory(memory)  # again, since the size of the vectors is now known
         return made.created
 
     def check_memory(self, memory: Memory) -> None:
@@ -306,7 +309,7 @@ class GraphWriter:
         if memory.kind not in self.kinds:
             raise InvalidInputError(
                 f"kind must be one of {', '.join(self.kinds)}, got {memory.kind!r}: "
-                "declare others when making the writer",
+                "give other kinds to the GraphWriter as kinds",
                 field="kind",
             )
         utc(memory.created_at)
@@ -318,12 +321,12 @@ class GraphWriter:
             if size != self._facts.dimensions:
                 raise DimensionError(
                     f"embedding of {memory.id!r} has {size} dimensions, but the index holds "
-                    f"{self._facts.dimensions}: embed it with the index's embedder",
+                    f"{self._facts.dimensions}: embed it with the embedder of the index",
                     field="embedding",
                 )
 
     async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
-        """Write checked memories in one transaction, of equal ids the last; then link them."""
+        """Write checked memories in one transaction, then link them; an id's last memory counts."""
         unique = {memory.id: memory for memory in memories}
         if not unique:
             return WriteReport()
@@ -362,9 +365,10 @@ class GraphWriter:
     async def write_relation_batch(
         self, relations: Sequence[Relation], *, skip_missing: bool
     ) -> tuple[WriteReport, frozenset[str]]:
-        """Write checked relations in one transaction; return also the ends that don't exist.
+        """Write checked relations in one transaction; return counts, and the ends that don't exist.
 
-        When ends are missing, nothing is written, or with ``skip_missing`` the other edges.
+        If an end is missing, nothing is written. With ``skip_missing``, the relations whose ends
+        exist are written.
         """
         unique = {(edge.source, edge.target, edge.relation): edge for edge in relations}
         if not unique:
@@ -392,17 +396,17 @@ class GraphWriter:
     async def write_history_batch(
         self, items: Sequence[HistoryItem], *, skip_missing: bool
     ) -> tuple[WriteReport, frozenset[str]]:
-        """Write what an export says of a scope beside its memories and edges.
+        """Write the history of a scope from an export: suppressions, active pairs, clocks.
 
-        Suppressions and pairs need their ends as edges do (`write_relation_batch`); a clock
-        only ever goes forward.
+        Missing ends of suppressions and pairs are treated as in `write_relation_batch`. A clock
+        is never set back.
         """
         return await write_history(
             self._store, self.scope, items, now=self._clock(), skip_missing=skip_missing
         )
 
     async def _make_vectors(self, memories: Sequence[Memory]) -> dict[str, list[float]]:
-        """Embed the memories that bring no vector and don't stand with one for the same text."""
+        """Embed the memories that come without a vector, unless one is stored for the same text."""
         if self.embedder is None:
             return {}
         bare = {m.id: m.text for m in memories if m.embedding is None and m.text.strip()}
@@ -417,11 +421,11 @@ class GraphWriter:
 
     def _need_embedder(self) -> Embedder:
         if self.embedder is None:
-            raise ConfigError("no embedder: give one to the GraphWriter to make vectors")
+            raise ConfigError("no embedder: give the GraphWriter an embedder to make vectors")
         return self.embedder
 
     async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-        """Make vectors to be stored; the first ones ever record whose they are."""
+        """Make vectors to be stored; the first vectors of a database record their embedder."""
         if not texts:
             return []
         vectors = check_vectors(

@@ -1,6 +1,6 @@
-"""Results as plain data, ready for JSON, and explorations back from it.
+"""Turn results into plain data for JSON, and plain data into explorations and traces.
 
-In: explorations or a recall. Out: maps, lists, strings, numbers; or explorations, a trace.
+In: explorations or a recall. Out: maps, lists, strings, numbers. Back: explorations or a trace.
 Touches nothing.
 
 `plain_explorations` gives::
@@ -23,12 +23,12 @@ and `plain_recall` adds to it::
                "config": {stage: {setting: value}}, "vector": null | [numbers],
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
-`trace_from` reads the latter as a `Trace`, to learn from it or to run it again.
+`trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.
 
 ``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `Contribution`,
-`MemoryNode`). ``activations`` are left out where there are none, as under transfer energy.
-Times are ISO 8601. Each memory stands once, under its id; one whose text could not be read is
-missing there. Fields may be added; none is renamed or dropped.
+`MemoryNode`). ``activations`` are left out if there are none, as with transfer energy.
+Times are ISO 8601. ``memories`` has each memory once, without those whose text could not be read.
+Later versions may add fields, but never rename or drop a field.
 """
 
 from memoria.plain.reading import explorations_from, hits_from, relevance_from

@@ -1,7 +1,7 @@
-"""Make explorations of plain data again; the schema stands in `memoria.plain`.
+"""Turn plain data back into explorations; `memoria.plain` describes the schema.
 
-In: what `json.loads` returned, from anywhere. Out: explorations, or an ``InvalidInputError`` that
-names the place. Touches nothing.
+In: any value that `json.loads` returned. Out: explorations, or an ``InvalidInputError`` that names
+the place. Touches nothing.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ T = TypeVar("T")
 
 
 def explorations_from(data: object) -> tuple[Exploration, ...]:
-    """Return the explorations that `plain_explorations` or `plain_recall` made plain.
+    """Return the explorations in the data of `plain_explorations` or `plain_recall`.
 
-    They are equal to those made plain, but for the class of an error that is not memoria's, and
-    for paths that came without texts: they have them if all their memories stand in ``data``.
+    They equal the original explorations, with two exceptions. An error that is not memoria's gets
+    another class. A path that had no texts has them now, if ``data`` has all its memories.
 
     Raises
     ------
     InvalidInputError
-        Something is missing or not as it must be; names the place, such as
+        A field is missing or not valid; the message names its place, such as
         ``explorations[0].paths[2].hops``.
     """
     top = Part(data, "")
@@ -53,12 +53,12 @@ def explorations_from(data: object) -> tuple[Exploration, ...]:
 
 
 def hits_from(data: object) -> tuple[Path, ...]:
-    """Return the other hits that `plain_recall` made plain; none of what has no ``hits``.
+    """Return the other hits in the data of `plain_recall`; no hits if it has no ``hits``.
 
     Raises
     ------
     InvalidInputError
-        As from `explorations_from`.
+        See `explorations_from`.
     """
     top = Part(data, "")
     if "hits" not in top.value:
@@ -68,23 +68,25 @@ def hits_from(data: object) -> tuple[Path, ...]:
 
 
 def relevance_from(data: object) -> dict[str, float] | None:
-    """Return the scores by id that `plain_recall` made plain; None where nothing ranked by them.
+    """Return id -> score from the data of `plain_recall`; None if it was not ranked by relevance.
 
     Raises
     ------
     InvalidInputError
-        As from `explorations_from`.
+        See `explorations_from`.
     """
     top = Part(data, "")
     ranked = top.parts("ranked") if "ranked" in top.value else []
-    if not any(part.value.get("features") for part in ranked):  # ranked by energy, or not at all
+    if not any(
+        part.value.get("features") for part in ranked
+    ):  # it was ranked by energy, or not at all
         return None
     return {part.string("id"): part.number("score") for part in ranked}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A map inside plain data, and where it stands there."""
+    """A map inside plain data, and its place."""
 
     value: Any
     place: str
@@ -94,7 +96,7 @@ class Part:
             raise wrong(self.place or "the document", "a map", self.value)
 
     def at(self, name: str) -> str:
-        """Place of a field."""
+        """Return the place of a field."""
         return f"{self.place}.{name}" if self.place else name
 
     def get(self, name: str) -> Any:
@@ -136,7 +138,7 @@ class Part:
         return checks.check_whole(self.get(name), self.at(name), low=0, high=sys.maxsize)
 
     def optional(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Return a field that may be null, else as ``read`` returns it."""
+        """Return a field as ``read`` returns it; None if it is null."""
         return None if self.get(name) is None else read(name)
 
     def choice(self, name: str, choices: Any) -> Any:
@@ -148,7 +150,7 @@ class Part:
 
 
 def wrong(place: str, wanted: str, value: object) -> InvalidInputError:
-    """Say what stands in the place of what was wanted."""
+    """Return the error about a value of the wrong kind."""
     got = repr(value)[:80] if isinstance(value, str) else f"{kind_of(value)}"
     return InvalidInputError(f"{place} must be {wanted}, got {got}", field=place)
 
@@ -203,7 +205,7 @@ def _exploration(part: Part, memories: Mapping[str, MemoryNode]) -> Exploration:
 
 
 def _listed(part: Part, name: str) -> list[Part]:
-    """Return the maps of a list that is left out where it is empty."""
+    """Return the maps of a list; an empty list may be left out."""
     return part.parts(name) if name in part.value else []
 
 
@@ -231,7 +233,7 @@ def _contribution(part: Part) -> Contribution:
 
 
 def seed_from(part: Part) -> Seed:
-    """Return a seed."""
+    """Return the seed that a map describes."""
     try:
         return Seed(
             id=part.get("id"),
@@ -242,7 +244,7 @@ def seed_from(part: Part) -> Seed:
             text_score=part.optional("text_score", part.number),
         )
     except InvalidInputError as exc:
-        if exc.field in ("id", "score"):  # checked by the type, which does not know the place
+        if exc.field in ("id", "score"):  # `Seed` checks these fields, but does not know the place
             raise InvalidInputError(f"{part.place}.{exc}", field=part.at(exc.field)) from exc
         raise
 
@@ -261,7 +263,7 @@ def _path(part: Part, seed_id: str, memories: Mapping[str, MemoryNode]) -> Path:
         raise wrong(part.at("seed_id"), f"the id of the seed, {seed_id!r}", part.get("seed_id"))
     if [(hop.source, hop.target) for hop in hops] != list(pairwise(ids)) or ids[:1] != (seed_id,):
         raise InvalidInputError(
-            f"{part.at('ids')} must be the ends of the hops, one after the other, seed first",
+            f"{part.at('ids')} must be the seed, then the end of each hop in turn",
             field=part.at("ids"),
         )
     known = [memories[id_] for id_ in ids if id_ in memories]

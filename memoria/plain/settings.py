@@ -1,4 +1,4 @@
-"""Settings as plain data, so that a trace can hold them, and back.
+"""Turn settings into plain data, so that a trace can hold them, and back.
 
 In: a `RetrieverConfig`, or plain data. Out: maps, or a `RetrieverConfig` to explore with.
 Touches nothing.
@@ -20,9 +20,9 @@ _OF_THE_CALL = ("max_weight", "seeds_per_session")
 
 
 def settings_of(config: RetrieverConfig) -> dict[str, Any]:
-    """Return the settings that decide what a recall finds, by stage; without those of the store.
+    """Return the settings that decide what a recall finds, by stage.
 
-    The strategy is a map of its ``name`` and its settings; the seeds are those that were searched.
+    The strategy is a map of its ``name`` and its settings; ``seeds`` are the settings that the search had.
     """
     strategy = config.strategy
     return {
@@ -48,9 +48,9 @@ def exploration_from(
     Parameters
     ----------
     settings
-        As `settings_of` made them; what is missing has its default.
+        Settings as `settings_of` returns them; a missing setting gets its default.
     changes
-        Other values for some: ``strategy`` by name or as an object, a setting of the strategy, as
+        New values for some settings: ``strategy`` by name or as an object, a setting of the strategy, as
         ``strategy.leak_rate``, ``max_weight`` or ``seeds_per_session``.
 
     Raises
@@ -84,7 +84,7 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
         name = given.pop("name", None)
         if not isinstance(name, str) or name not in STRATEGIES:
             raise ConfigError(
-                f"the strategy {name!r:.80} is none of {', '.join(STRATEGIES)}: name one of these"
+                f"the strategy {name!r:.80} is not known: choose one of {', '.join(STRATEGIES)}"
             )
         standard = STRATEGIES[name]
         given.update(changes)
@@ -102,7 +102,7 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
 
 
 def _values(config: Any) -> dict[str, Any]:
-    """Return the fields of settings as what JSON has: lists for tuples, texts for times."""
+    """Return the fields of settings as JSON values: lists for tuples, texts for times."""
     return {field.name: _plain(getattr(config, field.name)) for field in fields(config)}
 
 
@@ -122,7 +122,9 @@ def _from_plain(value: Any, *, is_time: bool) -> Any:
     try:
         return datetime.fromisoformat(value)
     except ValueError as exc:
-        raise ConfigError(f"{value!r:.80} is no time: write it as 2026-05-02T18:00+00:00") from exc
+        raise ConfigError(
+            f"{value!r:.80} is not a time: write it as 2026-05-02T18:00+00:00"
+        ) from exc
 
 
 def _names(config: Any) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Make the trace of a recall of plain data again; the schema stands in `memoria.plain`.
+"""Turn plain data back into the trace of a recall; `memoria.plain` describes the schema.
 
-In: what `json.loads` returned, from anywhere. Out: a `Trace`, or an ``InvalidInputError`` that
-names the place. Touches nothing.
+In: any value that `json.loads` returned. Out: a `Trace`, or an ``InvalidInputError`` that names the
+place. Touches nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from memoria.types import Seeds, Trace
 
 
 def trace_from(data: object) -> Trace:
-    """Return the trace of a recall that `plain_recall` made plain.
+    """Return the trace in the data of `plain_recall`.
 
     Raises
     ------
     InvalidInputError
-        Something is missing or not as it must be; names the place, such as ``trace.id``.
+        A field is missing or not valid; the message names its place, such as ``trace.id``.
     """
     top = Part(data, "")
     trace = top.part("trace")
@@ -46,7 +46,7 @@ def trace_from(data: object) -> Trace:
 
 
 def _settings(part: Part) -> Mapping[str, Any]:
-    """Return settings as they are: who runs the recall again checks them."""
+    """Return settings unchecked; they are checked when the recall is run again."""
     return checks.check_json_map(part.value, part.place)
 
 

@@ -1,4 +1,4 @@
-"""Make results plain; the schema stands in `memoria.plain`.
+"""Turn results into plain data; `memoria.plain` describes the schema.
 
 In: explorations, a recall, a context. Out: maps, lists, strings, numbers. Touches nothing.
 """
@@ -27,7 +27,7 @@ def plain_explorations(explorations: Iterable[Exploration]) -> Plain:
 
 
 def plain_recall(recall: Recall) -> Plain:
-    """Return everything that a recall found as plain data."""
+    """Return all results of a recall as plain data."""
     trace = recall.trace
     found = plain_explorations(recall.explorations)
     return {
@@ -69,7 +69,7 @@ def plain_recall(recall: Recall) -> Plain:
 
 
 def plain_context(context: ContextPack) -> Plain:
-    """Return a context as plain data; paths as ids."""
+    """Return a context as plain data; a path becomes a list of ids."""
     return {
         "text": context.text,
         "tokens": context.tokens,
@@ -122,7 +122,7 @@ def _plain_path(path: Path) -> Plain:
 
 
 def _plain_memories(paths: Iterable[Path]) -> dict[str, Plain]:
-    """Return the memories along paths, each once."""
+    """Return the memories along paths, each memory once."""
     known = {memory.id: memory for path in paths for memory in path.memories}
     return {id_: _plain_memory(memory) for id_, memory in known.items()}
 
@@ -144,11 +144,11 @@ def _plain_memory(memory: MemoryNode) -> Plain:
 
 
 def _finite(value: Any, id_: str) -> Any:
-    """Return a copy in which NaN and the infinities, which JSON has not, are None."""
+    """Return a copy with None for NaN and the infinities, which JSON does not have."""
     try:
         return json.loads(json.dumps(value), parse_constant=lambda _: None)
     except (TypeError, ValueError, RecursionError) as exc:
-        raise InvalidInputError(f"memory {id_!r} holds what JSON can't: {exc}") from exc
+        raise InvalidInputError(f"memory {id_!r} holds a value that JSON can't: {exc}") from exc
 
 
 def _iso(time: datetime | None) -> str | None:

@@ -1,7 +1,7 @@
-"""The way to the database: drivers, sessions, deadlines, retry, and errors in our terms.
+"""Access to the database: drivers, sessions, deadlines, retries, and memoria's own errors.
 
-In: a query and its parameters. Out: its records, or one of memoria's errors.
-The only place that knows the driver's exceptions.
+In: a query and its parameters. Out: the records of the result, or one of memoria's errors.
+No other room knows the exceptions of the driver.
 """
 
 from memoria.store.driver import Auth, Target, open_driver

@@ -1,4 +1,4 @@
-"""Settings of the way to the database: one frozen object."""
+"""Settings of the access to the database: one frozen object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memoria._support.settings import SettingsCheck
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreConfig:
-    """Settings of the way to the database; they belong to a `Store`, and hold for all who use it.
+    """Settings of the access to the database; they hold for every user of one `Store`.
 
     Attributes
     ----------
@@ -19,18 +19,18 @@ class StoreConfig:
     query_timeout_s
         Server-side limit of one query; seconds, > 0.
     max_retries
-        Retries of a query that failed for a passing reason; 0 to 10.
+        Retries of a query that failed for a temporary reason; 0 to 10.
     retry_base_s
-        First wait between tries, doubled each time, with jitter; seconds, > 0.
+        Wait before the first retry, doubled for each further retry, with jitter; seconds, > 0.
     max_sessions
-        Sessions in use at once, 1 to 10,000; at most the size of the driver's pool.
+        Sessions in use at once, 1 to 10,000; not more than the driver's pool has connections.
     max_recalls
-        Recalls at work at once, of all scopes together, 1 to 10,000. Further recalls wait in line.
+        Recalls at work at once, in all scopes together, 1 to 10,000. Further recalls wait in line.
         A value above the number of processors (server and client together) slows every recall.
     transactions
-        ``auto``: auto-commit transactions with memoria's own retry, one round trip a query.
+        ``auto``: auto-commit transactions with memoria's own retry, one round trip for each query.
         ``managed``: the driver's ``execute_read`` and ``execute_write`` with the driver's retry
-        policy, three round trips a query.
+        policy, three round trips for each query.
     """
 
     connect_timeout_s: float = 5.0

@@ -20,7 +20,8 @@ from memoria.store.faults import translate
 
 Auth = tuple[str, str] | neo4j.Auth
 
-# The driver's http is a preview of another protocol; people paste it from the browser.
+# http is left out: the driver takes it for a preview of another protocol, but people paste it
+# from the address bar of their browser.
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
@@ -31,9 +32,9 @@ class Target:
     Attributes
     ----------
     uri
-        Such as ``bolt://127.0.0.1:7687``, or ``neo4j://`` for a cluster.
+        Address, such as ``bolt://127.0.0.1:7687``; ``neo4j://`` for a cluster.
     auth
-        Credentials, or None where the server asks for none; never shown.
+        Credentials, or None for a server without a login; never shown.
     database
         Name of the database.
     """
@@ -47,12 +48,12 @@ class Target:
 async def open_driver(
     target: Target, config: StoreConfig | None = None
 ) -> AsyncIterator[neo4j.AsyncDriver]:
-    """Open a driver; the driver's own limits are too long for a call.
+    """Open a driver whose time limits are those of ``config``; its defaults are too long here.
 
     Raises
     ------
     ConfigError
-        The address is no Bolt or Neo4j URI.
+        The address is not a Bolt or Neo4j URI.
     """
     config = config or StoreConfig()
     if urlsplit(target.uri).scheme not in _SCHEMES:

@@ -1,6 +1,6 @@
-"""What is known of a server and its database, and which queries it can run.
+"""Facts about a server and its database, and which queries the server can run.
 
-In: a version, and the indexes that there are. Out: `ServerFacts`. Touches nothing;
+In: the version of a server and the indexes of its database. Out: `ServerFacts`. Touches nothing;
 `memoria.graph.server` asks the server.
 """
 
@@ -16,22 +16,22 @@ from memoria.store.queries import Query
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What a server is, and what its database has.
+    """What a server is, and which vectors and indexes its database has.
 
     Attributes
     ----------
     version, edition
-        Of the server, such as ``2026.08.1`` and ``community``.
+        Version and edition of the server, such as ``2026.08.1`` and ``community``.
     vector_dialect
-        ``search`` where the vector index can filter by scope (Neo4j 2026 and later, index set
-        up with its scope), else ``procedure``.
+        ``search`` if the vector index can filter by scope (Neo4j 2026 or later, and an index that
+        was created with the scope), else ``procedure``.
     dimensions
         Size of the vectors that the vector index holds; None without such an index.
     embedder
-        Name of the embedder recorded at set-up, or None.
+        Name of the embedder recorded at set-up; None if no embedder was recorded.
     indexes
         Index name -> state: ``ONLINE``, ``POPULATING``, ``FAILED``; or ``OTHER`` for an index
-        that has one of memoria's names and covers something else.
+        that has one of memoria's names but covers something else.
     """
 
     version: str
@@ -42,7 +42,7 @@ class ServerFacts:
     indexes: Mapping[str, str]
 
     def can_run(self, query: Query) -> bool:
-        """Whether the server has what a query needs, as its header says."""
+        """Tell whether the server meets the needs that the header of a query states."""
         match query.needs:
             case "2026":
                 return is_2026_or_later(self.version)
@@ -53,6 +53,6 @@ class ServerFacts:
 
 
 def is_2026_or_later(version: str) -> bool:
-    """Whether a server of this version has what came after 5.26, such as ``SEARCH``."""
+    """Tell whether a server of this version has the features after 5.26, such as ``SEARCH``."""
     year = re.match(r"\d+", version)
     return year is not None and int(year[0]) >= 2026

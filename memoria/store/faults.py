@@ -1,6 +1,6 @@
-"""The driver's exceptions in memoria's terms.
+"""Translate the exceptions of the driver into memoria's errors.
 
-In: an exception of the driver. Out: one of ``memoria.errors``. Nothing else knows the driver's.
+In: an exception of the driver. Out: one of ``memoria.errors``. Touches nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from memoria.errors import (
 
 _NO_INDEX = "an index is missing: run memoria init (from Python: apply_schema)"
 
-# By the last part of the server's code; checked before the driver's classes.
+# Keyed by the last part of the server's error code. Codes say more than the driver's classes, so
+# they are looked up first.
 _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
-    "MemoryPoolOutOfMemoryError": (OverloadedError, "the server's memory pool is spent"),
+    "MemoryPoolOutOfMemoryError": (OverloadedError, "the server's memory pool is used up"),
     "OutOfMemoryError": (OverloadedError, "the server is out of memory"),
     "StackOverFlowError": (BudgetError, "the query overflowed the server's stack"),
     "MaximumTransactionLimitReached": (OverloadedError, "too many transactions at once"),
@@ -35,7 +36,7 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "TransactionOutOfMemoryError": (
         BudgetError,
         "the query needs more memory than one transaction may use: lower max_branches or "
-        "max_depth, or raise db.memory.transaction.max",
+        "max_depth, or raise db.memory.transaction.max on the server",
     ),
     "TransactionTimedOut": (DeadlineError, "the server's time limit was up"),
     "TransactionTimedOutClientConfiguration": (DeadlineError, "the time limit was up"),
@@ -51,7 +52,7 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "DatabaseNotFound": (ConfigError, "there is no such database: check the database name"),
 }
 
-# Codes under which the server speaks of itself or of the query; others may quote parameters.
+# Error codes whose messages never contain parameter values, so they may be shown.
 _QUOTES_NO_VALUES = (
     "Cluster",
     "Database",
@@ -65,7 +66,7 @@ _QUOTES_NO_VALUES = (
     "TransactionOutOfMemoryError",
 )
 
-# By the driver's class; the first match counts, so subclasses come first.
+# By the class of the driver's exception. The first match counts, so subclasses come first.
 _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
     (driver_errors.AuthError, AuthError, "credentials refused: check user and password"),
     (driver_errors.AuthConfigurationError, AuthError, "credentials can't be used"),
@@ -77,7 +78,7 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
     (
         driver_errors.ConnectionAcquisitionTimeoutError,
         OverloadedError,
-        "the driver's pool is spent: lower max_sessions below its size",
+        "the driver's pool is used up: set max_sessions to the size of the pool or below",
     ),
     (driver_errors.ConnectionPoolError, UnavailableError, "the driver's pool has no connection"),
     (driver_errors.ConfigurationError, ConfigError, "the driver refuses its configuration"),
@@ -88,13 +89,13 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
 
 
 def translate(exc: Exception, query: str | None = None) -> MemoriaError:
-    """Say a driver's exception in memoria's terms; always an instance, never None."""
+    """Return one of memoria's errors for an exception of the driver."""
     code = exc.code if isinstance(exc, driver_errors.Neo4jError) else ""
     where = f"{query}: " if query else ""
     detail = f" ({code or type(exc).__name__}{_detail(exc, code)})"
     title = code.rpartition(".")[2]
     if title == "MemoryPoolOutOfMemoryError" and "db.memory.transaction.max " in str(exc):
-        title = "TransactionOutOfMemoryError"  # one code for both limits; only the text tells
+        title = "TransactionOutOfMemoryError"  # both limits have this code; only the text differs
     if known := _BY_CODE.get(title):
         return _make(known[0], where + known[1] + detail, query)
     if (special := _by_message(str(exc))) is not None:
@@ -108,16 +109,22 @@ def translate(exc: Exception, query: str | None = None) -> MemoriaError:
 
 
 def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:
-    """Logins without credentials, and errors inside index procedures: only their text tells."""
+    """Recognise errors whose code is not specific: missing credentials, index procedures."""
     text = message.lower()
     if "unsupported authentication token" in text and "scheme" in text:
-        return AuthError, "no user and password given: set NEO4J_PASSWORD, or give them"
+        return (
+            AuthError,
+            "no user and password given: set NEO4J_PASSWORD, or give user and password",
+        )
     if "no such" in text and "index" in text:
         return IndexNotReadyError, _NO_INDEX
     if "populating" in text and "index" in text:
         return IndexNotReadyError, "an index is still populating: wait, or run memoria init"
     if "dimension" in text and "vector" in text:
-        return DimensionError, "the vector has another size than the index: use its embedder"
+        return (
+            DimensionError,
+            "the vector has another size than the index: use the embedder of the index",
+        )
     return None
 
 
@@ -126,7 +133,7 @@ def _make(kind: type[MemoriaError], message: str, query: str | None) -> MemoriaE
 
 
 def _detail(exc: Exception, code: str) -> str:
-    """First line of the message, cut; of the server's only where it can't quote parameters."""
+    """Return the first line of a message, cut; nothing if it may contain parameter values."""
     text = str(exc)
     if isinstance(exc, driver_errors.Neo4jError):
         text = exc.message if not set(_QUOTES_NO_VALUES).isdisjoint(code.split(".")) else ""

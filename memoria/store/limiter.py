@@ -1,6 +1,7 @@
-"""Limiter: so many at once, the others in the order in which they asked, if that can be in time.
+"""Let a limited number of callers work at once; the others wait in the order of their calls.
 
-In: who wants a turn, and until when. Out: the turn. Touches nothing.
+In: a call, and the time until which its turn must come. Out: the turn, or an error if the turn
+would come too late. Touches nothing.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import NamedTuple
 
 from memoria.errors import ClosedError, OverloadedError
 
-# The recent rate is that of so many turns for each place.
+# The recent rate is measured over this many turns for each place.
 _REMEMBERED = 4
-# Who stands in line is sent away where the wait would be so many times the time that is left: the
-# rate is an estimate, and a short slowdown should not empty the line.
+# A waiting caller is sent away when its estimated wait is more than this many times the time it
+# has left. The factor is above 1 because the rate is an estimate, and a short slowdown should not
+# empty the line.
 _PATIENCE = 1.25
 
 
@@ -29,25 +31,25 @@ class _Waiting(NamedTuple):
 
 
 class Limiter:
-    """Places for so many at once, and a line in front of them.
+    """A number of places for callers, and a line in front of them.
 
-    The line is as long as callers have time: a caller is refused at once where, at the recent
-    rate, its turn would come too late, and leaves the line when that turns out later. Bound to the
-    event loop of the first caller.
+    The time of the callers bounds the line. If, at the recent rate, the turn of a caller would
+    come too late, the caller is refused at once; if the line slows down later, the caller is sent
+    away then. A limiter is bound to the event loop of its first caller.
 
     Parameters
     ----------
     places
-        How many have a turn at once; >= 1.
+        How many callers have a turn at once; >= 1.
     of
-        What the turn is for, in the error: ``session``.
+        What a turn is for, such as ``session``; the error names it.
     assumed_s
-        How long a turn is taken to last before the first turns have ended; seconds, > 0.
+        Assumed length of a turn until the first turns have ended; seconds, > 0.
 
     Attributes
     ----------
     taken
-        How many have a turn now.
+        How many callers have a turn now.
     """
 
     def __init__(self, places: int, *, of: str, assumed_s: float) -> None:
@@ -56,25 +58,25 @@ class Limiter:
         self._of = of
         self._loop: asyncio.AbstractEventLoop | None = None
         self._line: deque[_Waiting] = deque()
-        # Time from the end of a turn to the next end, while others were waiting. The first entries
-        # are a guess, so that a few turns alone don't decide.
+        # Times between the ends of two turns, measured while callers were waiting. The list begins
+        # with assumed values, so that the first few turns don't decide the rate alone.
         self._apart_s = deque([assumed_s / places] * places, maxlen=_REMEMBERED * places)
         self._lasted_s: deque[float] = deque(maxlen=_REMEMBERED * places)
         self._full_since = 0.0
 
     @property
     def waiting(self) -> int:
-        """How many wait for a turn."""
+        """How many callers wait for a turn."""
         return len(self._line)
 
     @property
     def lasting_s(self) -> float:
-        """Time that a turn took recently; seconds, 0 where none has ended."""
+        """Mean length of the recent turns; seconds, 0 if no turn has ended yet."""
         return fmean(self._lasted_s) if self._lasted_s else 0.0
 
     @property
     def each_s(self) -> float:
-        """Time in which the line moves on by one, at the recent rate; seconds."""
+        """Time after which the next caller in line gets a turn, at the recent rate; seconds."""
         return fmean(self._apart_s)
 
     @asynccontextmanager
@@ -90,7 +92,7 @@ class Limiter:
         Raises
         ------
         OverloadedError
-            The line is too long for that, at the recent rate, or the turn did not come in time.
+            At the recent rate the line is too long, or the turn did not come in time.
         ClosedError
             The limiter belongs to another event loop.
         """
@@ -103,7 +105,7 @@ class Limiter:
         counts = True
         try:
             yield
-        except OverloadedError:  # refused further on: that says nothing about how long turns last
+        except OverloadedError:  # another limiter refused it: its length says nothing about turns
             counts = False
             raise
         finally:
@@ -112,7 +114,7 @@ class Limiter:
             self._pass_on()
 
     async def _wait(self, until: float | None) -> None:
-        """Stand in line until another caller passes its place on."""
+        """Wait in line until another caller passes its place on."""
         loop = asyncio.get_running_loop()
         wait_s, left_s = (self.waiting + 1) * self.each_s, _left(until, loop)
         if wait_s > left_s:
@@ -128,7 +130,7 @@ class Limiter:
         except (TimeoutError, asyncio.CancelledError) as exc:
             if mine in self._line:
                 self._line.remove(mine)
-            elif _was_given(mine):  # the place came at the same moment
+            elif _was_given(mine):  # the place was given at the moment the wait ended
                 self._pass_on()
             if isinstance(exc, asyncio.CancelledError):
                 raise
@@ -139,7 +141,9 @@ class Limiter:
         """Give the place to the first in line; send those away whose turn would come too late."""
         while self._line:
             first = self._line.popleft()
-            if not first.turn.done():  # done: it was cancelled, and has not run since
+            if (
+                not first.turn.done()
+            ):  # done: this caller was cancelled, but its task has not run since
                 first.turn.set_result(None)
                 self._thin_out()
                 return
@@ -162,7 +166,7 @@ class Limiter:
             one.turn.set_exception(self._overloaded("the line moves on too slowly", wait_s, left_s))
 
     def _remember(self, started: float, now: float) -> None:
-        """Note how long the turn took, and how soon after the last one it ended."""
+        """Note how long a turn took, and how soon after the previous turn it ended."""
         self._lasted_s.append(now - started)
         if self._line:
             self._apart_s.append(now - self._full_since)
@@ -172,7 +176,7 @@ class Limiter:
         retry_s = max(wait_s - max(left_s, 0.0), self.each_s)
         return OverloadedError(
             f"no turn for a {self._of} in time, {why}: {self._places} are at work and "
-            f"{self.waiting} wait, about {wait_s:.1f} s for this call: call again in "
+            f"{self.waiting} wait; this call would wait about {wait_s:.1f} s: call again in "
             f"{retry_s:.1f} s, give more time, or send fewer calls at once",
             retry_after_s=retry_s,
         )
@@ -183,7 +187,7 @@ class Limiter:
             self._loop = loop
         if self._loop is not loop:
             raise ClosedError(
-                "used from another event loop than before: make one retriever per event loop"
+                "this object belongs to another event loop: make one store for each event loop"
             )
         return loop
 

@@ -1,4 +1,4 @@
-"""One database, as everyone in a process shares it: sessions, limits, and what is known of it.
+"""One database as all parts of a process share it: sessions, limits, facts about the server.
 
 In: a driver. Out: `Session`s, each for one task.
 """
@@ -24,21 +24,21 @@ from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
 from memoria.store.session import Session
 
-# How long a recall is taken to be at work before the first one has ended; seconds.
+# Assumed length of a recall until the first recalls have ended; seconds.
 _RECALL_S = 0.5
 
 
 class Store:
     """One database through one driver: make one for a process, and share it among all scopes.
 
-    Its limits hold for all retrievers and writers on it together. Its sessions share bookmarks, so
-    that a read sees the writes made through the same store, on a cluster too. What the server is
-    gets asked once. Bound to the event loop of its first session.
+    Its limits hold for all retrievers and writers together that use it. Its sessions share
+    bookmarks, so that a read sees the writes made through the same store, on a cluster too. The
+    server is asked once what it is. A store is bound to the event loop of its first session.
 
     Parameters
     ----------
     driver
-        An open driver; it stays the caller's, who closes it.
+        An open driver. The caller keeps it, and closes it.
     database
         Name of the database.
     config
@@ -47,12 +47,12 @@ class Store:
     Attributes
     ----------
     facts
-        What is known of the server; `memoria.graph.server.server_facts` asks.
+        Facts about the server; `memoria.graph.server.server_facts` asks for them.
     line
-        The recalls that have begun: those at work, and as many that are embedding their questions.
-        The other calls wait in line for this.
+        Limiter of the recalls that have begun: the recalls at work, and as many more that embed
+        their questions. Further recalls wait in line here.
     recalls
-        The recalls at work.
+        Limiter of the recalls at work.
 
     Raises
     ------
@@ -79,9 +79,9 @@ class Store:
         self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
 
     def patient(self, seconds: float) -> Self:
-        """Return this store with at least so much time for each query.
+        """Return a copy of this store that gives each query at least ``seconds``.
 
-        Driver, bookmarks, limits and what is known of the server are the same objects.
+        The copy shares driver, bookmarks, limits and facts about the server with this store.
         """
         patient = copy(self)
         limit_s = max(self.config.query_timeout_s, seconds)
@@ -102,13 +102,13 @@ class Store:
         Parameters
         ----------
         until
-            Time of the loop's clock at which all work in it must be over; seconds.
+            Time of the loop's clock at which all work in the session must be over; seconds.
 
         Raises
         ------
         OverloadedError
-            The line for sessions is too long, or the turn did not come in time. Callers wait in the
-            order they came, here and not in the driver, whose waiters have no order.
+            The line for sessions is too long, or the turn did not come in time. Callers wait here,
+            in the order of their calls, because the driver's own pool serves them in any order.
         ClosedError
             The store belongs to another event loop.
         """
@@ -155,25 +155,25 @@ StoreOrDriver = Store | neo4j.AsyncDriver
 
 
 def store_of(source: StoreOrDriver, database: str | None = None) -> Store:
-    """Return a store as it is, and make one on a caller's own driver.
+    """Return a store unchanged; make a store if a driver is given.
 
     Parameters
     ----------
     database
-        Name of the database; None for the store's own, and for ``neo4j`` on a driver.
+        Name of the database. None means the database of the store, or ``neo4j`` for a driver.
 
     Raises
     ------
     ConfigError
-        The store is on another database, or the driver's pool is smaller than its limits.
+        The store is on another database, or the driver's pool has too few connections.
     InvalidInputError
-        It is neither a store nor an async driver.
+        ``source`` is neither a store nor an async driver.
     """
     if isinstance(source, Store):
         if database not in (None, source.database):
             raise ConfigError(
                 f"the store is on the database {source.database!r}, not {database!r}: "
-                "make another store for that one"
+                f"make another store for {database!r}"
             )
         return source
     if not isinstance(source, neo4j.AsyncDriver):
@@ -190,9 +190,9 @@ def _mode(query: Query) -> Literal["read", "write"]:
 
 
 def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
-    """Refuse more sessions than connections: the driver's waiters have no order."""
+    """Refuse more sessions than connections: callers would wait in the driver, in any order."""
     pool = getattr(getattr(driver, "_pool", None), "pool_config", None)
-    size = getattr(pool, "max_connection_pool_size", None)  # not public: the driver may change it
+    size = getattr(pool, "max_connection_pool_size", None)  # not public, so it may be missing
     if isinstance(size, int) and 0 < size < config.max_sessions:
         raise ConfigError(
             f"max_sessions is {config.max_sessions}, but the driver's pool has {size} connections: "
@@ -202,9 +202,9 @@ def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
 
 
 async def _close(session: neo4j.AsyncSession) -> None:
-    """Close a session in a task of its own: a cancellation must not leave it half closed.
+    """Close a session in a separate task: a cancellation must not leave it half closed.
 
-    There is nothing to wait for: its results have been read, or its connection is gone.
+    Closing is fast: the results have been read, or the connection is gone.
     """
     closing = asyncio.create_task(session.close())
     try:

@@ -1,6 +1,6 @@
-"""Load query texts from ``cypher/``, and check each one once.
+"""Load query texts from ``cypher/``, and check each query once.
 
-In: a name such as ``strategies.level``. Out: its text, mode and declared parameters.
+In: a name such as ``strategies.level``. Out: the text, mode and parameters of that query.
 The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout.
 """
 
@@ -16,7 +16,7 @@ from memoria.errors import ConfigError
 
 _HEADER = re.compile(r"// (name|mode|params|returns|needs): ?(.*)")
 _PARAM = re.compile(r"\$p\.([a-z_]+)")
-_BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a label that varies, not a parameter
+_BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a dynamic label, not a parameter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Query:
         Names of the columns.
     needs
         What the server must have: ``2026`` for Neo4j 2026 or later, ``search`` for a vector index
-        that filters by scope, "" for nothing special.
+        that filters by scope, "" if any supported server will do.
     text
         The Cypher, without its header.
     """
@@ -49,7 +49,7 @@ class Query:
 
 
 def root() -> Path:
-    """Folder that holds the query files."""
+    """Return the folder that holds the query files."""
     here = Path(__file__).parents[1]
     installed = here / "_cypher"
     return installed if installed.is_dir() else here.parent / "cypher"
@@ -66,7 +66,9 @@ def load(name: str) -> Query:
     """
     path = root().joinpath(*name.split(".")).with_suffix(".cypher")
     if not path.is_file():
-        raise ConfigError(f"no query {name}: memoria is not installed completely")
+        raise ConfigError(
+            f"the query {name} is missing: memoria is not installed completely, install it again"
+        )
     return parse(path.read_text(encoding="utf-8"), name)
 
 
@@ -88,7 +90,9 @@ def parse(text: str, name: str) -> Query:
     cypher = "\n".join(body).strip()
     declared, used = frozenset(_names(head["params"])), frozenset(_PARAM.findall(cypher))
     if declared != used or _BARE_PARAM.search(cypher):
-        raise ConfigError(f"{name}: declares {sorted(declared)} but uses {sorted(used)}, all of $p")
+        raise ConfigError(
+            f"{name}: declares {sorted(declared)} but uses {sorted(used)}; each must be a key of $p"
+        )
     return Query(
         name=name,
         mode=cast(Literal["read", "write", "schema"], head["mode"]),

@@ -1,6 +1,6 @@
-"""Lists of rows among the parameters of a query.
+"""Lists of rows as parameters of a query.
 
-In: rows. Out: a list that the driver sends like any other.
+In: rows. Out: a list that the driver sends like any other list.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ class Rows(list[T]):
     """A list that is cheap to print: the driver prints all parameters of each query."""
 
     def __repr__(self) -> str:
-        """Return its length only; nobody's memories end up in a log."""
+        """Return only the length, so that no memory ends up in a log."""
         return f"<{number_of(len(self), 'row')}>"

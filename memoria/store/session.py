@@ -1,6 +1,6 @@
-"""One driver session that speaks memoria: named queries, deadlines, retry, our errors.
+"""Run queries in one session of the driver: by name, with deadlines, retries and our errors.
 
-In: a query and its parameters. Out: its records, or one of memoria's errors.
+In: a query and its parameters. Out: the records of the result, or one of memoria's errors.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Sends a statement within a session, and reads what comes back.
+# Sends a statement within a session, and reads its result.
 _Send = Callable[[Query, neo4j.Query, Mapping[str, Any]], Coroutine[Any, Any, T]]
 
-# What the driver raises while it packs parameters; nothing has been sent then.
+# The driver raises these while it packs parameters; nothing has been sent by then.
 _PACKING_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 class Session:
-    """A driver session that speaks memoria: named queries, deadlines, retry, our errors.
+    """A session of the driver that runs named queries, with deadlines, retries and our errors.
 
-    Used by one task only, and never again after a cancellation.
+    Only one task may use a session, and nobody may use it after a cancellation.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class Session:
     async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
         """Run ``query`` with ``parameters`` as its map ``$p``, and fetch all records.
 
-        One round trip; three with ``StoreConfig.transactions="managed"``. Passing faults are
-        retried, with growing waits, while there is time; every query of ours may be repeated
-        without harm.
+        One round trip; three with ``StoreConfig.transactions="managed"``. A query that fails for a
+        temporary reason is repeated, with growing waits, while there is time; all of memoria's
+        queries may be repeated without harm.
 
         Raises
         ------
         MemoriaError
-            What went wrong, in our terms.
+            The query failed; the class of the error says why.
         """
         until = asyncio.get_running_loop().time() + self._time_left(query)
         try:
@@ -70,12 +70,12 @@ class Session:
     async def explain(
         self, query: Query, parameters: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
-        """Ask for the plan that the server would run a query by; the query is not run.
+        """Ask for the plan by which the server would run a query; the query is not run.
 
         Parameters
         ----------
         parameters
-            Of the query; the plan hardly ever depends on them, so they may be left out.
+            Parameters of the query. They may be left out, since plans hardly ever depend on them.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Session:
         Raises
         ------
         MemoriaError
-            The server can't plan it.
+            The server can't plan the query.
         """
         text = " ".join(("EXPLAIN", query.text))
         explained = replace(query, text=text)
@@ -94,7 +94,11 @@ class Session:
     async def _retry(
         self, query: Query, parameters: Mapping[str, Any], failed: UnavailableError, left_s: float
     ) -> list[neo4j.Record]:
-        """Go on after a failed first attempt: one that succeeds does not pay for the machinery."""
+        """Retry after a failed first attempt.
+
+        The first attempt is made by the caller: most queries succeed at once, and need not pay
+        for the retry library.
+        """
         config = self._config
         stop = tenacity.stop_after_attempt(config.max_retries + 1)
         async for attempt in tenacity.AsyncRetrying(
@@ -107,12 +111,16 @@ class Session:
         ):
             with attempt:
                 if attempt.retry_state.attempt_number == 1:
-                    raise failed  # the first of them all, so that it counts
+                    raise failed  # the attempt of the caller counts as the first
                 return await self._try(query, parameters, self._records)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def _try(self, query: Query, parameters: Mapping[str, Any], send: _Send[T]) -> T:
-        """One attempt, bounded on both sides: the server may be silent, the client gone."""
+        """Make one attempt, with a time limit on both sides.
+
+        The client needs a limit because the server may not answer, and the server needs a limit
+        because the client may be gone.
+        """
         timeout_s = self._time_left(query)
         statement = neo4j.Query(
             query.text, metadata={"app": "memoria", "query": query.name}, timeout=timeout_s
@@ -165,26 +173,29 @@ class Session:
         return await self._session.execute_write(work)
 
     def _time_left(self, query: Query) -> float:
-        """Time that one query may take; seconds, > 0."""
+        """Return the time that one query may take; seconds, > 0."""
         limit = self._config.query_timeout_s
         if self._until is not None:
             limit = min(limit, self._until - asyncio.get_running_loop().time())
         if limit <= 0:
-            raise DeadlineError(f"no time left for {query.name}", query=query.name)
+            raise DeadlineError(
+                f"no time left for {query.name}: give more time, or ask for less", query=query.name
+            )
         return limit
 
 
 async def _within(timeout_s: float, work: Coroutine[Any, Any, T]) -> T:
-    """Await ``work`` for so long at most, in a task of its own.
+    """Await ``work`` in a separate task, for at most ``timeout_s``.
 
-    The driver answers some cancellations by cancelling its task once more, which
-    ``asyncio.timeout`` takes for a cancellation from outside, or by an error of its own. Here
-    neither gets out. The connection is of no use afterwards: cancel the session.
+    ``asyncio.timeout`` does not work here. When the driver's task is cancelled, the driver may
+    cancel that task again, which ``asyncio.timeout`` takes for a cancellation by the caller; or it
+    may raise an error of its own. The separate task keeps both inside. After a timeout the
+    connection can't be used any more: cancel the session.
 
     Raises
     ------
     TimeoutError
-        It took longer, or was cancelled from within.
+        The work took longer, or the driver cancelled it.
     """
     task = asyncio.create_task(work)
     try:
@@ -197,7 +208,7 @@ async def _within(timeout_s: float, work: Coroutine[Any, Any, T]) -> T:
             task.cancel()
             await asyncio.wait([task], timeout=1.0)
         if not task.cancelled():
-            task.exception()  # seen: one that came after the cancellation says nothing
+            task.exception()  # marks it as seen: an error after a cancellation says nothing
 
 
 def _log_retry(state: tenacity.RetryCallState) -> None:

@@ -10,29 +10,29 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReport:
-    """What a write did.
+    """Counts of one write.
 
     Attributes
     ----------
     memories, relations
-        How many were written, new or not.
+        Memories and relations written, whether new or updated.
     memories_created, relations_created
-        How many of them were not there before.
+        Memories and relations that did not exist before.
     embedded
-        Number of vectors that the embedder made.
+        Vectors made by the embedder.
     duplicates
-        Memories whose id came again later in the same call; the last one counts.
+        Memories whose id came again later in the same call; the last memory with an id counts.
     skipped
         Memories and relations left out because they were not valid.
     linked
         Memories that the writer's linker linked.
     unlinked
-        Memories that the linker could not link, because they have no vector.
+        Memories that the linker could not link because they have no vector.
     links, links_created
-        Edges that the linker made or found again, and how many of them were not there before.
+        Edges that the linker made or found again; edges that did not exist before.
     schema_created
-        Names of the constraints and indexes that the first write made, because the database was
-        not set up; as a rule there are none.
+        Names of the constraints and indexes that this write created because the database was not
+        set up; as a rule empty.
     restored
         Number of suppressions, of pairs that were active together, and of clocks that were written
         as an export has them.
@@ -53,21 +53,21 @@ class WriteReport:
     restored: int = 0
 
     def plus(self, other: WriteReport) -> WriteReport:
-        """Return the sums of both."""
+        """Return the sums of two reports."""
         names = [field.name for field in fields(self)]
         return WriteReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReport:
-    """What a forgetting did.
+    """Counts of one `GraphWriter.forget`.
 
     Attributes
     ----------
     deleted
-        Memories whose nodes are gone.
+        Number of memories whose nodes were deleted.
     kept
-        Ids of memories whose nodes stay, as they hold more than a memory; sorted.
+        Ids of memories whose nodes stay because they hold more than a memory; sorted.
     """
 
     deleted: int = 0

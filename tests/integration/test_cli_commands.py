@@ -409,7 +409,7 @@ def test_ingest_says_that_an_id_was_given_twice(call: Call, here: list[str]) -> 
     again = LINES[0].replace("Rain", "Snow")
     done = call("ingest", "-", "--embedder", "none", *here, stdin=f"{LINES[0]}\n{again}\n")
     assert done.code == 0
-    assert done.err == "1 memory given twice by id: the last one counts\n"
+    assert done.err == "1 memory with an id that comes again: the last memory of an id counts\n"
 
 
 def test_scope_may_come_from_the_environment(

@@ -91,8 +91,8 @@ def test_pack_names_what_it_can_not_read(call: Call, tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     for stdin, named in (
         ("", "<stdin>: is empty"),
-        ("[1", "<stdin>: is no JSON document"),
-        ("[" * 100_000, "<stdin>: is no JSON document"),
+        ("[1", "<stdin>: is not a JSON document"),
+        ("[" * 100_000, "<stdin>: is not a JSON document"),
         ("[]", "<stdin>: the document must be a map"),
         (json.dumps(damaged), "<stdin>: explorations[0].paths[0].hops is missing"),
     ):

@@ -171,7 +171,7 @@ AB = {"source": "a", "target": "b"}
     [
         ((A, B, A), InvalidInputError, ":3: id 'a' came before"),
         ((A, AB, B, B), InvalidInputError, ":4: id 'b' came before"),
-        ((AB, A), InvalidInputError, ":1: target 'b' is no memory of these files"),
+        ((AB, A), InvalidInputError, ":1: target 'b' is not a memory of these files"),
         ((A, B, AB, {**AB, "weight": 1}), InvalidInputError, ":4: this edge .* came before"),
         ((A, {**B, "kind": "Odd"}), InvalidInputError, ":2: kind must be one of"),
         ((A, {**AB, "target": "a"}), InvalidInputError, ":2: target must be another memory"),

@@ -87,8 +87,8 @@ async def test_standard_input_is_a_file(
         (memory("x", kind="Rumour"), "kind must be one of"),
         (memory("x", embedding=[1, 2]), "has 2 dimensions"),
         (memory("x", colour="red"), "unknown field 'colour'"),
-        (edge("a", "ghost"), "target 'ghost' is no memory of scope"),
-        (edge("ghost", "a"), "source 'ghost' is no memory of scope"),
+        (edge("a", "ghost"), "target 'ghost' is not a memory of scope"),
+        (edge("ghost", "a"), "source 'ghost' is not a memory of scope"),
         ("{", "not JSON"),
     ],
 )

@@ -34,7 +34,7 @@ def test_a_recall_is_learned_from_once(call: Call, recalled: tuple[str, list[str
     assert done.code == 0, done.err
     assert done.out.startswith("1 memory counted, 2 edges strengthened; scope ")
     again = call("learn", "reinforce", trace, "--used", "c", *there)
-    assert "(before: this event was applied already)" in again.out
+    assert "(nothing changed now: this event was applied before)" in again.out
     named = call("learn", "feedback", trace, "--confirmed", "b", "--event", "e", *there)
     assert named.out.startswith("1 memory counted; scope ")
     done = call("learn", "co-activate", trace, *there)
@@ -58,7 +58,11 @@ def test_a_file_that_holds_no_trace_is_named(
 ) -> None:
     file = tmp_path / "x.json"
     there = here[: here.index("--scope")]
-    for text, said in (("", "is empty"), ("nonsense", "is no JSON"), ("{}", "trace is missing")):
+    for text, said in (
+        ("", "is empty"),
+        ("nonsense", "is not a JSON document"),
+        ("{}", "trace is missing"),
+    ):
         file.write_text(text)
         done = call("replay", str(file), *there)
         assert done.code == 1

@@ -27,7 +27,7 @@ def test_ingest_links_what_it_writes(
 ) -> None:
     done = call(*INGEST, "--link", linker, *here, stdin=LINES)
     assert done.code == 0, done.err
-    assert ", 1 link (1 new), 1 not linked for want of a vector, 0 lines skipped" in done.out
+    assert ", 1 link (1 new), 1 not linked without a vector, 0 lines skipped" in done.out
     again = json.loads(call(*INGEST, "--link", linker, "--json", *here, stdin=LINES).out)
     assert {key: again[key] for key in ("linked", "unlinked", "links", "links_created")} == {
         "linked": 0,
@@ -51,11 +51,11 @@ def test_link_says_what_it_did(call: Call, here: list[str]) -> None:
     call(*INGEST, *here, stdin=LINES)
     scope = here[-1]
     for arguments, said in (
-        ([], "2 memories linked: 1 edge (1 new), 1 left out for want of a vector"),
+        ([], "2 memories linked: 1 edge (1 new), 1 left out without a vector"),
         (["--new"], "0 memories linked: 0 edges (0 new), 2 linked before, 1 left out"),
         (
             ["--linker", "similarity", "--prune"],
-            "1 edge (0 new), 1 left out for want of a vector, ",
+            "1 edge (0 new), 1 left out without a vector, ",
         ),
         (["--prune"], "0 edges pruned"),
     ):

@@ -164,7 +164,7 @@ def test_evidence_out_of_reach_teaches_nothing(
             1,
             "every question is of",
         ),
-        ([HARBOUR, "--relevance", "nowhere"], 2, "'nowhere' is no file"),
+        ([HARBOUR, "--relevance", "nowhere"], 2, "'nowhere' is neither a file"),
         ([HARBOUR, "--out", "nowhere/mine.json"], 2, "--out"),
         ([HARBOUR, "--out", "."], 2, "--out"),
         ([HARBOUR, "--out", "-"], 2, "--out"),

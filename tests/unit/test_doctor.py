@@ -251,7 +251,7 @@ def test_on_a_terminal_there_are_colours_and_marks_and_the_command_stands_whole(
     assert re.search(r"\x1b\[32m✓", text)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert f"\n    {EXAMINATION.findings[1].command}\n" in plain
-    findings = plain.partition("what helps")[0]
+    findings = plain.partition("what to do")[0]
     assert max(map(len, findings.splitlines())) <= 60, "long messages are wrapped"
     assert "such as a\\x1b[2J -[r]-> [b], ..." in plain
     assert "25.0%" in plain
@@ -267,7 +267,7 @@ def test_elsewhere_it_is_plain_and_a_line_for_each_finding() -> None:
         "bad_weight",
         *EXAMINATION.findings[1].message.split(),
     ]
-    assert lines[-1] == "1 error, 1 ok; --all lists all of them"
+    assert lines[-1] == "1 error, 1 ok; --all shows them all"
 
 
 def test_only_what_is_not_ok_is_shown_unless_all_is_asked_for() -> None:
@@ -279,7 +279,7 @@ def test_only_what_is_not_ok_is_shown_unless_all_is_asked_for() -> None:
     assert "█" in everything
     assert everything.splitlines()[-1] == "1 error, 1 ok"
     well = Examination(scope=None, server=FACTS, findings=EXAMINATION.findings[:1])
-    assert shown(well, terminal=False) == "1 ok; --all lists all of them\n"
+    assert shown(well, terminal=False) == "1 ok; --all shows them all\n"
 
 
 def finding(check: str, severity: Severity = "error", **more: Any) -> Finding:
@@ -296,11 +296,11 @@ def test_findings_of_one_cause_are_told_once() -> None:
         "indexes",
         "  error  record  message of indexes.record",
         "",
-        "what helps",
+        "what to do",
         "  indexes.record: do it",
         "    memoria init",
         "",
-        "1 error, 3 others of the same cause; --all lists all of them",
+        "1 error, 3 others of the same cause; --all shows them all",
     ]
     everything = shown(
         Examination(scope=None, server=FACTS, findings=found), terminal=False, every=True
@@ -317,7 +317,7 @@ def test_equal_remedies_are_told_once_with_the_checks_and_the_words_of_the_worst
         finding("indexes.e", command="memoria up"),
     )
     text = shown(Examination(scope=None, server=FACTS, findings=found), terminal=False)
-    assert text.partition("what helps\n")[2].splitlines()[:5] == [
+    assert text.partition("what to do\n")[2].splitlines()[:5] == [
         "  indexes.a, indexes.b, indexes.c and 1 more: make it",
         "    such as x, y, z, ...",
         "    memoria init",

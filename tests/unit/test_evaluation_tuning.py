@@ -201,5 +201,7 @@ def test_relevance_is_a_profile_or_none_or_a_file(
     assert retriever_config("none").relevance is None
     assert retriever_config("default").relevance == RelevanceConfig.default()
     assert retriever_config("mine.json").relevance == chosen
-    with pytest.raises(typer.BadParameter, match=r"'nowhere' is no file, and none of .*default"):
+    with pytest.raises(
+        typer.BadParameter, match=r"'nowhere' is neither a file nor one of .*default"
+    ):
         retriever_config("nowhere")

@@ -345,7 +345,7 @@ def test_a_memory_that_holds_no_json_is_named() -> None:
         end_reason="dead_end",
         energy=0.9,
     )
-    with pytest.raises(InvalidInputError, match="'a' holds what JSON can't"):
+    with pytest.raises(InvalidInputError, match="'a' holds a value that JSON can't"):
         plain_explorations([exploration(paths=(path,))])
 
 

@@ -118,7 +118,7 @@ def test_query_may_take_and_return_nothing() -> None:
         ("// params: a, b", "// params: a", "declares"),
         ("// params: a, b", "// params: a, b, c", "declares"),
         ("$p.b", "$b", "declares"),
-        ("$p.b", "$p.b + $c", "all of \\$p"),
+        ("$p.b", "$p.b + $c", "a key of \\$p"),
         ("$p.b", "$p", "declares"),
         ("$p.b", "$p['b']", "declares"),
         ("name: test.one", "name: test.two", "its own name"),

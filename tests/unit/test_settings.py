@@ -86,8 +86,8 @@ def test_settings_may_be_changed(changes: dict[str, Any], expected: RetrieverCon
     [
         ({"depth": 2}, "no setting depth"),
         ({"seeds.max_seeds": 2}, "no setting seeds.max_seeds"),
-        ({"strategy": "mine"}, "'mine' is none of transfer"),
-        ({"strategy": 3}, "is none of"),
+        ({"strategy": "mine"}, "'mine' is not known: choose one of transfer"),
+        ({"strategy": 3}, "is not known: choose one of"),
         ({"strategy.leak_rate": 0.5}, "transfer has no setting leak_rate"),
         ({"strategy.max_depth": 0}, "max_depth"),
         ({"max_depth": 2}, "no setting max_depth: there are strategy, strategy.SETTING, "),
@@ -102,9 +102,9 @@ def test_wrong_changes_are_refused(changes: dict[str, Any], message: str) -> Non
 
 @pytest.mark.parametrize("wrong", [3, "x", [1]])
 def test_settings_that_are_no_map_are_refused(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match="is none of"):
+    with pytest.raises(ConfigError, match="is not known: choose one of"):
         exploration_from({"strategy": wrong})
-    with pytest.raises(ConfigError, match="is none of"):
+    with pytest.raises(ConfigError, match="is not known: choose one of"):
         exploration_from({"strategy": {"name": wrong}})
 
 
@@ -124,7 +124,7 @@ def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
 
     plain = settings_of(RetrieverConfig(strategy=Mine()))
     assert plain["strategy"] == {"name": "mine"}
-    with pytest.raises(ConfigError, match="name one of these"):
+    with pytest.raises(ConfigError, match="choose one of"):
         exploration_from(plain)
     assert exploration_from(plain, {"strategy": "lif"}).strategy == LeakyIntegrateAndFire()
     mine = Mine()
