@@ -28,8 +28,9 @@ class RetrieverConfig:
         Settings of the search for seeds. None: the settings that the strategy asks for (`lif`:
         eight seeds, `anchor`: by cosine), or the default ones if it asks for none.
     relevance
-        Weights of the model that ranks what was found, or None: rank by energy alone, seeds by
-        their score (source: 001).
+        Weights of the model that ranks what was found. None: the strategy's score orders it
+        (energy, seeds by their score; source: 001), and in a context hits that nothing was
+        explored from come last.
     context
         Order and format of the context, and what counts as a duplicate.
     store

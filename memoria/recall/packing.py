@@ -5,17 +5,38 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens
 from memoria.recall.texts import Completed
-from memoria.types import ContextPack, Path, RankedMemory
+from memoria.types import ContextPack, RankedMemory
+
+# Worth of a memory that was reached with no energy at all: still before the hits that nothing was
+# explored from.
+_LEAST_WORTH = 1e-9
+
+
+def worth_of(
+    found: Completed, ranked: Iterable[RankedMemory], config: RetrieverConfig
+) -> dict[str, float]:
+    """Return what each memory is worth in the context: id -> worth, >= 0, on one scale.
+
+    A relevance model has ranked everything. Without one, the score of the strategy counts, and hits
+    that nothing was explored from come after all that was reached, by their score in the search.
+    """
+    worth = {entry.memory.id: entry.score for entry in ranked}
+    if config.relevance is not None:
+        return worth
+    worth = {id_: max(score, _LEAST_WORTH) for id_, score in worth.items()}
+    below = min(worth.values(), default=1.0) / 2
+    hits = {path.seed_id: below * path.energy for path in found.hits}
+    return hits | worth
 
 
 def pack(
     found: Completed,
-    ranked: Iterable[RankedMemory],
+    worth: Mapping[str, float],
     near: Iterable[tuple[str, str]],
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
@@ -24,6 +45,8 @@ def pack(
 
     Parameters
     ----------
+    worth
+        As from `worth_of`.
     near
         Pairs of ids that are duplicates by their vectors.
     """
@@ -33,17 +56,4 @@ def pack(
             builder.add(path)
     for path in found.hits:
         builder.add(path)
-    worth = {entry.memory.id: entry.score for entry in ranked}
-    return builder.build(near=near, worth=worth if config.relevance else None)
-
-
-def ids_by_score(
-    hits: Sequence[Path], ranked: Iterable[RankedMemory], config: RetrieverConfig
-) -> list[str]:
-    """Return the ids of what was found, best first."""
-    # A relevance model ranks the hits too, on a scale of its own.
-    hits = () if config.relevance else hits
-    scores = {path.seed_id: path.energy for path in hits}
-    for entry in ranked:
-        scores[entry.memory.id] = max(entry.score, scores.get(entry.memory.id, 0.0))
-    return sorted(scores, key=lambda node: (-scores[node], node))
+    return builder.build(near=near, worth=worth)

@@ -19,7 +19,7 @@ from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
-from memoria.recall.packing import ids_by_score, pack
+from memoria.recall.packing import pack, worth_of
 from memoria.recall.texts import Completed, complete
 from memoria.recall.vector import query_vector
 from memoria.seeds import SeedRequest, search_seeds, with_unembedded
@@ -252,20 +252,20 @@ class Recaller:
     ) -> ContextPack:
         """Pack a context; a large one takes a while, so not on the event loop."""
         config = self._call.config
+        worth = worth_of(found, ranked, config)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
-            ids = ids_by_score(found.hits, ranked, config)
             try:
                 near = await near_pairs(
                     self._store,
-                    ids,
+                    sorted(worth, key=lambda id_: (-worth[id_], id_)),
                     scope=self._engine.scope,
                     min_cosine=config.context.duplicate_cosine,
                     until=self._until,
                 )
             except MemoriaError as exc:
                 notes.append(f"duplicates by vector could not be asked for ({exc})")
-        return await asyncio.to_thread(pack, found, ranked, near, config, self._engine.count_tokens)
+        return await asyncio.to_thread(pack, found, worth, near, config, self._engine.count_tokens)
 
     def _trace(
         self, seeds: Seeds, explorations: tuple[Exploration, ...], notes: list[str]

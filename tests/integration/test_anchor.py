@@ -400,3 +400,32 @@ async def test_scores_equal_the_oracle_on_any_graph(
     for each in found.values():
         exists = Node(SCOPE, each.seed.id) in graph.nodes
         assert each.status == ("complete" if exists else "seed_not_found")
+
+
+async def test_the_context_follows_the_score_and_ends_with_hits_that_were_not_explored(
+    driver: neo4j.AsyncDriver, store: Store, prefix: str
+) -> None:
+    cosines = {"a": 0.9, "b": 0.8, "far": 0.1, "rest0": 0.75, "rest1": 0.7}
+    memories = [
+        Memory(id=name, kind="Event", text=f"text of {name}", embedding=leaning(cosine, axis))
+        for axis, (name, cosine) in enumerate(cosines.items(), start=1)
+    ]
+    await GraphWriter(store, scope=prefix).write(
+        memories, [Relation(source="b", target="far", weight=1.0)]
+    )
+    retriever = GraphRetriever(
+        driver,
+        scope=prefix,
+        embedder=AXIS,
+        config=settled(anchor_top_k_episodes=2, anchor_top_k_facts=0),
+    )
+    recall = await retriever.recall("t")
+    assert [hit.id for hit in recall.seeds.runners_up][:2] == ["rest0", "rest1"]
+    # Each of three rounds brings far 0.8 * 0.85, in all 2.04: the most. Its score is 0.5 * 0.1 +
+    # 0.3 * 1 + 0.2 * 1; that of a 0.5 * 0.9 + 0.3 * 0.9 / 2.04, of b 0.5 * 0.8 + 0.3 * 0.8 / 2.04.
+    scores = {entry.memory.id: entry.score for entry in recall.ranked}
+    expected = {"a": 0.582, "far": 0.55, "b": 0.518}
+    assert list(scores) == list(expected)
+    assert scores == pytest.approx(expected, abs=1e-3)
+    packed = [item.id for item in recall.context.items]
+    assert packed == ["a", "b", "far", "rest0", "rest1"], "by tree, the best one first"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -18,6 +19,7 @@ from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.formulas.synapse import squashed
 from memoria.ingest import GraphWriter
+from memoria.learn import Learner
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
@@ -768,3 +770,29 @@ def _parts(world: World) -> dict[str, Any]:
         "relates": world.relates,
         "suppresses": world.suppresses,
     }
+
+
+async def test_the_context_follows_the_score_and_ends_with_hits_that_were_not_explored(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    texts = {
+        "old": "umbrella umbrella umbrella",  # the best hit by far, but superseded
+        "new": "umbrella, or a coat: ask before you leave",
+        "reached": "the coat hangs behind the door",
+        "rest0": "somebody has seen the other umbrella on a bus to the sea that day",
+        "rest1": "nobody has ever seen the other umbrella on any bus to the far sea that day",
+    }
+    memories = [Memory(id=node, kind="Event", text=text) for node, text in texts.items()]
+    edges = [Relation(source="new", target="reached", weight=1.0)]
+    await GraphWriter(store, scope=scope).write(memories, edges)
+    await Learner(store, scope=scope).suppress("new", "old", kind="overrides")
+    config = replace(settled(unembedded=0), seeds=SeedConfig(max_seeds=2))
+    retriever = GraphRetriever(driver, scope=scope, config=config)
+    recall = await retriever.recall("umbrella")
+    assert [seed.id for seed in recall.seeds.seeds] == ["old", "new"]
+    assert [hit.id for hit in recall.seeds.runners_up] == ["rest0", "rest1"]
+    assert [entry.memory.id for entry in recall.ranked] == ["new", "old", "reached"]
+    packed = [item.id for item in recall.context.items]
+    assert packed == ["new", "reached", "old", "rest0", "rest1"], "by tree, the best one first"
+    small = await retriever.recall("umbrella", budget_tokens=recall.context.tokens - 10)
+    assert {item.id for item in small.context.omitted} <= {"rest0", "rest1"}
