@@ -58,7 +58,7 @@ Depth = Annotated[
     int | None,
     typer.Option(
         "--depth",
-        help=f"Largest number of hops from a seed; {_TRANSFER.max_depth} if not given. {_OF_IT}",
+        help=f"Most hops from a seed; {_TRANSFER.max_depth} if not given. {_OF_IT}",
     ),
 ]
 
@@ -75,9 +75,7 @@ def recall(
     ),
     max_seeds: Annotated[
         int | None,
-        typer.Option(
-            help="Largest number of memories to start from; the strategy decides if it is not given."
-        ),
+        typer.Option(help="Largest number of seeds; if not given, the strategy decides."),
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,
@@ -149,13 +147,13 @@ def explore(
     branches: Annotated[
         int | None,
         typer.Option(
-            help=f"Largest number of neighbours per memory; {_TRANSFER.max_branches} if not given. {_OF_IT}"
+            help=f"Most neighbours per memory; {_TRANSFER.max_branches} if not given. {_OF_IT}"
         ),
     ] = None,
     min_activation: Annotated[
         float | None,
         typer.Option(
-            help=f"Energy that a memory must exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"
+            help=f"Energy to be exceeded; {_TRANSFER.min_activation} if not given. {_OF_IT}"
         ),
     ] = None,
     scope: Scope = "default",

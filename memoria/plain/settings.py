@@ -22,7 +22,8 @@ _OF_THE_CALL = ("max_weight", "seeds_per_session")
 def settings_of(config: RetrieverConfig) -> dict[str, Any]:
     """Return the settings that decide what a recall finds, by stage.
 
-    The strategy is a map of its ``name`` and its settings; ``seeds`` are the settings that the search had.
+    The strategy is a map of its ``name`` and its settings; ``seeds`` are the settings that the
+    search had.
     """
     strategy = config.strategy
     return {
@@ -50,8 +51,8 @@ def exploration_from(
     settings
         Settings as `settings_of` returns them; a missing setting gets its default.
     changes
-        New values for some settings: ``strategy`` by name or as an object, a setting of the strategy, as
-        ``strategy.leak_rate``, ``max_weight`` or ``seeds_per_session``.
+        New values for some settings: ``strategy`` by name or as an object, a setting of the
+        strategy, such as ``strategy.leak_rate``, ``max_weight`` or ``seeds_per_session``.
 
     Raises
     ------

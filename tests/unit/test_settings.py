@@ -91,7 +91,7 @@ def test_settings_may_be_changed(changes: dict[str, Any], expected: RetrieverCon
         ({"strategy.leak_rate": 0.5}, "transfer has no setting leak_rate"),
         ({"strategy.max_depth": 0}, "max_depth"),
         ({"max_depth": 2}, "no setting max_depth: there are strategy, strategy.SETTING, "),
-        ({"strategy": LeakyIntegrateAndFire}, "is none of"),
+        ({"strategy": LeakyIntegrateAndFire}, "is not known"),
         ({"strategy": "lif", "strategy.leak_rate": 5}, "leak_rate"),
     ],
 )
