@@ -2,6 +2,7 @@
 
 from memoria.explore.all import explore_all, in_order, raise_if_all_failed
 from memoria.explore.group import explore
+from memoria.explore.neurons import NeuronField, propagate_from_seeds
 from memoria.explore.request import ExploreRequest, HydrateAt, Listener
 from memoria.explore.run import with_texts
 
@@ -9,9 +10,11 @@ __all__ = [
     "ExploreRequest",
     "HydrateAt",
     "Listener",
+    "NeuronField",
     "explore",
     "explore_all",
     "in_order",
+    "propagate_from_seeds",
     "raise_if_all_failed",
     "with_texts",
 ]

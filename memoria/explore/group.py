@@ -21,6 +21,8 @@ from memoria.explore.request import ExploreRequest, Listener
 from memoria.explore.run import Ended, SeedRun, texts_of, with_texts
 from memoria.graph.memories import Memories
 from memoria.store import Store
+from memoria.store.queries import Query, load
+from memoria.strategies import Step
 from memoria.types import Path, path_order
 
 log = logging.getLogger(__name__)
@@ -96,7 +98,7 @@ class Group:
         async with self._store.session(until=self._levels_until) as session:
             while (step := run.ask()) is not None:
                 deliveries.create_task(self._meanwhile())
-                records = await session.run(step.query, step.parameters)
+                records = await session.run(query_of(step), step.parameters)
                 self._memories.take(records[0].get("memories", ()))
                 self._end(run.absorb(records[0]))
 
@@ -216,6 +218,11 @@ class Group:
             path = replace(one.path, memories=texts_of(one.path, known))
             one.run.paths[path.ids] = path
             self._listener.on_path(path)
+
+
+def query_of(step: Step) -> Query:
+    """Return the query of a step; memoria's own are named, and read from their files here."""
+    return load(step.query) if isinstance(step.query, str) else step.query
 
 
 async def _in_parallel(groups: Iterable[Group]) -> None:

@@ -6,7 +6,7 @@ from memoria.strategies._edges import Edge, edges_of, edges_step
 from memoria.strategies._joint import JointRun
 from memoria.strategies.anchor import AnchorSpreading
 from memoria.strategies.base import Outcome, RunInput, Step, Strategy, StrategyRun
-from memoria.strategies.lif import LeakyIntegrateAndFire, NeuronField, propagate_from_seeds
+from memoria.strategies.lif import LeakyIntegrateAndFire
 from memoria.strategies.synapse import Synapse
 from memoria.strategies.transfer import TransferEnergy
 
@@ -23,7 +23,6 @@ __all__ = [
     "Edge",
     "JointRun",
     "LeakyIntegrateAndFire",
-    "NeuronField",
     "Outcome",
     "RunInput",
     "Step",
@@ -33,5 +32,4 @@ __all__ = [
     "TransferEnergy",
     "edges_of",
     "edges_step",
-    "propagate_from_seeds",
 ]

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memoria.store.queries import load
 from memoria.strategies.base import RunInput, Step
 from memoria.types import Direction
 
@@ -71,7 +70,7 @@ def edges_step(
         "max_weight": float(run_input.max_weight),
         "scope": run_input.scope,
     }
-    return Step(query=load("strategies.edges"), parameters=parameters)
+    return Step(query="strategies.edges", parameters=parameters)
 
 
 def edges_of(record: Mapping[str, Any]) -> list[Edge]:

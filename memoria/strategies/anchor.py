@@ -15,7 +15,6 @@ from memoria._support.settings import SettingsCheck
 from memoria.formulas import spreading
 from memoria.graph.vocabulary import SIMILAR
 from memoria.seeds.config import SeedConfig
-from memoria.store.queries import load
 from memoria.strategies._edges import Edge
 from memoria.strategies._joint import JointRun
 from memoria.strategies.base import RunInput, Step
@@ -123,7 +122,7 @@ class AnchorRun(JointRun):
             "scope": run_input.scope,
             "vector": None if run_input.vector is None else list(run_input.vector),
         }
-        return Step(query=load("strategies.anchors"), parameters=parameters)
+        return Step(query="strategies.anchors", parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """StrategyRun for all rounds, and score."""

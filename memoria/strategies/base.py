@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from memoria.seeds.config import SeedConfig
-from memoria.store.queries import Query
 from memoria.types import Activation, Path, Seed
+
+if TYPE_CHECKING:
+    from memoria.store.queries import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +51,17 @@ class RunInput:
 class Step:
     """One round trip: a query of mode ``read`` that returns one record, and its parameters.
 
-    Where the record has a column ``memories``, rows as those of ``graph.hydrate``, the texts of
-    these are not read again.
+    Attributes
+    ----------
+    query
+        Name of one of memoria's queries, such as ``strategies.edges``, or a query of your own. If
+        its record has a column ``memories``, rows as those of ``graph.hydrate``, the texts of these
+        memories are not read again.
+    parameters
+        Exactly those that the query declares.
     """
 
-    query: Query
+    query: str | Query
     parameters: Mapping[str, Any]
 
 

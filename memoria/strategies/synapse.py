@@ -19,7 +19,6 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.formulas import situation, synapse
 from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL
 from memoria.seeds.config import SeedConfig
-from memoria.store.queries import load
 from memoria.strategies._categories import signed_edges
 from memoria.strategies._edges import Edge
 from memoria.strategies._joint import JointRun
@@ -142,7 +141,7 @@ class SynapseRun(JointRun):
         if not self._spreading:
             ids = sorted(self._activated())
             parameters: dict[str, Any] = {"ids": ids, "now_ms": now_ms, "scope": scope}
-            return Step(query=load("strategies.situation"), parameters=parameters)
+            return Step(query="strategies.situation", parameters=parameters)
         settings = self._settings
         parameters = {
             "conflicts": CONFLICTS,
@@ -156,7 +155,7 @@ class SynapseRun(JointRun):
             "rate": float(settings.temporal_decay_rate),
             "scope": scope,
         }
-        return Step(query=load("strategies.synapse"), parameters=parameters)
+        return Step(query="strategies.synapse", parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Carry energy one hop, or, when it rests, score what it has reached."""

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal
 
 from memoria._support.settings import SettingsCheck
 from memoria.seeds.config import SeedConfig
-from memoria.store.queries import load
 from memoria.strategies._levels import TransferExploration, level_rows
 from memoria.strategies.base import Outcome, RunInput, Step, StrategyRun
 from memoria.types import Path
@@ -95,7 +94,7 @@ class TransferRun:
         if not active:
             return None
         parameters = level_parameters(active, self._input, self._settings)
-        return Step(query=load("strategies.level"), parameters=parameters)
+        return Step(query="strategies.level", parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Take one level; return the paths that ended with it."""
@@ -159,7 +158,6 @@ class SingleTripRun(TransferRun):
         step = super().ask()
         if self._has_asked or step is None:
             return step
-        query = load("strategies.levels")
         parameters = {
             **step.parameters,
             "cap": self._cap,
@@ -167,7 +165,8 @@ class SingleTripRun(TransferRun):
             "max_branches": self._settings.max_branches,
             "most": _MOST_CANDIDATES,
         }
-        return Step(query=query, parameters={name: parameters[name] for name in query.params})
+        del parameters["visited"]  # the query itself keeps track of what it reaches
+        return Step(query="strategies.levels", parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Take every level that an exploration would have asked for; return the ended paths."""

@@ -94,7 +94,7 @@ def test_consolidation_and_undo_say_what_they_did(
 def test_replay_shows_the_difference(call: Call, recalled: tuple[str, list[str]]) -> None:  # noqa: F811
     trace, there = recalled
     assert call("replay", trace, *there).out == "identical: 1 path\n"
-    done = call("replay", trace, "--set", "max_depth=1", *there)
+    done = call("replay", trace, "--set", "strategy.max_depth=1", *there)
     assert done.out.splitlines() == [
         "2 paths differ; now 1",
         "+ a 1.0000 -caused-> b 0.8000  (max depth)",

@@ -96,6 +96,37 @@ def test_linking_asks_neither_a_model_nor_the_network() -> None:
     assert not needed & {"http", "socket", "ssl", "subprocess", "urllib"}
 
 
+def run_time_imports(path: Path) -> set[str]:
+    """Full names of memoria's modules that a file imports, but for those that only types need."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found
+
+
+def test_strategies_touch_neither_the_store_nor_the_graph() -> None:
+    files = [path for path in FILES if module_of(path) == "strategies"]
+    assert len(files) > 5
+    for path in files:
+        imported = {name for name in run_time_imports(path) if name.startswith("memoria.")}
+        words = {name for name in imported if name.startswith("memoria.graph.vocabulary")}
+        touched = {name.split(".")[1] for name in imported - words}
+        assert not touched & {"store", "graph", "explore"}, path.name
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_store_knows_the_drivers_exceptions(path: Path) -> None:
     if module_of(path) in {"store", "local"}:

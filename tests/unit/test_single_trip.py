@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from memoria.explore.group import query_of
 from memoria.store.queries import load
 from memoria.strategies import RunInput, Step, StrategyRun, TransferEnergy
 from memoria.strategies._levels import Branch, TransferExploration
@@ -37,8 +38,9 @@ def run_input(*seeds: str) -> RunInput:
 def asked(step: Step | None) -> tuple[str, list[list[Any]]]:
     """Name of the query, and the frontier it expands."""
     assert step is not None
-    assert set(step.parameters) == step.query.params
-    return step.query.name, step.parameters["frontier"]
+    query = query_of(step)
+    assert set(step.parameters) == query.params
+    return query.name, step.parameters["frontier"]
 
 
 def facts(paths: list[Path]) -> list[tuple[str, str]]:
