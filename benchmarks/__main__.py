@@ -22,6 +22,7 @@ COMMANDS = {
         "benchmarks.ingest",
         "memories and edges written per second, also on your server",
     ),
+    "tenants": ("benchmarks.tenants", "many new tenants at once on one store"),
     "link": ("benchmarks.link", "memories linked per second, also on your server"),
 }
 

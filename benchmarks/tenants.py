@@ -1,6 +1,6 @@
 """Many new tenants at once on one store: what is answered, what is refused, and when.
 
-    python -m benchmarks.tenants --tenants 100 300 --deadline 10
+    scripts/bench tenants --tenants 100 300 --deadline 10
 
 Starts a throw-away Neo4j, writes a few memories for every tenant, and has all tenants ask one
 question at the same moment, each through `GraphRetriever.for_scope`. Then the same number of
@@ -161,15 +161,23 @@ async def measure(
     print(f"throughput of {tenants} tenants / of one tenant: {ratio:.2f}")
 
 
-async def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
+    asyncio.run(_run(_parse(arguments)))
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tenants", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--deadline", type=float, default=10.0, help="of each call; seconds")
     parser.add_argument("--rounds", type=int, default=1)
-    arguments = parser.parse_args()
-    if not all(1 <= each <= MOST_TENANTS for each in arguments.tenants):
+    options = parser.parse_args(arguments)
+    if not all(1 <= each <= MOST_TENANTS for each in options.tenants):
         parser.error(f"--tenants must be from 1 to {MOST_TENANTS}")
+    return options
+
+
+async def _run(options: argparse.Namespace) -> None:
     embedder = OnnxEmbedder()
     await embedder.load()
     async with LocalNeo4j.ephemeral() as server:
@@ -177,12 +185,8 @@ async def main() -> None:
         async with open_driver(target) as driver:
             patient = Store(driver, config=StoreConfig(query_timeout_s=60))  # plans are new
             memory = GraphRetriever(patient, scope="tenant-0", embedder=embedder)
-            await write_tenants(memory, max(arguments.tenants))
+            await write_tenants(memory, max(options.tenants))
             for _ in range(20):  # the server plans its queries once
                 await memory.recall("warm up")
-        for tenants in arguments.tenants:
-            await measure(target, embedder, tenants, arguments.deadline, arguments.rounds)
-
-
-if __name__ == "__main__":
-    asyncio.run(main())
+        for tenants in options.tenants:
+            await measure(target, embedder, tenants, options.deadline, options.rounds)
