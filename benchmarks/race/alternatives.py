@@ -141,7 +141,7 @@ def _variable_length(depth: int) -> Explore:
 
 
 async def _printed(asking: _Asking, seed: Seed, case: Case) -> _Explored:
-    """Do as source 001 says: fetch the seed, then send one query for each level."""
+    """Fetch the seed, then send one query without pruning for each level."""
     async with asking.served.session() as session:
         await asking.ask(session, "printed_seed", {"node_id": seed.id})
 
