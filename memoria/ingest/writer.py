@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from memoria._support.checks import check_ids, check_kind, check_scope, check_whole
+from memoria._support.checks import check_ids, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
 from memoria._support.wording import kind_of
 from memoria.embed import Embedder, check_vectors, checked_embedder
 from memoria.errors import (
-    AuthError,
     ConfigError,
     DimensionError,
-    IndexNotReadyError,
     InvalidInputError,
-    QueryError,
 )
-from memoria.graph.schema import apply_schema, record_embedder
+from memoria.graph.schema import record_embedder
 from memoria.graph.server import check_embedder, require_online, server_facts, was_set_up
 from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
@@ -40,12 +37,14 @@ from memoria.ingest.checks import (
     missing_error,
     passes,
 )
+from memoria.ingest.forgetting import forget_memories
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
+from memoria.ingest.setup import make_schema
+from memoria.ingest.unembedded import check_kinds_given, count_unembedded, pages_unembedded
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of
 from memoria.store.queries import load
 from memoria.types import (
-    MEMORY_PROPERTIES,
     ForgetReport,
     HistoryItem,
     Memory,
@@ -55,7 +54,6 @@ from memoria.types import (
 )
 
 EMBED_BATCH = 128
-MAX_EDGES_AT_ONCE = 20_000
 
 
 class WriterOptions(TypedDict, total=False):
@@ -187,29 +185,14 @@ class GraphWriter:
         delete_foreign
             Delete such nodes, too, with all their properties and relationships.
         """
-        deleted = 0
-        kept: list[str] = []
-        for batch in batches(check_ids(ids), self.batch_size):
-            limits = {
-                "delete_foreign": delete_foreign,
-                "ids": batch,
-                "max_edges": MAX_EDGES_AT_ONCE,
-                "scope": self.scope,
-            }
-            parameters = {
-                **limits,
-                "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
-                "kinds": list(self.kinds),
-                "known": list(MEMORY_PROPERTIES),
-            }
-            while True:
-                row = (await self._store.run(load("ingest.forget"), parameters))[0]
-                if row["edges"] <= MAX_EDGES_AT_ONCE:
-                    break
-                await self._store.run(load("ingest.forget_edges"), limits)
-            deleted += row["deleted"]
-            kept += row["kept"]
-        return ForgetReport(deleted=deleted, kept=tuple(sorted(kept)))
+        return await forget_memories(
+            self._store,
+            check_ids(ids),
+            scope=self.scope,
+            kinds=self.kinds,
+            batch_size=self.batch_size,
+            delete_foreign=delete_foreign,
+        )
 
     async def backfill_embeddings(
         self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
@@ -235,19 +218,9 @@ class GraphWriter:
         if self._facts is None:
             return 0  # the database was never set up: it holds no memory
         total = await self.count_unembedded(kinds)
-        parameters = {
-            "scope": self.scope,
-            "kinds": [check_kind(kind) for kind in kinds],
-            "limit": self.memory_batch_size,
-            "after": "",
-        }
         stored = seen = 0
-        while True:
-            found = await self._store.run(load("ingest.without_embedding"), parameters)
-            rows: list[tuple[str, Any]] = found[0]["rows"]
-            if not rows:
-                return stored
-            parameters["after"] = rows[-1][0]
+        size = self.memory_batch_size
+        async for rows in pages_unembedded(self._store, self.scope, check_kinds_given(kinds), size):
             texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
             vectors = await self._embed(embedder, list(texts.values()))
             vector_rows = Rows(
@@ -260,13 +233,11 @@ class GraphWriter:
             stored += written[0]["written"]
             seen += len(rows)
             progress("memories", seen, max(seen, total))
+        return stored
 
     async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
         """Count the memories of this scope that have no vector; see `backfill_embeddings`."""
-        parameters = {"scope": self.scope, "kinds": [check_kind(kind) for kind in kinds]}
-        rows = await self._store.run(load("ingest.count_without_embedding"), parameters)
-        count: int = rows[0]["count"]
-        return count
+        return await count_unembedded(self._store, self.scope, check_kinds_given(kinds))
 
     async def ready(self) -> None:
         """Check once that the schema fits the embedder, if the database is set up."""
@@ -286,17 +257,7 @@ class GraphWriter:
         await self.ready()
         if self._facts is not None:
             return ()
-        sizes = (len(m.embedding) for m in memories if isinstance(m.embedding, tuple))
-        size = None if self.embedder is not None else next(sizes, None)
-        try:
-            made = await apply_schema(self._store, embedder=self.embedder, dimensions=size)
-        except (AuthError, QueryError) as exc:
-            if isinstance(exc, QueryError) and "AccessMode" not in str(exc):
-                raise
-            raise IndexNotReadyError(
-                "this database is not set up, and this user may not set it up: run memoria init "
-                f"(from Python: apply_schema) as a user who may ({exc})"
-            ) from exc
+        made = await make_schema(self._store, self.embedder, memories)
         self._facts = made.facts
         for memory in memories:
             self.check_memory(memory)  # again, since the size of the vectors is now known
