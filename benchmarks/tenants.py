@@ -23,7 +23,6 @@ from memoria.errors import MemoriaError, OverloadedError
 from memoria.local import LocalNeo4j
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
-from memoria.store.config import StoreConfig
 from memoria.types import Memory, Relation
 
 MOST_TENANTS = 1_000
@@ -183,7 +182,7 @@ async def _run(options: argparse.Namespace) -> None:
     async with LocalNeo4j.ephemeral() as server:
         target = Target(uri=server.uri, auth=server.auth)
         async with open_driver(target) as driver:
-            patient = Store(driver, config=StoreConfig(query_timeout_s=60))  # plans are new
+            patient = Store(driver).patient(60)  # the first queries have to be planned
             memory = GraphRetriever(patient, scope="tenant-0", embedder=embedder)
             await write_tenants(memory, max(options.tenants))
             for _ in range(20):  # the server plans its queries once

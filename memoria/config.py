@@ -29,20 +29,15 @@ class RetrieverConfig:
         eight seeds, `anchor`: by cosine), or the default ones if it asks for none.
     relevance
         Weights of the model that ranks what was found. None: the strategy's score orders it
-        (energy, seeds by their score; source: 001), and in a context hits that nothing was
-        explored from come last.
+        (for transfer energy, the energy), and in a context hits that nothing was explored from
+        come last.
     context
         Order and format of the context, and what counts as a duplicate.
-    store
-        Time limits, retries and sessions; of a retriever, never of one call.
     max_weight
         Larger weights of edges count as this; > 0.
     seeds_per_session
         Explorations that share a session and its level queries, where their energy does not meet;
         None: 1 when streaming explorations, all in ``recall``.
-    transactions
-        ``auto``: auto-commit reads with memoria's own retry, one round trip a query.
-        ``managed``: the driver's ``execute_read`` with its retry policy, three round trips.
     deadline_s
         Time for one call, unless the call says otherwise; seconds, > 0.
     budget_tokens

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Self, Unpack
 
 from memoria._support.checks import check_scope, check_strings, check_whole
@@ -20,8 +21,8 @@ from memoria._support.wording import kind_of
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder, checked_embedder
-from memoria.errors import ConfigError, InvalidInputError, MemoriaError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, raise_if_all_failed
 from memoria.graph.server import check_embedder, is_complete, server_facts
 from memoria.ingest import GraphWriter, WriterOptions
 from memoria.learn import LearnConfig, Learner
@@ -81,7 +82,7 @@ class GraphRetriever:
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
         self.store = store_of(store, database)
-        self._facts = Once[ServerFacts]()
+        self._checked = Once[ServerFacts]()  # the facts that the embedder was checked against
         self._opened = AsyncExitStack()
         self._engine = Engine(
             scope=self.scope,
@@ -136,10 +137,14 @@ class GraphRetriever:
         DeadlineError
             The server did not answer in time.
         """
-        return await self._facts.get(self._checked_facts, keep=is_complete, until=until)
+        facts = await server_facts(self.store, until=until)
+        check = partial(self._check_embedder, facts)
+        checked = await self._checked.get(check, keep=is_complete, until=until)
+        if checked is not facts:  # the store has learned more since, such as the embedder
+            self._checked.put(await check())
+        return facts
 
-    async def _checked_facts(self) -> ServerFacts:
-        facts = await server_facts(self.store)
+    async def _check_embedder(self, facts: ServerFacts) -> ServerFacts:
         # Some models load to learn their dimensions: not on the event loop.
         await asyncio.to_thread(check_embedder, facts, self.embedder)
         return facts
@@ -218,15 +223,14 @@ class GraphRetriever:
         request = self._explore_request(chosen, query_tags, config, deadline_s, "exploration_end")
 
         async def produce(emit: Callable[[Exploration], None]) -> None:
-            errors: list[MemoriaError | None] = []
+            done: list[Exploration] = []
 
             def deliver(exploration: Exploration) -> None:
-                errors.append(exploration.error)
+                done.append(exploration)
                 emit(exploration)
 
             await explore(self.store, request(), Listener(on_exploration=deliver))
-            if errors and errors[0] is not None and None not in errors:
-                raise errors[0]
+            raise_if_all_failed(done)
 
         return Stream(produce)
 

@@ -4,7 +4,7 @@
 // returns: rows
 // Next relationships that leave these memories and are part of the scope's history. key: source,
 // target, type and elementId, see export.edges; inside as there. created_at is text, in UTC; false
-// where it is no time.
+// where the value is not a time.
 OPTIONAL MATCH (from)-[last:SUPPRESSES|COACTIVATED]->(to) WHERE elementId(last) = $p.after[3]
 WITH [
   from[$p.id_key], coalesce(toStringOrNull(to.id), ''), type(last), elementId(last)

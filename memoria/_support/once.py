@@ -61,7 +61,7 @@ class Once(Generic[T]):
         task = self._asking
         if task.get_loop() is not loop:
             raise ClosedError(
-                "used from another event loop than before: make one store per event loop"
+                "this store belongs to another event loop: make one store for each event loop"
             )
         await self._wait(task, until)
         if not task.done() or task.cancelled():

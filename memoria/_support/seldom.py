@@ -55,5 +55,5 @@ class Seldom:
         log.warning(message, *args, stacklevel=2)
 
 
-#: The one of this process.
+#: The instance that all modules of this process share.
 SELDOM = Seldom()

@@ -1,4 +1,4 @@
-"""SeedRun explorations: many seeds at once, each result handed over as soon as it is there.
+"""Run explorations of many seeds at once, and hand over each result as soon as it is there.
 
 In: seeds. Out: `Exploration`s of `Path`s with their texts, through callbacks. Reads only.
 Queries: those of the strategy (`memoria.strategies`), and ``graph.hydrate``.
@@ -18,7 +18,7 @@ from dataclasses import replace
 from memoria._support.seldom import SELDOM
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore.request import ExploreRequest, Listener
-from memoria.explore.run import Ended, SeedRun, texts_of, with_texts
+from memoria.explore.run import TIMER_SLACK_S, Ended, SeedRun, texts_of, with_texts
 from memoria.graph.memories import Memories
 from memoria.store import Store
 from memoria.store.queries import Query, load
@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 # Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
-# A timer may fire this much before its time; seconds.
-_TIMER_SLACK_S = 0.001
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
@@ -111,7 +109,7 @@ class Group:
     def _recover(self, exc: MemoriaError) -> list[SeedRun]:
         """Decide what a failed step means for those under way; return who goes on alone."""
         active = [run for run in self._runs if not run.over]
-        in_time = asyncio.get_running_loop().time() < self._levels_until - _TIMER_SLACK_S
+        in_time = asyncio.get_running_loop().time() < self._levels_until - TIMER_SLACK_S
         parts = self._runs[0].strategy_run.parts()
         if in_time and parts:
             SELDOM.warn(log, "a step failed (%s): one session each", type(exc).__name__)
@@ -186,7 +184,7 @@ class Group:
         try:
             await self._memories.read({node for one in batch for node in one.ids})
         except MemoriaError as exc:
-            late = clock() >= self._request.until - _TIMER_SLACK_S
+            late = clock() >= self._request.until - TIMER_SLACK_S
             for run in {one.run for one in batch if not self._memories.has(one.ids)}:
                 run.cut = True
                 run.error = run.error or (None if late else exc)

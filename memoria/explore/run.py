@@ -23,6 +23,9 @@ from memoria.types import (
     path_order,
 )
 
+# A timer may fire this much before its time; seconds.
+TIMER_SLACK_S = 0.001
+
 
 class SeedRun:
     """One seed's exploration under way: its part in a strategy's run, and its ended branches."""

@@ -35,8 +35,8 @@ class PathChange:
     ids
         Along the path, seed first.
     before, after
-        The path then and now; None where it was not found. Of two with the same ids an energy, a
-        hop's ledger or the reason for the end differs.
+        The path then and now; None if the path was not found in that run. If both are given, an
+        energy, a ledger or the reason for the end differs.
     """
 
     ids: tuple[str, ...]

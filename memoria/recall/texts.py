@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError
 from memoria.explore import raise_if_all_failed, with_texts
+from memoria.explore.run import TIMER_SLACK_S
 from memoria.graph.memories import hydrate
 from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.store import Store
 from memoria.types import Exploration, MemoryNode, Path, Seed, path_order
 
 log = logging.getLogger(__name__)
-
-# A timer may fire this much before its time; seconds.
-_TIMER_SLACK_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +155,7 @@ def _completed(
 
 def _is_late(until: float | None) -> bool:
     now = asyncio.get_running_loop().time()
-    return until is not None and now >= until - _TIMER_SLACK_S
+    return until is not None and now >= until - TIMER_SLACK_S
 
 
 def _paths_of(hits: Sequence[Seed], known: Mapping[str, MemoryNode]) -> tuple[Path, ...]:

@@ -58,8 +58,8 @@ class Limiter:
         self._of = of
         self._loop: asyncio.AbstractEventLoop | None = None
         self._line: deque[_Waiting] = deque()
-        # Times between the ends of two turns, measured while callers were waiting. The list begins
-        # with assumed values, so that the first few turns don't decide the rate alone.
+        # Times between the ends of two turns when all places are taken. The list begins with
+        # assumed values, so that the first few turns don't decide the rate alone.
         self._apart_s = deque([assumed_s / places] * places, maxlen=_REMEMBERED * places)
         self._lasted_s: deque[float] = deque(maxlen=_REMEMBERED * places)
         self._full_since = 0.0
@@ -141,9 +141,8 @@ class Limiter:
         """Give the place to the first in line; send those away whose turn would come too late."""
         while self._line:
             first = self._line.popleft()
-            if (
-                not first.turn.done()
-            ):  # done: this caller was cancelled, but its task has not run since
+            # A turn that is done belongs to a cancelled caller, whose task has not run since.
+            if not first.turn.done():
                 first.turn.set_result(None)
                 self._thin_out()
                 return
@@ -171,6 +170,8 @@ class Limiter:
         if self._line:
             self._apart_s.append(now - self._full_since)
             self._full_since = now
+        else:  # nobody waits: if all places were taken, such turns would end this far apart
+            self._apart_s.append((now - started) / self._places)
 
     def _overloaded(self, why: str, wait_s: float, left_s: float) -> OverloadedError:
         retry_s = max(wait_s - max(left_s, 0.0), self.each_s)
@@ -187,7 +188,7 @@ class Limiter:
             self._loop = loop
         if self._loop is not loop:
             raise ClosedError(
-                "this object belongs to another event loop: make one store for each event loop"
+                "this store belongs to another event loop: make one store for each event loop"
             )
         return loop
 

@@ -42,7 +42,7 @@ class AnchorSpreading:
     weight_similarity, weight_activation, weight_structural
         Weights of the three parts of the score; >= 0.
     anchor_top_k_episodes, anchor_top_k_facts
-        Anchors of kinds that are no facts (1 to 100), and of ``fact_kinds`` (0 to 100; 0: all
+        Anchors of kinds that do not hold facts (1 to 100), and of ``fact_kinds`` (0 to 100; 0: all
         kinds are alike).
     fact_kinds
         Kinds that hold facts rather than episodes.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +118,12 @@ def test_attributes_of_one_line_share_their_text() -> None:
         "height": "Outside; metres.",
         "lid": "Whether it has one.",
     }
+
+
+def test_every_room_has_a_row_in_the_table_of_rooms() -> None:
+    package = Path(memoria.__file__).parent
+    rooms = {path.relative_to(package).parts[0] for path in package.rglob("*.py")}
+    rooms = {name.removesuffix(".py") for name in rooms} - {"__init__", "__main__", "_cypher"}
+    page = Path(__file__).parents[2] / "docs" / "architecture.md"
+    table = page.read_text("utf-8").split("\n## The rooms\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)(?:\.py)?` \|", table, re.MULTILINE)) == rooms

@@ -158,3 +158,14 @@ async def test_a_refusal_within_a_turn_does_not_count_as_a_short_turn() -> None:
         async with limiter.turn(None):
             raise OverloadedError("no room further on")
     assert limiter.lasting_s == before_s
+
+
+async def test_the_rate_follows_when_turns_become_faster() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
+    await asyncio.gather(*(hold(limiter, 0.1) for _ in range(12)))
+    for _ in range(20):  # one after the other: nobody waits
+        await hold(limiter, 0.0)
+    held = asyncio.create_task(hold(limiter, 0.01))
+    await settle()
+    await hold(limiter, 0.0, until=now() + 0.09)
+    await held
