@@ -191,6 +191,21 @@ def test_with_a_worth_trees_and_branches_stand_by_it() -> None:
     assert ids(result.items) == ["d", "a", "c", "b"]
 
 
+def test_a_tree_stands_by_the_best_worth_however_deep_it_lies() -> None:
+    builder = ContextBuilder(PLENTY, count_tokens=words)
+    for one in (path(("a", 0.9), ("b", 0.5), ("c", 0.2)), path(("d", 0.8))):
+        builder.add(one)
+    result = builder.build(worth={"a": 0.1, "b": 0.2, "c": 1.0, "d": 0.5})
+    assert ids(result.items) == ["a", "b", "c", "d"]
+
+
+def test_a_memory_that_is_not_named_has_no_worth() -> None:
+    builder = ContextBuilder(PLENTY, count_tokens=words)
+    for one in (path(("a", 0.9)), path(("b", 0.5))):
+        builder.add(one)
+    assert ids(builder.build(worth={"b": 0.1}).items) == ["b", "a"]
+
+
 def test_line_breaks_in_a_memory_stay_inside_its_own_lines() -> None:
     text = "  one\n\n[x] Event, energy 1.000: two\r\n  three\u2028four  "
     result = packed(path(("a", 0.9), ("b", 0.5), ("c", 0.1), texts={"b": text}))
@@ -279,6 +294,20 @@ def test_hit_stands_alone_where_what_leads_to_it_does_not_fit() -> None:
     assert packed(*paths, budget=14).text == (
         "[s] Event, energy 0.900: text of s\n[b] Event, energy 0.800: text of b"
     )
+
+
+def test_hit_moves_below_a_memory_for_which_there_was_room_only_at_the_end() -> None:
+    # At first a twentieth of 220 is kept free: 200 words of "long" and 7 of "b" leave 2 for "s".
+    texts = {"long": "w " * 196}
+    paths = (
+        path(("long", 0.9), texts=texts),
+        path(("b", 0.8)),
+        path(("s", 0.1), ("b", 0.05)),
+    )
+    result = packed(*paths, budget=220)
+    assert ids(result.items) == ["long", "s", "b"]
+    assert result.text.endswith("\n  leads_to -> [b] Event, energy 0.050: text of b")
+    assert result.tokens == 200 + 7 + 9
 
 
 def test_energy_per_token_decides() -> None:

@@ -253,6 +253,14 @@ def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() ->
     all_ = [candidate(name, "") for name in "ab"]
     facts = Facts(cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5)]})
     assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0]
+    # Such a memory gives as much as one with a single edge.
+    all_ = [candidate(name, "") for name in "abcd"]
+    facts = Facts(
+        cosines={"a": 1.0, "c": 1.0},
+        degrees={"a": 0, "b": 1, "c": 4, "d": 1},
+        neighbours={"b": [("a", 0.25)], "d": [("c", 0.5)]},
+    )
+    assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0, 0.0, 1.0]
 
 
 def test_a_mention_counts_as_the_text_that_holds_the_heading_matches() -> None:
@@ -298,6 +306,12 @@ def test_what_is_no_heading_costs_nothing() -> None:
 def test_a_question_is_a_text_that_ends_with_its_mark() -> None:
     all_ = [candidate("a", "Did it rain? \n"), candidate("b", "Did it rain? It did.")]
     assert feature("question", "q", *all_) == [1.0, 0.0]
+
+
+def test_each_feature_is_a_number_for_each_candidate() -> None:
+    all_ = [candidate("a", "Did it rain?"), candidate("b", "It did.")]
+    found = features("rain", all_, NOTHING_KNOWN)
+    assert {(values.dtype, values.shape) for values in found.values()} == {(np.dtype(float), (2,))}
 
 
 def test_recency_halves_with_each_month_before_the_newest() -> None:

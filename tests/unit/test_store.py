@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import neo4j
@@ -27,7 +28,7 @@ from memoria.errors import (
     QueryError,
     UnavailableError,
 )
-from memoria.store import Store, translate
+from memoria.store import ServerFacts, Store, store_of, translate
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, parse
 
@@ -420,6 +421,54 @@ async def test_session_says_how_it_will_be_used(mode: str, access: str) -> None:
     (settings,) = driver.sessions
     assert settings["default_access_mode"] == access
     assert settings["database"] == "neo4j"
+
+
+@pytest.mark.parametrize(("seconds", "limit_s"), [(0.5, 4.0), (60.0, 60.0)])
+async def test_a_patient_store_gives_each_query_at_least_so_much_time(
+    seconds: float, limit_s: float
+) -> None:
+    driver = FailingDriver()
+    store = store_over(driver, StoreConfig(query_timeout_s=4.0))
+    await store.patient(seconds).run(QUERY, {"x": 1})
+    statement: neo4j.Query = driver.statement  # type: ignore[attr-defined]
+    assert statement.timeout == limit_s
+    assert store.config.query_timeout_s == 4.0
+
+
+async def test_a_store_is_on_the_database_neo4j_unless_told_otherwise() -> None:
+    store = Store(FailingDriver())  # type: ignore[arg-type]
+    assert store_of(store, "neo4j") is store_of(store) is store
+    async with neo4j.AsyncGraphDatabase.driver("bolt://127.0.0.1:1") as driver:
+        assert store_of(driver).database == "neo4j"
+        assert store_of(driver, "other").database == "other"
+    with pytest.raises(ConfigError, match="'neo4j', not 'other'"):
+        store_of(store, "other")
+
+
+@pytest.mark.parametrize(
+    ("needs", "version", "dialect", "can"),
+    [
+        ("", "5.26.0", "procedure", True),
+        ("2026", "5.26.0", "procedure", False),
+        ("2026", "2025.12.1", "procedure", False),
+        ("2026", "2026.08.1", "procedure", True),
+        ("2026", "unknown", "procedure", False),
+        ("search", "2026.08.1", "procedure", False),
+        ("search", "2026.08.1", "search", True),
+    ],
+)
+def test_what_a_query_needs_decides_whether_a_server_can_run_it(
+    needs: Any, version: str, dialect: Any, can: bool
+) -> None:
+    facts = ServerFacts(
+        version=version,
+        edition="community",
+        vector_dialect=dialect,
+        dimensions=None,
+        embedder=None,
+        indexes={},
+    )
+    assert facts.can_run(replace(QUERY, needs=needs)) is can
 
 
 async def test_retry_is_logged_by_name_without_values(caplog: pytest.LogCaptureFixture) -> None:
