@@ -11,6 +11,7 @@ import pytest
 
 from memoria.cli import all_commands
 from memoria.plain import plain_context, plain_explorations, plain_recall
+from memoria.strategies import STRATEGIES
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -42,6 +43,12 @@ def test_the_changelog_has_a_section_for_the_version_unless_that_is_still_to_com
     version = tomllib.loads(text)["project"]["version"]
     titles = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert ("Unreleased" if ".dev" in version else version) == titles[0]
+
+
+def test_every_strategy_has_a_row_in_the_table_of_strategies() -> None:
+    page = (ROOT / "docs" / "strategies.md").read_text("utf-8")
+    for name, strategy in STRATEGIES.items():
+        assert f"\n| `{name}` | `{type(strategy).__name__}` |" in page
 
 
 def test_the_guide_to_linking_says_that_tags_make_connections() -> None:

@@ -25,9 +25,7 @@ from memoria.strategies import (
     Step,
     Strategy,
     StrategyRun,
-    Synapse,
 )
-from memoria.strategies.anchor import AnchorSpreading
 from memoria.strategies.lif import LifRun
 from memoria.types import Exploration, Seed
 from tests.cases.build import HERE, edge, graph
@@ -38,7 +36,7 @@ BROKEN = parse(HEAD + "RETURN 1 / 0 AS x", "test.step")
 SLOW = parse(HEAD + "UNWIND range(1, 1000000000) AS i RETURN sum(sqrt(i)) AS x", "test.step")
 CHAIN = graph(edge("s", "a"), edge("a", "b"), edge("b", "c"), edge("t", "d"))
 SEEDS = [Seed(id="s", score=1.0), Seed(id="t", score=0.9)]
-TOGETHER: list[Strategy] = [LeakyIntegrateAndFire(), AnchorSpreading(), Synapse()]
+TOGETHER = [each for each in STRATEGIES.values() if each.together]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +76,15 @@ async def explored(
 
 
 async def test_run_that_fails_keeps_what_it_had_and_says_why(web: GraphRetriever) -> None:
-    found = await explored(web, Interrupted(second=BROKEN))
+    config = RetrieverConfig(strategy=Interrupted(second=BROKEN))
+    found: dict[str, Exploration] = {}
+
+    async def collect() -> None:
+        async for each in web.explore_seeds(SEEDS, config=config):
+            found[each.seed.id] = each
+
+    with pytest.raises(QueryError):  # every seed has failed; their explorations come before
+        await collect()
     assert {each.status for each in found.values()} == {"failed"}
     assert all(isinstance(each.error, QueryError) for each in found.values())
     ways = [(path.ids, path.end_reason) for each in found.values() for path in each.paths]
@@ -236,6 +242,7 @@ CREATE (s:Memory:Event {scope: $scope, id: 's', tags: ['x', 'y']}),
 async def test_every_setting_of_a_strategy_has_an_effect(
     driver: neo4j.AsyncDriver, scope: str, strategy: Any, field: str
 ) -> None:
+    assert field in OTHER.get(strategy.name, {}), "say above which other value has an effect"
     await driver.execute_query(RULES, scope=scope)
     changed = replace(strategy, **{field: OTHER[strategy.name][field]})
     assert await effect(driver, scope, changed) != await effect(driver, scope, strategy)

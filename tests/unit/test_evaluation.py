@@ -28,6 +28,7 @@ from memoria.evaluation import (
 from memoria.evaluation.baselines import page_rank
 from memoria.evaluation.corpus import Graph
 from memoria.evaluation.run import chosen_questions
+from memoria.strategies import STRATEGIES
 
 GOLD = {"q1": ["a", "b"], "q2": ["c"], "q3": ["d", "e", "f", "g"]}
 RANKINGS = {"q1": ["a", "x", "b"], "q2": ["x", "c"], "q3": ["d", "d", "e", "x", "f"]}
@@ -164,7 +165,7 @@ def test_a_method_without_vectors_is_refused() -> None:
             check_method(name, None)
     check_method("bm25", None)
     check_method("transfer", None)
-    methods = "transfer, lif, anchor, synapse, dense, bm25, rrf, ppr"
+    methods = ", ".join([*STRATEGIES, "dense", "bm25", "rrf", "ppr"])
     with pytest.raises(ConfigError, match=f"{methods}; got 'best'"):
         check_method("best", None)
 

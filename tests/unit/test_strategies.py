@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import memoria
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.formulas import lif
@@ -100,6 +101,7 @@ def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
 
 def test_strategies_are_known_by_their_names() -> None:
     for name, strategy in STRATEGIES.items():
+        assert type(strategy).__name__ in memoria.__all__, "users write memoria.Synapse()"
         assert isinstance(strategy, Strategy)
         assert strategy.name == name
         assert RetrieverConfig(strategy=strategy).strategy is strategy
