@@ -291,5 +291,6 @@ class Recaller:
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
         start = self._clock()
+        self._timings_s[stage] = 0.0  # stages stand in the order in which they begin
         yield
         self._timings_s[stage] = self._clock() - start

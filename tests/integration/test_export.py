@@ -295,7 +295,7 @@ PAGED = {
     "evaluation.items": {"kinds": ["Event"]},
     "export.memories": {"embeddings": False, "known": [], "max_chars": 1_000},
     "export.sources": {},
-    "ingest.without_embedding": {},
+    "ingest.without_embedding": {"kinds": []},
     "graph.page": {},
 }
 
