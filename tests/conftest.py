@@ -91,6 +91,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for name in sorted(groups, key=_place) for item in groups[name]]
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """End a run whose groups would be torn apart: pytest-xdist reads them from the ids of tests."""
+    if node.config.getoption("dist") == "loadgroup" and not all("@" in each for each in ids):
+        pytest.exit(
+            "pytest-xdist does not keep groups of tests together with this pytest; install one "
+            "that pyproject.toml allows",
+            returncode=pytest.ExitCode.USAGE_ERROR,
+        )
+
+
 def _fixtures(item: pytest.Item) -> set[str]:
     return set(getattr(item, "fixturenames", ()))
 

@@ -17,7 +17,6 @@ from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError
 from memoria.evaluation import (
     METHODS,
-    STRATEGY_METHODS,
     Dataset,
     EvaluationConfig,
     Run,
@@ -33,6 +32,7 @@ from memoria.evaluation.corpus import Corpus
 from memoria.graph.stats import scope_stats
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
+from memoria.strategies import STRATEGIES
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret
@@ -123,7 +123,7 @@ async def test_every_method_finds_what_shares_its_words(store: Store, harbour: D
         assert 0 < method.p50_s <= method.p95_s
     baselines = ["dense", "bm25", "rrf", "ppr"]
     assert [(each.method, each.baseline) for each in report.differences] == [
-        (strategy, baseline) for strategy in STRATEGY_METHODS for baseline in baselines
+        (strategy, baseline) for strategy in STRATEGIES for baseline in baselines
     ]
 
 
