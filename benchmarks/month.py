@@ -23,19 +23,13 @@ from typing import Any
 import memoria
 from benchmarks import locomo
 from benchmarks.environment import OUT
+from benchmarks.queries import text_of
 from memoria.local import LocalNeo4j
 
 PICTURE = "learning-month.svg"
 DAYS, QUESTIONS_A_DAY, SEED = 30, 20, 7
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 K = 10
-
-WEIGHTS = """
-MATCH (:Memory {scope: $scope})-[r:RELATES]->()
-WITH properties(r) AS edge
-RETURN edge.weight AS weight, edge.lif_weight AS lif_weight,
-       edge.base_weight IS NOT NULL AS learned, edge.origin = 'learned' AS made
-"""
 
 Question = dict[str, Any]
 
@@ -122,7 +116,7 @@ class Month:
 
     async def _look(self, pruned: int) -> Day:
         records, _, _ = await self._retriever.store.driver.execute_query(
-            WEIGHTS, scope=self._retriever.scope
+            text_of("weights"), scope=self._retriever.scope
         )
         weights = [record["weight"] for record in records]
         return Day(

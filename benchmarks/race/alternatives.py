@@ -25,7 +25,7 @@ from benchmarks.race.contender import (
 )
 from benchmarks.race.explorers import exploration
 from benchmarks.race.names import LOOP, PRINTED, VARIABLE
-from benchmarks.race.queries import text_of
+from benchmarks.queries import text_of
 from benchmarks.race.serve import Served
 from memoria.strategies import TransferEnergy
 from memoria.strategies._levels import Child, LevelRow, TransferExploration

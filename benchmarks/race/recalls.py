@@ -17,7 +17,7 @@ from benchmarks.race.contender import Contender, Outcome
 from benchmarks.race.graphs import DIMENSIONS
 from benchmarks.race.load import SCOPE
 from benchmarks.race.names import ONE_HOP, RECALL, RECALL_STREAMED, TWO_HOPS
-from benchmarks.race.queries import text_of
+from benchmarks.queries import text_of
 from benchmarks.race.serve import DATABASE, EMBEDDER, Served
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder

@@ -1,4 +1,4 @@
-"""The benchmark's own query texts, from ``cypher/`` beside this file.
+"""The own query texts of the benchmarks, from ``cypher/`` beside this file.
 
 In: a name. Out: the text. Reads files. They are other people's queries, so their parameters are
 theirs, too, and `memoria.store.queries` does not load them.
