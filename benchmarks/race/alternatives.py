@@ -14,6 +14,7 @@ from typing import Any
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from benchmarks.queries import text_of
 from benchmarks.race.cases import Case
 from benchmarks.race.contender import (
     Contender,
@@ -25,7 +26,6 @@ from benchmarks.race.contender import (
 )
 from benchmarks.race.explorers import exploration
 from benchmarks.race.names import LOOP, PRINTED, VARIABLE
-from benchmarks.queries import text_of
 from benchmarks.race.serve import Served
 from memoria.strategies import TransferEnergy
 from memoria.strategies._levels import Child, LevelRow, TransferExploration

@@ -12,11 +12,11 @@ from typing import Any
 
 import neo4j
 
+from benchmarks.queries import text_of
 from benchmarks.race.cases import Case
 from benchmarks.race.contender import Contender, Outcome, Run, TooSlowError, same_paths
 from benchmarks.race.load import SCOPE
 from benchmarks.race.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
-from benchmarks.queries import text_of
 from benchmarks.race.serve import DATABASE, Served
 from memoria.config import RetrieverConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError

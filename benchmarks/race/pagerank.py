@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import igraph
 import numpy as np
 
+from benchmarks.queries import text_of
 from benchmarks.race.cases import Case
 from benchmarks.race.contender import Contender, Outcome
 from benchmarks.race.meter import memory_mb
 from benchmarks.race.names import PAGERANK
-from benchmarks.queries import text_of
 from benchmarks.race.serve import DATABASE, Served
 from memoria._support.progress import ProgressCallback
 

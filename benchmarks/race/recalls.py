@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 import neo4j
 from neo4j_graphrag.retrievers import HybridCypherRetriever
 
+from benchmarks.queries import text_of
 from benchmarks.race.cases import Question
 from benchmarks.race.contender import Contender, Outcome
 from benchmarks.race.graphs import DIMENSIONS
 from benchmarks.race.load import SCOPE
 from benchmarks.race.names import ONE_HOP, RECALL, RECALL_STREAMED, TWO_HOPS
-from benchmarks.queries import text_of
 from benchmarks.race.serve import DATABASE, EMBEDDER, Served
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder

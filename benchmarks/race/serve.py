@@ -15,9 +15,9 @@ from typing import Any
 
 import neo4j
 
+from benchmarks.queries import text_of
 from benchmarks.race.graphs import DIMENSIONS, Graph
 from benchmarks.race.load import write, write_tables
-from benchmarks.queries import text_of
 from memoria._support.home import default_home
 from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback

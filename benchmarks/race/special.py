@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.queries import text_of
 from benchmarks.race.alternatives import alternatives
 from benchmarks.race.cases import Case, Question
 from benchmarks.race.explorers import memoria_contenders
 from benchmarks.race.load import SCOPE
 from benchmarks.race.meter import Meter, wiretap
 from benchmarks.race.names import MEMORIA
-from benchmarks.queries import text_of
 from benchmarks.race.race import Limits, race
 from benchmarks.race.record import recorded
 from benchmarks.race.serve import DATABASE, Served
