@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import shutil
 from contextlib import AsyncExitStack, suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Listener
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from memoria._support.home import default_home
+from memoria._support.jars import resolve_jars
 from memoria.local import NEO4J_VERSION, LocalNeo4j
-from memoria.local.settings import SERVER_SETTINGS, USER
+from memoria.local.settings import COORDINATE, SERVER_SETTINGS, USER
 from memoria.store import Target
 
 if TYPE_CHECKING:
+    import pytest
     from testcontainers.core.container import DockerContainer
 
 BOLT_PORT = 7687
@@ -130,3 +135,12 @@ def _ask(line: Line, question: str) -> Any:
         if question == END:
             return None
         return connection.recv()
+
+
+def home_with_jars(factory: pytest.TempPathFactory) -> Path:
+    """Make a home with the list of jars of the user's home: to make it takes long."""
+    usual = default_home()
+    resolve_jars(COORDINATE, home=usual)
+    home = factory.mktemp("home")
+    shutil.copytree(usual / "jars", home / "jars")
+    return home

@@ -19,10 +19,12 @@ from memoria.store import Store, Target
 from tests.integration.test_cli_commands import (
     LINES,
     ON_DATABASE,
+    WITH_A_SERVER,
     WITH_AN_EMBEDDER,
     in_process,
     with_arguments,
 )
+from tests.servers import home_with_jars
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 RunProgram = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,7 +34,7 @@ BATCH = 1_000  # memories that an ingest without an embedder writes at a time
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+    return home_with_jars(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +140,7 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
     assert again_facts["memories_created"] == again_facts["relations_created"] == 0
 
     for name in ON_DATABASE:  # all the others, too, find the local server by themselves
-        if name in WITH_AN_EMBEDDER:
+        if name in WITH_AN_EMBEDDER | WITH_A_SERVER:
             continue
         arguments = with_arguments(name, "--scope", "cli-local")
         done = in_process(*arguments, stdin="\n".join(LINES), MEMORIA_HOME=str(home))

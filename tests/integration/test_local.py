@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import socket
 import stat
@@ -17,13 +16,12 @@ import neo4j
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from memoria._support.home import default_home
-from memoria._support.jars import resolve_jars
 from memoria.errors import LocalServerError
 from memoria.local import NEO4J_VERSION, EphemeralNeo4j, LocalNeo4j
 from memoria.local import process as local_process
-from memoria.local.settings import COORDINATE, Layout
+from memoria.local.settings import Layout
 from tests.effort import effort
+from tests.servers import home_with_jars
 
 PARENT = """
 import asyncio, sys
@@ -39,12 +37,7 @@ asyncio.run(main())
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home of its own, with the list of jars of the user's home."""
-    usual = default_home()
-    resolve_jars(COORDINATE, home=usual)
-    path = tmp_path_factory.mktemp("home")
-    shutil.copytree(usual / "jars", path / "jars")
-    return path
+    return home_with_jars(tmp_path_factory)
 
 
 def small(home: Path, *, port: int | None = None) -> LocalNeo4j:
