@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import neo4j
 import pytest
@@ -264,6 +264,7 @@ class FailingDriver:
         self.delay_s = delay_s
         self.attempts = 0
         self.sessions: list[dict[str, Any]] = []
+        self.functions: list[str] = []
         self.open = 0
 
     def session(self, **settings: Any) -> FailingSession:
@@ -295,6 +296,14 @@ class FailingSession:
         if self.driver.faults:
             raise self.driver.faults.pop(0)
         return nothing()
+
+    async def execute_read(self, work: Callable[[FailingSession], Any]) -> Any:
+        self.driver.functions.append("read")
+        return await work(self)
+
+    async def execute_write(self, work: Callable[[FailingSession], Any]) -> Any:
+        self.driver.functions.append("write")
+        return await work(self)
 
 
 async def nothing() -> AsyncIterator[Any]:
@@ -421,6 +430,19 @@ async def test_session_says_how_it_will_be_used(mode: str, access: str) -> None:
     (settings,) = driver.sessions
     assert settings["default_access_mode"] == access
     assert settings["database"] == "neo4j"
+
+
+@pytest.mark.parametrize("mode", ["read", "write"])
+@pytest.mark.parametrize(("transactions", "functions"), [("auto", 0), ("managed", 1)])
+async def test_transaction_functions_of_the_driver_are_used_only_where_they_are_asked_for(
+    mode: str, transactions: Literal["auto", "managed"], functions: int
+) -> None:
+    driver = FailingDriver()
+    query = parse(HEAD.format(mode) + "RETURN $p.x", "test.one")
+    config = StoreConfig(transactions=transactions)
+    assert await store_over(driver, config).run(query, {"x": 1}) == []
+    assert driver.functions == [mode] * functions
+    assert driver.attempts == 1
 
 
 @pytest.mark.parametrize(("seconds", "limit_s"), [(0.5, 4.0), (60.0, 60.0)])
