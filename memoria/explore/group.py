@@ -198,7 +198,7 @@ class Group:
         """Deliver paths, each once: two that end before the same deleted memory are one."""
         known = self._memories.known
         for one in sorted(batch, key=lambda one: path_order(one.path)):
-            if were_read:
+            if were_read or self._memories.has(one.ids):  # another group may have read them since
                 path = with_texts(one.path, known)
             else:
                 path = one.path if one.run.outcome.found else None
