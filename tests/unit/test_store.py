@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -28,6 +29,7 @@ from memoria.errors import (
     QueryError,
     UnavailableError,
 )
+from memoria.graph.schema import apply_schema
 from memoria.store import ServerFacts, Store, store_of, translate
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, parse
@@ -491,6 +493,14 @@ def test_what_a_query_needs_decides_whether_a_server_can_run_it(
         indexes={},
     )
     assert facts.can_run(replace(QUERY, needs=needs)) is can
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, math.nan, math.inf, 1e7, "300", None, True])
+async def test_set_up_refuses_a_time_that_no_call_may_take(timeout_s: Any) -> None:
+    driver = FailingDriver()
+    with pytest.raises(ConfigError, match=r"^timeout_s must be "):
+        await apply_schema(store_over(driver), dimensions=384, timeout_s=timeout_s)
+    assert driver.sessions == []
 
 
 async def test_retry_is_logged_by_name_without_values(caplog: pytest.LogCaptureFixture) -> None:
