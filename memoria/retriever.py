@@ -1,7 +1,7 @@
-"""`GraphRetriever`, the one handle: from a query, or from seeds, to paths, ranking and context.
+"""`GraphRetriever`, the one handle: from a query or from seeds to paths, a ranking, a context.
 
 In: a query, or seeds that the caller found. Out: `Recall`, or a stream of its parts. Reads only;
-what it makes writes on an explicit call.
+the writer, linker and learner that it makes write on an explicit call.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from memoria.types import Exploration, Path, Recall, Seed, Seeds
 
 
 class GraphRetriever:
-    """Memory of one scope: recalls by itself, and makes what writes, links and learns.
+    """Memory of one scope: it recalls, and makes the objects that write, link and learn.
 
-    Made by `connect`, or on a driver of your own. Nothing is sent before the first call;
-    ``async with`` is optional: it checks the server early. Use it from one event loop, for any
-    number of calls at once: the limits of its store decide how many of them are at work.
+    `connect` makes one; or give a driver of your own. Nothing is sent before the first call;
+    ``async with`` is optional, and checks the server early. Use it in one event loop, for any
+    number of calls at once; the limits of its store decide how many calls run at the same time.
 
     Parameters
     ----------
     store
-        A `Store`, or an open ``neo4j.AsyncDriver``; it stays yours. Who shares a store shares its
-        limits: in a service use one store, or one retriever and `for_scope`.
+        A `Store`, or an open ``neo4j.AsyncDriver``, which you close yourself. Retrievers on one
+        store share its limits: in a service use one store, or one retriever and `for_scope`.
     scope
         The tenant whose memories these are; required, and fixed.
     database
@@ -64,7 +64,7 @@ class GraphRetriever:
     ConfigError
         The driver's pool has fewer connections than ``StoreConfig.max_sessions``.
     InvalidInputError
-        The embedder is not one, such as a function: wrap that in `CallableEmbedder`.
+        ``embedder`` is not an embedder. Wrap a function in `CallableEmbedder`.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class GraphRetriever:
         )
 
     def for_scope(self, scope: str) -> Self:
-        """Return the same for another tenant; the server is not asked anything again."""
+        """Return the same retriever for another tenant; the server is not asked again."""
         other = copy(self)
         other.scope = check_scope(scope)
         other._engine = replace(self._engine, scope=other.scope)
@@ -100,7 +100,7 @@ class GraphRetriever:
         return other
 
     def writer(self, **options: Unpack[WriterOptions]) -> GraphWriter:
-        """Make a `GraphWriter` on the same store, scope and embedder; its options as there."""
+        """Make a `GraphWriter` with its options, on the same store, scope and embedder."""
         return GraphWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
 
     def linker(self, *, config: LinkConfig | None = None, batch_size: int = 256) -> Linker:
@@ -123,7 +123,7 @@ class GraphRetriever:
         await self._opened.aclose()
 
     async def server_facts(self, *, until: float | None = None) -> ServerFacts:
-        """Say what the server is and which indexes it has: asked once for the store.
+        """Return what the server is and which indexes it has; a store asks only once.
 
         Parameters
         ----------
@@ -140,12 +140,12 @@ class GraphRetriever:
         facts = await server_facts(self.store, until=until)
         check = partial(self._check_embedder, facts)
         checked = await self._checked.get(check, keep=is_complete, until=until)
-        if checked is not facts:  # the store has learned more since, such as the embedder
+        if checked is not facts:  # the store knows more by now, such as the embedder
             self._checked.put(await check())
         return facts
 
     async def _check_embedder(self, facts: ServerFacts) -> ServerFacts:
-        # Some models load to learn their dimensions: not on the event loop.
+        # In a thread, because some models must be loaded before they know their dimensions.
         await asyncio.to_thread(check_embedder, facts, self.embedder)
         return facts
 
@@ -163,20 +163,20 @@ class GraphRetriever:
         Parameters
         ----------
         query
-            The user's words, up to 1 MB; no character in them has a meaning of its own.
+            The user's words, up to 1 MB; they are plain text, without any query syntax.
         query_tags
-            Tags of the query; they count as further words.
+            Tags of the query; the search takes them as further words.
         max_seeds
-            Seeds to return, at most; 1 to 100. None for the configured number, which is 5.
+            Number of seeds, at most; 1 to 100. None for the configured number, by default 5.
         kinds
-            Kinds to return; None for all.
+            Kinds of memories to return; None for all.
         config
             Settings for this call.
 
         Raises
         ------
         InvalidInputError
-            The query is blank or can't be encoded, or a tag or kind is not valid.
+            The query is blank or can't be encoded, or a tag or a kind is not valid.
         """
         settings = self._settings(config)
         if max_seeds is not None:
@@ -197,27 +197,27 @@ class GraphRetriever:
     ) -> Stream[Exploration, None]:
         """Explore from every seed; iterate over the explorations as they finish.
 
-        One that failed has the status ``failed`` and its ``error``. Where every one failed, the
-        stream raises the first error after the last exploration.
+        An exploration that failed has the status ``failed`` and its ``error``. If all of them
+        failed, the stream raises the first error after the last exploration.
 
         Parameters
         ----------
         seeds
-            Where to start; distinct ids.
+            Memories to start from; their ids must be distinct.
         query_tags
-            Tags that edges are compared with; none: every edge counts fully.
+            Tags to compare the tags of edges with; without tags every edge counts fully.
         config
             Settings for this call.
         deadline_s
-            Time for the call; seconds, > 0. What is complete by then is delivered, and
-            branches cut short as far as they got.
+            Time for the call; seconds, > 0. Paths that are complete by then are delivered, and
+            the other branches as far as they got.
 
         Raises
         ------
         InvalidInputError
             Two seeds have the same id, or an argument is out of its range.
         MemoriaError
-            Every exploration failed, such as for a wrong password.
+            Every exploration failed, for example because of a wrong password.
         """
         chosen = _distinct(seeds)
         request = self._explore_request(chosen, query_tags, config, deadline_s, "exploration_end")
@@ -244,8 +244,8 @@ class GraphRetriever:
     ) -> Stream[Path, tuple[Exploration, ...]]:
         """Explore from every seed; iterate over the paths as soon as each has ended.
 
-        Arguments as in `explore_seeds`. The stream's ``result`` holds the explorations. When one
-        fails, the paths of the others come first, then its error is raised.
+        Arguments as in `explore_seeds`. The stream's ``result`` holds the explorations. If an
+        exploration fails, its error is raised after the paths of the others.
         """
         chosen = _distinct(seeds)
         request = self._explore_request(chosen, query_tags, config, deadline_s, "branch_end")
@@ -272,7 +272,7 @@ class GraphRetriever:
         kinds: Iterable[str] | None = None,
         config: RetrieverConfig | None = None,
     ) -> Recall:
-        """Find seeds, explore from them, rank what was reached, and pack it for a prompt.
+        """Find seeds, explore from them, rank what was found, and pack it for a prompt.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class GraphRetriever:
         Raises
         ------
         DeadlineError
-            The time was up before there were seeds.
+            The recall had no result in time.
         OverloadedError
             The recall's turn did not come in time.
         MemoriaError
@@ -308,7 +308,7 @@ class GraphRetriever:
         kinds: Iterable[str] | None = None,
         config: RetrieverConfig | None = None,
     ) -> Stream[Path, Recall]:
-        """Do as `recall`, and iterate over the paths as they end; ``result`` is the `Recall`."""
+        """Recall, and iterate over the paths as they end; ``result`` is the `Recall`."""
         settings = self._settings(config, budget_tokens=budget_tokens, deadline_s=deadline_s)
         call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
 
@@ -324,7 +324,7 @@ class GraphRetriever:
         budget_tokens: int | None = None,
         deadline_s: float | None = None,
     ) -> RetrieverConfig:
-        """Put the limits of one call, which are a caller's input, into the settings."""
+        """Return the settings with the limits of one call, which are a caller's input."""
         settings = self.config if config is None else config
         if not isinstance(settings, RetrieverConfig):
             raise InvalidInputError(
@@ -347,7 +347,7 @@ class GraphRetriever:
         deadline_s: float | None,
         hydrate_at: HydrateAt,
     ) -> Callable[[], ExploreRequest]:
-        """Check the arguments now; the clock starts when the stream does."""
+        """Check the arguments now; the clock starts when the stream starts."""
         tags = check_strings(query_tags, "query_tags")
         settings = self._settings(config, deadline_s=deadline_s)
 
@@ -371,12 +371,12 @@ class GraphRetriever:
 
 
 def close_with(retriever: GraphRetriever, opened: AsyncExitStack) -> None:
-    """Have a retriever close, at its end, what was opened for it alone."""
+    """Make a retriever close, at its end, the resources that were opened for it alone."""
     retriever._opened = opened
 
 
 def _distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
-    """Check that seeds are seeds, each once."""
+    """Return the seeds as a tuple, checked: each is a `Seed`, and no id comes twice."""
     given = seeds.seeds if isinstance(seeds, Seeds) else seeds
     if not isinstance(given, Iterable):
         raise InvalidInputError(f"seeds must be a list of Seed, got {kind_of(given)}")

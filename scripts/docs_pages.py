@@ -349,8 +349,11 @@ def paragraphs(text: str) -> list[str]:
 
     >>> paragraphs("Spread ``energy`` (source: 001,\nsection 2).\n\nReads only.")
     ['Spread `energy`.', 'Reads only.']
+    >>> paragraphs("The strongest way counts (ties by id; source: 001). It ends.")
+    ['The strongest way counts (ties by id). It ends.']
     """
-    text = re.sub(r"\s+\(sources?: [^)]*\)", "", text).replace("``", "`")
+    text = re.sub(r"\s+\(sources?: [^)]*\)|;\s+sources?: [^)]*(?=\))", "", text)
+    text = text.replace("``", "`")
     return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
 

@@ -2,8 +2,8 @@
 
     time = queries * (round trip + overhead) + memories * per memory + edges * per edge
 
-Edges are those at memories that are expanded. The size of the graph is no term: what it does to the
-time is what the model leaves unexplained.
+Edges are those at memories that are expanded. The model has no term for the size of the graph: its
+effect on the time is a part of what the model leaves unexplained.
 
 In: a record. Out: a `CostModel`. Touches nothing.
 """

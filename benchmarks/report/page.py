@@ -89,8 +89,9 @@ def _cost(graphs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield (
         f"Fitted to all explorations of five seeds in one session: each query its round trip and "
         f"{model.overhead_ms:.2f} ms, each memory reached {1_000 * model.memory_ms:.0f} us, each "
-        f"edge read {1_000 * model.edge_ms:.1f} us. The size of the graph is no term: what it does "
-        "to the time is in the difference of the columns *measured* and *model*."
+        f"edge read {1_000 * model.edge_ms:.1f} us. The model has no term for the size of the "
+        "graph: its effect on the time is the difference between the columns *measured* and "
+        "*model*."
     )
     yield ""
     rows = []

@@ -116,7 +116,7 @@ def _trips(graph: Record) -> Iterator[Target]:
     yield Target(
         measure=f"{graph['name']}: round trips for each level; records for each query",
         target="1; 1",
-        value=f"{per_level:g}; {per_query:g} ({extra} messages beside)",
+        value=f"{per_level:g}; {per_query:g} ({extra} other messages)",
         met=per_level == per_query == 1 and extra == 0,
     )
 

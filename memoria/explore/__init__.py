@@ -1,4 +1,4 @@
-"""Explore from seeds, level by level: requests, the groups that share a session, their runs."""
+"""Explore from seeds, level by level: the request, groups that share a session, runs of seeds."""
 
 from memoria.explore.all import explore_all, in_order, raise_if_all_failed
 from memoria.explore.group import explore

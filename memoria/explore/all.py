@@ -1,4 +1,4 @@
-"""Explore from all seeds and return the explorations: in the order of the seeds, or an error.
+"""Explore from all seeds, and return the explorations in the order of the seeds.
 
 In: an `ExploreRequest`. Out: its `Exploration`s. Reads only, by the queries of the strategy.
 """
@@ -21,12 +21,12 @@ async def explore_all(
     Parameters
     ----------
     on_path
-        Called with each path when its texts are there.
+        Called with each path as soon as its texts are known.
 
     Raises
     ------
     MemoriaError
-        Every exploration failed; the error of the first.
+        Every exploration failed; the error is that of the first.
     """
     done: list[Exploration] = []
     await explore(store, request, Listener(on_exploration=done.append, on_path=on_path))
@@ -34,7 +34,7 @@ async def explore_all(
 
 
 def in_order(seeds: Sequence[Seed], found: Iterable[Exploration]) -> tuple[Exploration, ...]:
-    """Return explorations in the order of their seeds; raise the first error if all failed."""
+    """Return explorations in the order of their seeds; raise the first error if all have failed."""
     by_seed = {exploration.seed.id: exploration for exploration in found}
     explorations = tuple(by_seed[seed.id] for seed in seeds)
     raise_if_all_failed(explorations)
@@ -42,7 +42,7 @@ def in_order(seeds: Sequence[Seed], found: Iterable[Exploration]) -> tuple[Explo
 
 
 def raise_if_all_failed(explorations: Sequence[Exploration]) -> None:
-    """Raise the error of the first exploration where every exploration has one."""
+    """Raise the error of the first exploration if every exploration has an error."""
     errors = [exploration.error for exploration in explorations if exploration.error is not None]
     if errors and len(errors) == len(explorations):
         raise errors[0]

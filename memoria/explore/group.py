@@ -1,11 +1,11 @@
-"""Run explorations of many seeds at once, and hand over each result as soon as it is there.
+"""Run explorations of many seeds at once, and hand over each result as soon as it is complete.
 
 In: seeds. Out: `Exploration`s of `Path`s with their texts, through callbacks. Reads only.
 Queries: those of the strategy (`memoria.strategies`), and ``graph.hydrate``.
 
-Explorations that share a session share its queries. Texts that these don't bring along are read in
-sessions of their own, while streaming beside the next level; a group never waits for them while it
-holds its session, so a small pool can't lock up.
+Explorations that share a session share its queries. Texts that these queries did not return are
+read in separate sessions; while streaming, they are read at the same time as the next level. A
+group never waits for texts while it holds its session, so a small pool can't lock up.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from memoria.types import Path, path_order
 
 log = logging.getLogger(__name__)
 
-# Share of a deadline, and its limit in seconds, kept back for the texts of cut branches.
+# Time held back for the texts of cut branches: a share of the deadline, and a limit in seconds.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
-    """Explore from every seed, concurrently; return when all are over.
+    """Explore from all seeds concurrently; return when every exploration is over.
 
-    A failing seed never ends the others: its `Exploration` carries the error.
+    A failure ends only the exploration of its seed, whose `Exploration` carries the error.
     """
     seeds = request.input.seeds
     size = max(1, len(seeds))
@@ -56,7 +56,7 @@ def _start(request: ExploreRequest, first: int, size: int) -> list[SeedRun]:
 
 
 class Group:
-    """Explorations that share a session, and the run of a strategy."""
+    """Explorations that share a session and one run of a strategy."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Group:
         self._levels_until = request.until - reserve
 
     async def run(self) -> None:
-        """Spread level by level; on a shared failure go on one session each."""
+        """Spread level by level; after a shared failure, go on with one session for each seed."""
         alone: list[SeedRun] = []
         async with asyncio.TaskGroup() as deliveries:
             try:
@@ -84,14 +84,14 @@ class Group:
             except MemoriaError as exc:
                 alone = self._recover(exc)
             deliveries.create_task(self._deliver())
-            deliveries.create_task(self._meanwhile())  # after it: what it reads is asked for first
+            deliveries.create_task(self._meanwhile())  # after the read of texts has been sent
         await _in_parallel(
             Group(self._store, self._request, self._listener, [run], self._memories)
             for run in alone
         )
 
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
-        """One round trip a step, which takes every branch of the group one hop further."""
+        """Ask and absorb step by step; a step is one round trip for all branches of the group."""
         run = self._runs[0].strategy_run
         async with self._store.session(until=self._levels_until) as session:
             while (step := run.ask()) is not None:
@@ -107,7 +107,7 @@ class Group:
             run.ended.append(Ended(run, path, path.ids))
 
     def _recover(self, exc: MemoriaError) -> list[SeedRun]:
-        """Decide what a failed step means for those under way; return who goes on alone."""
+        """Decide what a failed step means for the active runs; return the runs that go on alone."""
         active = [run for run in self._runs if not run.over]
         in_time = asyncio.get_running_loop().time() < self._levels_until - TIMER_SLACK_S
         parts = self._runs[0].strategy_run.parts()
@@ -123,7 +123,7 @@ class Group:
         return []
 
     async def _meanwhile(self) -> None:
-        """Build what the last step brought, and hand over what is whole, beside the next query.
+        """Build the memories of the last step, and hand over paths, while the next query runs.
 
         Yields to the event loop once, so that the next query is sent before this work starts.
         """
@@ -134,7 +134,7 @@ class Group:
             await self._deliver()
 
     def _is_due(self) -> bool:
-        """Whether to deliver beside the next level; after the last one that is always done."""
+        """Tell whether to deliver during the next level; after the last level `run` delivers."""
         if all(run.over for run in self._runs):
             return False
         match self._request.hydrate_at:
@@ -146,9 +146,9 @@ class Group:
                 return False
 
     async def _deliver(self) -> None:
-        """Read the texts that ended branches lack, one query for all; report what is over.
+        """Read the texts that ended branches lack, in one query; report what is over.
 
-        One at a time, so that an exploration is reported after all its paths.
+        Deliveries run one at a time, so that an exploration is reported after all its paths.
         """
         async with self._delivering:
             runs = [run for run in self._runs if not run.reported]
@@ -166,7 +166,7 @@ class Group:
                 self._listener.on_exploration(run.report(self._request.started))
 
     def _pop_ended(self, runs: Iterable[SeedRun], *, with_texts: bool) -> list[Ended]:
-        """Take out the ended branches whose texts are there, or those whose texts are not."""
+        """Take out the ended branches whose texts are known, or the branches that lack texts."""
         popped: list[Ended] = []
         for run in runs:
             left: list[Ended] = []
@@ -176,7 +176,7 @@ class Group:
         return popped
 
     async def _read_texts(self, batch: Collection[Ended]) -> bool:
-        """Read what is not known yet; say whether that worked."""
+        """Read the memories that are not known yet; return whether that worked."""
         if not batch:
             return True
         clock = asyncio.get_running_loop().time
@@ -195,10 +195,10 @@ class Group:
         return True
 
     def _hand_over(self, batch: Iterable[Ended], *, were_read: bool) -> None:
-        """Deliver paths, each once: two that end before the same deleted memory are one."""
+        """Deliver each path once; two paths that end before the same deleted memory become one."""
         known = self._memories.known
         for one in sorted(batch, key=lambda one: path_order(one.path)):
-            if were_read:
+            if were_read or self._memories.has(one.ids):  # another group may have read them since
                 path = with_texts(one.path, known)
             else:
                 path = one.path if one.run.outcome.found else None
@@ -207,9 +207,10 @@ class Group:
                 self._listener.on_path(path)
 
     def _hand_over_as_it_is(self, batch: Iterable[Ended]) -> None:
-        """Deliver paths with the texts that the strategy's queries brought: those that come first.
+        """Deliver paths with the texts that the strategy's queries returned for their beginnings.
 
-        Whoever asked for paths without texts reads the others, and learns then what is gone.
+        A caller who sets ``hydrate_at`` to None reads the other texts, and learns only then which
+        memories were deleted.
         """
         known = self._memories.known
         for one in sorted(batch, key=lambda one: path_order(one.path)):
@@ -219,7 +220,7 @@ class Group:
 
 
 def query_of(step: Step) -> Query:
-    """Return the query of a step; memoria's own are named, and read from their files here."""
+    """Return the query of a step; a step gives memoria's own queries by name."""
     return load(step.query) if isinstance(step.query, str) else step.query
 
 

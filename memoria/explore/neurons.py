@@ -1,4 +1,4 @@
-"""Charged memories, for asking at any threshold which of them fire (source: 000).
+"""Charge memories, and tell which of them fire at any threshold (source: 000).
 
 In: ids of seeds. Out: `Activation`s. Reads only, by the query of `LeakyIntegrateAndFire`.
 """
@@ -17,12 +17,12 @@ from memoria.types import Activation, Seed
 
 
 class NeuronField:
-    """Charged memories of one scope, for asking at any threshold; for retrieval use a retriever.
+    """Charged memories of one scope. For retrieval use `GraphRetriever`.
 
     Parameters
     ----------
     scope
-        Scope whose memories these are.
+        Scope of the memories.
     settings
         Constants of the propagation.
     """
@@ -36,11 +36,11 @@ class NeuronField:
         self._charged: LifRun | None = None
 
     async def stimulate(self, seed_ids: Iterable[str]) -> None:
-        """Charge seeds fully, and let the charge spread; what was before is forgotten.
+        """Charge seeds fully, and let the charge spread; earlier charges are forgotten.
 
         Notes
         -----
-        One round trip a hop.
+        One round trip for each hop.
         """
         seeds = tuple(Seed(id=node, score=1.0) for node in dict.fromkeys(seed_ids))
         run_input = RunInput(seeds=seeds, scope=self._scope, query_tags=())
@@ -52,12 +52,14 @@ class NeuronField:
     def get_fired_nodes(
         self, threshold: float | None = None, exclude_seeds: bool = True
     ) -> list[Activation]:
-        """Return what has come to the threshold, by charge (highest first), then id.
+        """Return the memories that fire, the highest charge first, then by id.
 
         Parameters
         ----------
         threshold
-            Charge to fire at; None: that of the settings.
+            Charge at which a memory fires. None means the threshold of the settings.
+        exclude_seeds
+            Whether to leave the seeds out.
         """
         if self._charged is None:
             return []
@@ -77,14 +79,14 @@ async def propagate_from_seeds(
     threshold: float = lif.FIRE_THRESHOLD,
     top_n: int | None = None,
 ) -> list[Activation]:
-    """Charge seeds, and return what fires, the seeds left out.
+    """Charge seeds, and return the other memories that fire, the highest charge first.
 
     Parameters
     ----------
     threshold
-        Charge to fire at; > 0.
+        Charge at which a memory fires; > 0.
     top_n
-        Memories to return, at most, those of the highest charge; None: all.
+        Number of memories to return, at most; None for all.
     """
     field = NeuronField(store, scope=scope)
     await field.stimulate(seed_ids)

@@ -1,4 +1,4 @@
-"""What one call explores, and who takes the results."""
+"""What one call explores, and the callbacks that take the results."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ class ExploreRequest:
     strategy
         How energy moves.
     input
-        What the strategy starts from: all seeds of the call, its scope and tags.
+        Start of the strategy: all seeds of the call, its scope and its tags.
     started
         Time of the loop's clock at the start; seconds.
     until
         Time of the loop's clock at which everything must be delivered; seconds.
     hydrate_at
-        When missing texts are read. None: never, for a caller who reads them or needs none; then
-        the ``memories`` of a path are those of its beginning that the strategy's queries returned.
+        When missing texts are read. None means never, for a caller who reads them or needs no
+        texts; then a path has only the ``memories`` of its beginning that the strategy's queries
+        returned.
     seeds_per_session
-        Seeds that share a session and a run, where their energy does not meet; None: all.
+        Number of seeds that share a session and a run; None for all. A strategy in which the energy
+        of the seeds meets always runs with all seeds together.
     """
 
     strategy: Strategy
@@ -45,14 +47,15 @@ class ExploreRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Who takes the results.
+    """Callbacks that take the results.
 
     Attributes
     ----------
     on_exploration
         Called with each exploration when it is over.
     on_path
-        Called with each path when its texts are there.
+        Called with each path when its texts are known or could not be read; with ``hydrate_at``
+        None, when the path has ended.
     """
 
     on_exploration: Callable[[Exploration], None]

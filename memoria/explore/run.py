@@ -1,4 +1,4 @@
-"""The run of one seed: what has ended, and what was handed over.
+"""The run of one seed: its ended branches, and the paths that were handed over.
 
 In: ended branches and their memories. Out: `Path`s, and the `Exploration`. Touches nothing.
 """
@@ -23,12 +23,12 @@ from memoria.types import (
     path_order,
 )
 
-# A timer may fire this much before its time; seconds.
+# A timer may fire early by as much as this; seconds.
 TIMER_SLACK_S = 0.001
 
 
 class SeedRun:
-    """One seed's exploration under way: its part in a strategy's run, and its ended branches."""
+    """The exploration of one seed in progress: its part of a run, and its ended branches."""
 
     def __init__(self, seed: Seed, strategy_run: StrategyRun) -> None:
         self.seed = seed
@@ -42,16 +42,16 @@ class SeedRun:
 
     @property
     def outcome(self) -> Outcome:
-        """How far it has come."""
+        """How far the exploration has come."""
         return self.strategy_run.outcome(self.seed.id)
 
     @property
     def over(self) -> bool:
-        """Whether no branch goes on."""
+        """Whether all branches have ended."""
         return self.outcome.over
 
     def report(self, started: float) -> Exploration:
-        """Say what came out."""
+        """Return the exploration as it stands now."""
         outcome = self.outcome
         status: Status = "truncated" if self.cut else "complete"
         if self.error is not None:
@@ -75,7 +75,7 @@ class SeedRun:
 
 
 class Ended(NamedTuple):
-    """A branch that has ended, and is still to be handed over; ``ids`` are those of its path."""
+    """A branch that has ended and was not handed over yet; ``ids`` are the ids of its path."""
 
     run: SeedRun
     path: Path
@@ -83,9 +83,10 @@ class Ended(NamedTuple):
 
 
 def with_texts(path: Path, known: Mapping[str, MemoryNode]) -> Path | None:
-    """Give a path its memories, of which all that exist are known.
+    """Give a path its memories; every memory that still exists must be known.
 
-    A path to a memory that was deleted before it was read ends before it; None without a seed.
+    If a memory was deleted before it was read, the path ends before that memory. None if the seed
+    itself was deleted.
     """
     memories = texts_of(path, known)
     if len(memories) == len(path.ids):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memoria._support.checks import MAX_DIMENSIONS, check_whole
+from memoria._support.checks import MAX_DIMENSIONS, check_seconds, check_whole
 from memoria.embed import checked_embedder
 from memoria.errors import ConfigError, QueryError
 from memoria.graph.server import (
@@ -78,6 +78,8 @@ async def apply_schema(
 
     Raises
     ------
+    ConfigError
+        ``timeout_s`` or ``dimensions`` is out of range, or ``dimensions`` is not the embedder's.
     InvalidInputError
         ``embedder`` is not an embedder. Wrap a function in `CallableEmbedder`.
     DimensionError
@@ -85,8 +87,7 @@ async def apply_schema(
     IndexNotReadyError
         An index is not online in time, or it failed, or another index has its name.
     """
-    if not timeout_s > 0:
-        raise ConfigError(f"timeout_s must be above 0, got {timeout_s}")
+    timeout_s = check_seconds(timeout_s, "timeout_s", error=ConfigError)
     name, size = await _name_and_size(embedder, dimensions)
     until = asyncio.get_running_loop().time() + timeout_s
     # The statement that creates a constraint checks it against all nodes, which may take long.
@@ -123,9 +124,8 @@ async def _name_and_size(
         if not hasattr(embedder, "name") or not hasattr(embedder, "dimensions"):
             checked_embedder(embedder)
         name = embedder.name
-        size = await asyncio.to_thread(
-            lambda: embedder.dimensions
-        )  # some models must be loaded to tell it
+        # In a thread, because some models must be loaded before they can tell the size.
+        size = await asyncio.to_thread(_dimensions_of, embedder)
         if dimensions not in (None, size):
             raise ConfigError(
                 f"dimensions is {dimensions}, but the embedder makes vectors of {size}: leave "
@@ -135,6 +135,10 @@ async def _name_and_size(
     if dimensions is not None:
         check_whole(dimensions, "dimensions", low=1, high=MAX_DIMENSIONS, error=ConfigError)
     return name, dimensions
+
+
+def _dimensions_of(embedder: NamedEmbedder) -> int:
+    return embedder.dimensions
 
 
 def _statements(name: str) -> list[Query]:

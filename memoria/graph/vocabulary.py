@@ -18,8 +18,10 @@ MEMORY_LABEL = "Memory"
 #: Label of the nodes in which memoria keeps its notes about a scope or a database.
 META_LABEL = "MemoriaMeta"
 LEARNING_EVENT_LABEL = "LearningEvent"
+#: Label of the nodes that say what an event changed, so that it can be undone.
+LEARNING_CHANGE_LABEL = "LearningChange"
 #: Labels that a kind of memory must not have.
-RESERVED_LABELS = frozenset({MEMORY_LABEL, META_LABEL, LEARNING_EVENT_LABEL})
+RESERVED_LABELS = frozenset({MEMORY_LABEL, META_LABEL, LEARNING_EVENT_LABEL, LEARNING_CHANGE_LABEL})
 #: Kinds that memories may have unless the writer is given others.
 DEFAULT_KINDS = (
     "UserRequest",

@@ -1,4 +1,4 @@
-"""What a caller asks of one recall, checked once.
+"""The arguments of one recall, checked once.
 
 In: the arguments of a call. Out: `RecallCall`. Touches nothing.
 """
@@ -16,7 +16,7 @@ from memoria.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallCall:
-    """What a caller asks of one recall; see `GraphRetriever.recall`. Made by `checked`.
+    """The checked arguments of one recall, made by `checked`; see `GraphRetriever.recall`.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class RecallCall:
     query_tags
         Distinct tags of the query.
     kinds
-        Kinds to start from and to rank; None for all.
+        Kinds of memories to start from and to rank; None for all.
     config
         Settings of the call.
     """
@@ -49,7 +49,7 @@ class RecallCall:
         Raises
         ------
         InvalidInputError
-            The query is blank, or a tag or kind is not valid.
+            The query is blank, or a tag or a kind is not valid.
         """
         if not check_string(query, "query").strip():
             raise InvalidInputError("query is blank: say what to recall", field="query")
@@ -64,5 +64,5 @@ class RecallCall:
 def _checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     checked = tuple(check_kind(kind, "kinds") for kind in check_strings(kinds, "kinds"))
     if not checked:
-        raise InvalidInputError("kinds is empty: name some, or leave it out", field="kinds")
+        raise InvalidInputError("kinds is empty: name some kinds, or leave it out", field="kinds")
     return checked

@@ -1,4 +1,4 @@
-"""Pack what a recall found and ranked into its context.
+"""Pack the memories that a recall found and ranked into its context.
 
 In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Touches nothing.
 """
@@ -12,18 +12,19 @@ from memoria.context import ContextBuilder, CountTokens
 from memoria.recall.texts import Completed
 from memoria.types import ContextPack, RankedMemory
 
-# Worth of a memory that was reached with no energy at all: still before the hits that nothing was
-# explored from.
+# Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
+# without energy comes before the hits from which nothing was explored.
 _LEAST_WORTH = 1e-9
 
 
 def worth_of(
     found: Completed, ranked: Iterable[RankedMemory], config: RetrieverConfig
 ) -> dict[str, float]:
-    """Return what each memory is worth in the context: id -> worth, >= 0, on one scale.
+    """Return the worth of each memory in the context: id -> worth, >= 0, on one scale.
 
-    A relevance model has ranked everything. Without one, the score of the strategy counts, and hits
-    that nothing was explored from come after all that was reached, by their score in the search.
+    A relevance model ranks all memories. Without a model, a memory that was reached has the score
+    of the strategy, and the hits from which nothing was explored come after all of these memories,
+    in the order of their scores in the search.
     """
     worth = {entry.memory.id: entry.score for entry in ranked}
     if config.relevance is not None:
@@ -41,14 +42,14 @@ def pack(
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
 ) -> ContextPack:
-    """Pack what fits the budget.
+    """Pack the memories that fit the budget.
 
     Parameters
     ----------
     worth
-        As from `worth_of`.
+        Id -> worth, as `worth_of` returns it.
     near
-        Pairs of ids that are duplicates by their vectors.
+        Pairs of ids whose vectors say that they are duplicates.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
     for exploration in found.explorations:

@@ -1,4 +1,4 @@
-"""Run the exploration of a recall again, and compare its paths with those of then.
+"""Run the exploration of a recall again, and compare its paths with the paths of the recall.
 
 In: a `Trace`, and settings to change. Out: a `Replay`. Reads only.
 """
@@ -20,7 +20,7 @@ from memoria.store import StoreOrDriver, store_of
 from memoria.strategies import RunInput
 from memoria.types import EndReason, Exploration, Hop, Path, Trace
 
-#: Time for a replay where the trace does not say; seconds.
+#: Time for a replay whose trace has no deadline; seconds.
 DEADLINE_S = 10.0
 
 PathFacts = tuple[float, EndReason, tuple[Hop, ...]]
@@ -33,10 +33,10 @@ class PathChange:
     Attributes
     ----------
     ids
-        Along the path, seed first.
+        Ids of the memories along the path, seed first.
     before, after
-        The path then and now; None if the path was not found in that run. If both are given, an
-        energy, a ledger or the reason for the end differs.
+        The path in the recall and in the replay; None if that run did not find it. If both are
+        given, an energy, a ledger or the reason for the end differs.
     """
 
     ids: tuple[str, ...]
@@ -46,14 +46,14 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What came out when a recall's exploration ran again.
+    """Result of running the exploration of a recall again.
 
     Attributes
     ----------
     explorations
         One per seed of the trace, in their order.
     changes
-        Paths that differ, by seed, then by the higher energy of then and now.
+        Paths that differ, by seed, then by the higher of their two energies.
     """
 
     explorations: tuple[Exploration, ...]
@@ -81,8 +81,8 @@ async def replay(
     Parameters
     ----------
     store
-        Where the memories are: a `Store`, or an open driver of your own. The scope is that of the
-        trace.
+        Database of the memories: a `Store`, or an open driver of your own. The scope is the
+        trace's scope.
     changes
         Settings to change: the strategy, by name or as an object, one of its settings, such as
         ``{"strategy.max_depth": 3}``, ``max_weight`` or ``seeds_per_session``.
@@ -94,7 +94,7 @@ async def replay(
     ConfigError
         A setting is not valid, or the trace's strategy is not one of memoria's: give one.
     MemoriaError
-        Every exploration failed; the error of the first.
+        Every exploration failed; the error is that of the first.
     """
     store = store_of(store, database)
     config = exploration_from(trace.config, changes)
@@ -138,7 +138,7 @@ def _paths(explorations: Iterable[Exploration]) -> dict[tuple[str, ...], Path]:
 
 
 def _facts(path: Path) -> PathFacts:
-    """Return what counts: texts may have been edited since, or not been read."""
+    """Return the facts to compare; texts are left out, since they may be edited or not read."""
     return path.energy, path.end_reason, path.hops
 
 

@@ -31,11 +31,12 @@ from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, 
 
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
 _EMBED_SHARE = 0.25
-# A turn that comes later than this share of the deadline is too late to answer, and so is one that
-# leaves less time than recalls took recently, some of which take so many times the mean.
+# A turn that comes later than this share of the deadline is too late to answer.
 _TURN_SHARE = 0.9
+# So is a turn that leaves less than this many times the mean time of the last recalls, because some
+# recalls take that much longer than the mean.
 _LONGER = 1.5
-# A recall that is not ready so long after its deadline ends without a result; seconds.
+# A recall that is not ready this long after its deadline ends without a result; seconds.
 _GRACE_S = 0.1
 
 _OnPath = Callable[[Path], None]
@@ -52,7 +53,7 @@ class Engine:
     embedder
         Makes the query's vector, or None.
     facts
-        Asks what the server is, within a time of the loop's clock.
+        Returns the facts about the server by a given time of the loop's clock.
     count_tokens
         Counts the tokens of a context, or None for the estimate.
     """
@@ -83,27 +84,27 @@ class Recaller:
         Raises
         ------
         DeadlineError
-            Half of the time that was left after embedding was up before.
+            The search took more than half of the time that embedding had left.
         """
         return await self._search(*await self._prepare())
 
     async def run(self, hydrate_at: HydrateAt | None, on_path: _OnPath = lambda _: None) -> Recall:
-        """Do all stages.
+        """Run all stages.
 
         Parameters
         ----------
         hydrate_at
-            When the texts of paths are read, for a caller who takes them one by one; None: once,
-            when all explorations are over.
+            When the texts of paths are read, for a caller who takes the paths one by one. None
+            means once, when all explorations are over.
         on_path
-            Called with each path when its texts are there.
+            Called with each path as soon as its texts are known.
 
         Raises
         ------
         OverloadedError
             The line of recalls is too long for its deadline, or its turn did not come in time.
         DeadlineError
-            The time was up before there was a result.
+            The recall had no result in time.
         """
         try:
             async with asyncio.timeout_at(self._until + _GRACE_S):
@@ -115,7 +116,7 @@ class Recaller:
             ) from exc
 
     async def _in_turn(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
-        """Embed while others are at work: the model may be a service far away."""
+        """Embed while other recalls search, because the model may be a service far away."""
         line, recalls = self._store.line, self._store.recalls
         least_s = (1 - _TURN_SHARE) * self._call.config.deadline_s
         async with self._turn(line, max(least_s, _LONGER * line.lasting_s)):
@@ -125,7 +126,7 @@ class Recaller:
 
     @asynccontextmanager
     async def _turn(self, limiter: Limiter, needed_s: float) -> AsyncIterator[None]:
-        """Wait for a turn as long as there will be time to use it."""
+        """Wait for a turn that leaves at least ``needed_s`` seconds."""
         waiting = self._clock()
         async with limiter.turn(self._until - needed_s):
             waited_s = self._timings_s.pop("wait", 0.0)  # put last, in the order of the stages
@@ -133,7 +134,7 @@ class Recaller:
             yield
 
     async def _prepare(self) -> tuple[ServerFacts, list[str]]:
-        """Ask what the server is, and embed the query; also notes on what went wrong."""
+        """Return the facts about the server and notes on what went wrong; embed the query."""
         facts = await self._engine.facts(self._half_of_the_rest())
         notes: list[str] = []
         now = self._clock()
@@ -170,11 +171,11 @@ class Recaller:
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     def _half_of_the_rest(self) -> float:
-        """Until when a first step must be done: what is late leaves nothing to explore."""
+        """Return the time by which a first step must end; a later end leaves no time to explore."""
         return (self._clock() + self._until) / 2
 
     async def _follow(self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
-        """Explore from the seeds, then rank and pack what was found."""
+        """Explore from the seeds, then rank and pack the memories that were found."""
         notes: list[str] = []
         with self._timed("explore"):
             explorations = await self._explore(seeds, hydrate_at, on_path)
@@ -217,7 +218,7 @@ class Recaller:
     async def _complete(
         self, explorations: tuple[Exploration, ...], seeds: Seeds, notes: list[str]
     ) -> Completed:
-        """Read missing texts, and what ranking asks of all memories, in one query."""
+        """Read the missing texts, and the facts that ranking needs, in one query."""
         config = self._call.config
         request = FactsRequest(
             scope=self._engine.scope,
@@ -240,7 +241,7 @@ class Recaller:
         return found
 
     def _rank(self, found: Completed) -> tuple[RankedMemory, ...]:
-        """Order what was found; what the database did not tell in time weighs nothing."""
+        """Rank what was found; a fact that the database did not return in time has no weight."""
         call = self._call
         if call.config.relevance is None:
             return rank_by_energy(found.explorations)
@@ -250,7 +251,7 @@ class Recaller:
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]
     ) -> ContextPack:
-        """Pack a context; a large one takes a while, so not on the event loop."""
+        """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
         worth = worth_of(found, ranked, config)
         near: list[tuple[str, str]] = []
@@ -264,7 +265,7 @@ class Recaller:
                     until=self._until,
                 )
             except MemoriaError as exc:
-                notes.append(f"duplicates by vector could not be asked for ({exc})")
+                notes.append(f"duplicates by vector could not be searched for ({exc})")
         return await asyncio.to_thread(pack, found, worth, near, config, self._engine.count_tokens)
 
     def _trace(

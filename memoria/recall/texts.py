@@ -1,7 +1,7 @@
-"""What explorations and the search left to read: texts, and what ranking asks of memories.
+"""Read what explorations and the search left unread: texts, and the facts that ranking needs.
 
 In: explorations whose paths may lack texts; hits. Out: both with texts, and `Facts`. Reads only.
-Queries: ``ranking.candidates``; ``graph.hydrate`` where nothing is ranked by relevance.
+Queries: ``ranking.candidates``; ``graph.hydrate`` if that fails, or without a relevance model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Completed:
     hits
         A path without hops for each hit; hits that could not be read are left out.
     facts
-        What ranking asks of all these memories; empty where it was not asked or not answered.
+        Facts about all these memories; empty if they were not asked for, or not answered.
     """
 
     explorations: tuple[Exploration, ...]
@@ -51,16 +51,16 @@ async def complete(
     for_ranking: bool,
     notes: list[str],
 ) -> Completed:
-    """Read the texts that explorations and hits lack, and what ranking asks of all of them.
+    """Read the texts that explorations and hits lack, and the facts that ranking needs.
 
     Parameters
     ----------
     hits
         Hits of the search that are not seeds.
     for_ranking
-        Whether to ask for facts, too: their query brings the texts along.
+        Whether to ask for the facts, too; their query returns the texts as well.
     notes
-        Takes the reasons why something is missing.
+        List to which the reasons are added why something is missing.
 
     Raises
     ------
@@ -74,7 +74,7 @@ async def complete(
     known: dict[str, MemoryNode] = {}
     for path in (path for each in explorations for path in each.paths):
         for memory in path.memories:
-            known.setdefault(memory.id, memory)  # a text is that of its first read
+            known.setdefault(memory.id, memory)  # the first read counts
     wanted = {id_ for each in explorations for path in each.paths for id_ in path.ids}
     wanted |= {hit.id for hit in hits}
     facts, failure = None, None
@@ -100,10 +100,10 @@ async def _ask(
     known: dict[str, MemoryNode],
     notes: list[str],
 ) -> Facts | None:
-    """Ask for facts and for the memories that are not known yet; None if that failed."""
+    """Ask for facts, and for the memories that are not known yet; None if the query failed."""
     try:
         facts, memories = await ask_facts(store, request, sorted(ids), known=sorted(known))
-    except MemoriaError as exc:  # after its retries: not asked again
+    except MemoriaError as exc:  # raised after all retries, so the query is not repeated
         SELDOM.warn(log, "ranked without cosines and edges (%s)", type(exc).__name__)
         notes.append(f"ranked without cosines and edges ({exc})")
         return None
@@ -114,7 +114,7 @@ async def _ask(
 async def _read(
     store: Store, request: FactsRequest, ids: Set[str], known: dict[str, MemoryNode]
 ) -> MemoriaError | None:
-    """Read the memories that are not known yet; return the error if that failed."""
+    """Read the memories that are not known yet; return the error if the query failed."""
     if missing := sorted(ids - known.keys()):
         try:
             known |= await hydrate(store, missing, scope=request.scope, until=request.until)
@@ -129,7 +129,7 @@ def _completed(
     failure: MemoriaError | None,
     request: FactsRequest,
 ) -> Exploration:
-    """Give an exploration its texts; say so where some of them could not be read.
+    """Give an exploration its texts; its status says whether some could not be read.
 
     Two paths that end before the same deleted memory become one.
     """
@@ -139,7 +139,7 @@ def _completed(
         kept: Path | None = path
         if failure is not None and not all(id_ in known for id_ in path.ids):
             lacks_texts = True
-            # Where no query has looked for the seed, it may not exist.
+            # If no query has looked for the seed yet, the seed may not exist.
             looked_for = path.hops or exploration.stats.levels
             kept = replace(path, memories=()) if looked_for else None
         elif len(path.memories) <= len(path.hops):

@@ -1,6 +1,6 @@
-"""The vector of a query, or the reason why there is none.
+"""Make the vector of a query, or note the reason why the query has no vector.
 
-In: a query, an embedder. Out: its vector. Touches what the embedder does.
+In: a query, an embedder. Out: the vector. Touches only what the embedder touches.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ log = logging.getLogger(__name__)
 async def query_vector(
     embedder: Embedder | None, query: str, *, until: float, notes: list[str]
 ) -> tuple[float, ...] | None:
-    """Make the query's vector. If that fails or takes too long, the search is by words only.
+    """Make the query's vector; None if there is no embedder, or if it fails or is too slow.
 
     Parameters
     ----------
     until
         Time of the loop's clock at which the vector must be there; seconds.
     notes
-        Takes the reason why there is no vector.
+        List to which the reason is added if there is no vector.
 
     Raises
     ------
     MemoriaError
-        The embedder raised one, or returned something that is not a vector of its dimensions.
+        The embedder raised it, or returned something that is not a vector of its dimensions.
     """
     if embedder is None:
         notes.append("no embedder: searched by words only")
@@ -47,7 +47,7 @@ async def query_vector(
             SELDOM.warn(log, "the embedder took too long: searching by words")
         else:
             reason = f"failed ({in_short(exc)})"
-            # Its text may quote the query: the caller may read that, but the log must not hold it.
+            # The error may quote the query, which the caller may see, but the log must not hold.
             SELDOM.warn(log, "the embedder failed (%s): searching by words", type(exc).__name__)
         notes.append(f"the embedder {reason}: searched by words only")
         return None

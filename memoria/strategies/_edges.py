@@ -13,8 +13,6 @@ from typing import Any
 from memoria.strategies.base import RunInput, Step
 from memoria.types import Direction
 
-#: Relation that has no direction, whichever way it is stored.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:

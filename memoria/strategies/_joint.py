@@ -219,7 +219,11 @@ class JointRun(ABC):
         return "dead_end" if node in self._passed else "below_threshold"
 
     def _path(self, route: _Route, energies: Mapping[str, float], reason: EndReason) -> Path:
-        """Lead along a route; a memory on it that is no result has what it gathered."""
+        """Return the path along a route.
+
+        The energy of a memory is the energy of its result; a memory that is not a result counts
+        with the energy that it gathered.
+        """
 
         def energy_of(node: str) -> float:
             return energies.get(node, self.activation[node])

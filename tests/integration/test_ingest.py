@@ -205,7 +205,10 @@ async def test_a_declared_kind_is_a_label(store: Store, scope: str, graph: Graph
     assert (await graph.node("m"))["labels"] == {"Memory", "Rumour"}
 
 
-@pytest.mark.parametrize("kinds", [[], "Event", ["Memory"], ["A B"], ["é"], ["A\n"], [""], [7]])
+@pytest.mark.parametrize(
+    "kinds",
+    [[], "Event", ["Memory"], ["Event", "LearningChange"], ["A B"], ["é"], ["A\n"], [""], [7]],
+)
 def test_kinds_that_are_no_free_labels_are_refused(store: Store, kinds: Any) -> None:
     with pytest.raises(InvalidInputError):
         GraphWriter(store, scope="s", kinds=kinds)

@@ -125,11 +125,6 @@ async def test_what_is_not_an_embedder_is_refused(store: Store, embedder: Any) -
         await apply_schema(store, embedder=statements)  # type: ignore[arg-type]
 
 
-async def test_no_time_is_refused(store: Store) -> None:
-    with pytest.raises(ConfigError, match="timeout_s"):
-        await apply_schema(store, dimensions=384, timeout_s=0)
-
-
 def test_unknown_sides_always_fit() -> None:
     facts = ServerFacts(
         version="5.26.0",

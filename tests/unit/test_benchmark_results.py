@@ -234,8 +234,7 @@ def test_targets_are_judged_by_the_numbers_of_the_run(run: dict[str, Any]) -> No
     assert printed.met
     assert met["first path with its texts"].met
     assert (
-        met["round trips for each level; records for each query"].value
-        == "1; 1 (0 messages beside)"
+        met["round trips for each level; records for each query"].value == "1; 1 (0 other messages)"
     )
     assert met["seed with 100"].met
     assert met["client CPU over that of as many `RETURN 1`"].value.startswith("1.33 ")

@@ -1,14 +1,19 @@
-"""The examples in docstrings are right, wherever they stand."""
+"""The examples in docstrings are right, and dataclasses document the fields that they have."""
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
+import inspect
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import memoria
+from memoria import types
+from scripts.docs_pages import attributes
 
 PACKAGE = Path(memoria.__file__).parent
 
@@ -26,6 +31,25 @@ FORMULAS = {name_of(path) for path in (PACKAGE / "formulas").glob("*.py")} - {
     "memoria.formulas.__init__"
 }
 
+MODULES = [
+    import_module(name_of(path).removesuffix(".__init__"))
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "@dataclass" in path.read_text(encoding="utf-8")
+]
+DATACLASSES = [
+    kind
+    for module in MODULES
+    for kind in vars(module).values()
+    if inspect.isclass(kind) and kind.__module__ == module.__name__
+    if dataclasses.is_dataclass(kind)
+]
+EXPORTED = {*memoria.__all__, *types.__all__}
+
+
+def documented(kind: Any) -> set[str]:
+    """Names in the ``Attributes`` sections of a class and of those that it inherits from."""
+    return {name for base in kind.__mro__ if base.__doc__ for name in attributes(base)}
+
 
 @pytest.mark.parametrize("name", sorted(WITH_EXAMPLES))
 def test_examples_in_docstrings_are_right(name: str) -> None:
@@ -37,3 +61,17 @@ def test_examples_in_docstrings_are_right(name: str) -> None:
 def test_every_file_of_formulas_has_an_example() -> None:
     assert len(FORMULAS) >= 9
     assert FORMULAS <= WITH_EXAMPLES
+
+
+@pytest.mark.parametrize("kind", DATACLASSES, ids=lambda kind: kind.__qualname__)
+def test_a_dataclass_documents_only_fields_that_it_has(kind: Any) -> None:
+    assert documented(kind) <= {field.name for field in dataclasses.fields(kind)}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in DATACLASSES if kind.__name__ in EXPORTED or "Config" in kind.__name__],
+    ids=lambda kind: kind.__qualname__,
+)
+def test_settings_and_public_dataclasses_document_every_field(kind: Any) -> None:
+    assert {field.name for field in dataclasses.fields(kind)} <= documented(kind)

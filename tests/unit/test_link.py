@@ -27,7 +27,6 @@ from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
 from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
 
 TOLERANCE = 1e-9
-UNIT = st.floats(0, 1)
 TAGS = st.frozensets(st.sampled_from("abcdef"))
 HOURS = st.floats(0, 1e6)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, InvalidInputError
+from memoria.graph.vocabulary import DEFAULT_KINDS, RESERVED_LABELS
+from memoria.ingest.checks import check_kinds
 from memoria.store import queries
 from memoria.store.queries import load, parse
 
@@ -52,6 +54,15 @@ def texts_in_python() -> Iterator[tuple[str, str]]:
                 yield where, " ".join(map(str, parts))
             elif isinstance(node, ast.Constant) and id(node) not in docs | inside:
                 yield where, str(node.value)
+
+
+def test_every_label_that_a_query_names_is_a_default_kind_or_reserved() -> None:
+    """A memory of a kind that memoria uses itself would be taken for one of its notes."""
+    texts = [file.read_text(encoding="utf-8") for file in FILES]
+    labels = {label for text in texts for label in re.findall(r"\(\w*:(\w+)", text)}
+    assert labels == {*RESERVED_LABELS, *DEFAULT_KINDS}
+    with pytest.raises(InvalidInputError, match="LearningChange: memoria itself uses that label"):
+        check_kinds(["Event", "LearningChange"])
 
 
 def test_there_are_query_files() -> None:

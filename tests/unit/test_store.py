@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Sequence
+import math
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import neo4j
 import pytest
@@ -28,6 +29,7 @@ from memoria.errors import (
     QueryError,
     UnavailableError,
 )
+from memoria.graph.schema import apply_schema
 from memoria.store import ServerFacts, Store, store_of, translate
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, parse
@@ -264,6 +266,7 @@ class FailingDriver:
         self.delay_s = delay_s
         self.attempts = 0
         self.sessions: list[dict[str, Any]] = []
+        self.functions: list[str] = []
         self.open = 0
 
     def session(self, **settings: Any) -> FailingSession:
@@ -295,6 +298,14 @@ class FailingSession:
         if self.driver.faults:
             raise self.driver.faults.pop(0)
         return nothing()
+
+    async def execute_read(self, work: Callable[[FailingSession], Any]) -> Any:
+        self.driver.functions.append("read")
+        return await work(self)
+
+    async def execute_write(self, work: Callable[[FailingSession], Any]) -> Any:
+        self.driver.functions.append("write")
+        return await work(self)
 
 
 async def nothing() -> AsyncIterator[Any]:
@@ -423,6 +434,19 @@ async def test_session_says_how_it_will_be_used(mode: str, access: str) -> None:
     assert settings["database"] == "neo4j"
 
 
+@pytest.mark.parametrize("mode", ["read", "write"])
+@pytest.mark.parametrize(("transactions", "functions"), [("auto", 0), ("managed", 1)])
+async def test_transaction_functions_of_the_driver_are_used_only_where_they_are_asked_for(
+    mode: str, transactions: Literal["auto", "managed"], functions: int
+) -> None:
+    driver = FailingDriver()
+    query = parse(HEAD.format(mode) + "RETURN $p.x", "test.one")
+    config = StoreConfig(transactions=transactions)
+    assert await store_over(driver, config).run(query, {"x": 1}) == []
+    assert driver.functions == [mode] * functions
+    assert driver.attempts == 1
+
+
 @pytest.mark.parametrize(("seconds", "limit_s"), [(0.5, 4.0), (60.0, 60.0)])
 async def test_a_patient_store_gives_each_query_at_least_so_much_time(
     seconds: float, limit_s: float
@@ -469,6 +493,14 @@ def test_what_a_query_needs_decides_whether_a_server_can_run_it(
         indexes={},
     )
     assert facts.can_run(replace(QUERY, needs=needs)) is can
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, math.nan, math.inf, 1e7, "300", None, True])
+async def test_set_up_refuses_a_time_that_no_call_may_take(timeout_s: Any) -> None:
+    driver = FailingDriver()
+    with pytest.raises(ConfigError, match=r"^timeout_s must be "):
+        await apply_schema(store_over(driver), dimensions=384, timeout_s=timeout_s)
+    assert driver.sessions == []
 
 
 async def test_retry_is_logged_by_name_without_values(caplog: pytest.LogCaptureFixture) -> None:

@@ -24,7 +24,7 @@ from memoria.strategies import (
     Synapse,
     TransferEnergy,
 )
-from memoria.types import Path, Seed
+from memoria.types import Hop, Path, Seed
 
 RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (TransferEnergy, "max_depth", [1, 20], [0, 21, 5.0]),
@@ -205,3 +205,66 @@ def test_run_that_is_cut_before_its_first_answer_leaves_the_seeds(strategy: Stra
     run = strategy.start(question("s", "t"))
     assert ways(run.cut()) == [(("s",), "truncated"), (("t",), "truncated")]
     assert run.parts() == {}, "seeds whose energy meets can't go on alone"
+
+
+def test_hop_of_a_joint_run_carries_every_fact_of_its_edge() -> None:
+    run = LeakyIntegrateAndFire().start(question("s"))
+    edge = ["s", "a", "near", "in", 0.9, ["x", "y"], 2]
+    assert run.absorb({"found": ["s"], "edges": [edge]}) == []
+    (path,) = run.cut()
+    assert path.hops == (
+        Hop(
+            source="s",
+            target="a",
+            relation="near",
+            direction="in",
+            weight=0.9,
+            tags=("x", "y"),
+            tag_similarity=1.0,  # tags do not change the energy of these strategies
+            degree=2,
+            energy_in=1.0,
+            energy_out=pytest.approx(0.9 * 0.85),
+        ),
+    )
+
+
+def test_outcome_counts_the_memories_that_were_activated_from_a_seed() -> None:
+    run = LeakyIntegrateAndFire(max_hops=1).start(question("s", "t"))
+    assert run.outcome("s").nodes == 0
+    run.absorb(answers(row("s", "a", 0.9), row("s", "b", 0.8)))
+    assert [run.outcome(seed).nodes for seed in "st"] == [3, 1]
+
+
+@pytest.mark.parametrize(("threshold", "fires"), [(0.76, ["s", "a"]), (0.77, ["s"])])
+def test_memory_fires_at_the_threshold_of_its_strategy(threshold: float, fires: list[str]) -> None:
+    run = LeakyIntegrateAndFire(fire_threshold=threshold, max_hops=1).start(question("s"))
+    run.absorb({"found": ["s"], "edges": [row("s", "a", 0.9)]})  # 0.9 * 0.85 = 0.765
+    assert [entry.id for entry in run.outcome("s").activations] == fires
+
+
+def test_anchors_follow_similar_against_its_stored_direction_too() -> None:
+    """The anchor s has two edges that lead to it; only ``similar`` is followed back."""
+    run = AnchorSpreading(iterations=1).start(question("s"))
+    edges = [["a", "s", "similar", 0.8, ["x"], 3, 5], ["b", "s", "near", 0.9, [], 1, 5]]
+    (path,) = run.absorb({"found": ["s"], "edges": edges, "cosines": [["a", 0.4]]})
+    assert path.ids == ("s", "a")
+    (hop,) = path.hops
+    assert (hop.direction, hop.relation, hop.tags, hop.degree) == ("in", "similar", ("x",), 5)
+    shares = {entry.id: entry.shares for entry in run.outcome("s").activations}
+    # a: 0.5 * cosine 0.4; 0.3 * 0.68 (1 * 0.8 * 0.85), as s has the most, 1; 0.2 * 1 edge of 2.
+    assert shares["a"] == pytest.approx({"cosine": 0.2, "spread": 0.204, "structure": 0.1})
+    assert shares["s"] == pytest.approx({"cosine": 0.5, "spread": 0.3, "structure": 0.2})
+
+
+def test_anchors_follow_a_stored_direction_with_the_degree_of_its_source() -> None:
+    run = AnchorSpreading(iterations=1).start(question("s"))
+    edges = [["s", "a", "similar", 0.8, [], 3, 5]]
+    (path,) = run.absorb({"found": ["s"], "edges": edges, "cosines": []})
+    assert [(hop.source, hop.direction, hop.degree) for hop in path.hops] == [("s", "out", 3)]
+
+
+def test_cosine_alone_is_the_score_of_anchors_without_edges() -> None:
+    run = AnchorSpreading().start(question("s"))
+    run.absorb({"found": ["s"], "edges": [], "cosines": [["s", 1.0]]})
+    (activation,) = run.outcome("s").activations
+    assert activation.shares == {"cosine": 1.0}

@@ -54,13 +54,6 @@ def test_type_is_frozen_slotted_and_keyword_only(kind: Any) -> None:
     assert all(field.kw_only for field in dataclasses.fields(kind))
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_docstring_names_every_field(kind: Any) -> None:
-    text = "".join(base.__doc__ or "" for base in kind.__mro__ if dataclasses.is_dataclass(base))
-    missing = [field.name for field in dataclasses.fields(kind) if field.name not in text]
-    assert kind is Relation or not missing
-
-
 def test_fields_cannot_be_changed() -> None:
     for instance in (memory(), Seed(id="a", score=1.0), Relation(source="a", target="b")):
         for name in (dataclasses.fields(instance)[0].name, "unknown"):
