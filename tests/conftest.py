@@ -18,7 +18,7 @@ from memoria.graph.server import AbsentEmbedder
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
-from tests import effort
+from tests import effort, java
 from tests.servers import Line, SharedServer, shared_target
 
 DIMENSIONS = 384
@@ -113,15 +113,13 @@ def _place(group: str) -> tuple[int, str]:
 
 
 def _shorten_the_start_of_java(config: pytest.Config) -> None:
-    """Every Java is one for a server that lives for minutes: the same, but sooner there.
-
-    The second compiler takes more time than it gives back, half of it during the start and while
-    queries are planned; a collector with threads of its own has no core to run them on. The
-    variable also reaches servers that commands and pages of the documentation start.
-    """
+    """Set what every Java reads, also those that commands and pages of the documentation start."""
+    cache = config.cache.mkdir("java") / "classes.aot"  # type: ignore[union-attr]
     patch = pytest.MonkeyPatch()
-    patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", prepend=" ")
+    patch.setenv(java.VARIABLE, java.options(cache), prepend=" ")
     config.add_cleanup(patch.undo)
+    if not cache.exists() and config.getoption("--neo4j") == "local":
+        config.add_cleanup(java.make(cache).wait)
 
 
 @pytest.fixture(scope="session", autouse=True)

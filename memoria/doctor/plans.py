@@ -1,6 +1,6 @@
-"""Checks of the plans: how the server would run each of memoria's queries.
+"""Checks of the plans: how the server would run the queries of recalls and of writes.
 
-In: a subject. Out: findings. Runs no query; it asks for the plan of each query with EXPLAIN.
+In: a subject. Out: findings. Runs no query; it asks for each plan with EXPLAIN.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memoria._support.wording import number_of
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
 from memoria.errors import MemoriaError
@@ -44,24 +43,14 @@ _NEVER_SCAN: Mapping[str, Severity] = {
 
 
 async def check_plans(subject: Subject) -> list[Finding]:
-    """Explain every query; the queries of recalls and writes get a finding each."""
+    """Explain the queries of recalls and of writes: a finding for each."""
     found: list[Finding] = []
-    refused: list[str] = []
-    others = 0
     for query in shipped():
-        if not subject.facts.can_run(query):
-            continue  # memoria never sends it to this server
         room = query.name.partition(".")[0]
         severity = _NEVER_SCAN.get(query.name) or _NEVER_SCAN.get(room)
-        if severity is not None:
+        if severity is not None and subject.facts.can_run(query):
             found.append(await _check_plan(subject, query, severity))
-            continue
-        others += 1
-        try:
-            await explain(subject.store, query)
-        except MemoriaError:
-            refused.append(query.name)
-    return [*found, _others(subject, others, refused)]
+    return found
 
 
 def shipped() -> list[Query]:
@@ -134,20 +123,3 @@ def _not_ready(subject: Subject) -> str:
         name for name in (UNIQUE_INDEX, TEXT_INDEX, VECTOR_INDEX) if indexes.get(name) != "ONLINE"
     )
     return next((f"indexes.{name}" for name in names), "")
-
-
-def _others(subject: Subject, count: int, refused: list[str]) -> Finding:
-    check = "plans.others"
-    if not refused:
-        message = f"the server can plan {number_of(count, 'other query', 'other queries')}"
-        return Finding(check=check, severity="ok", message=message)
-    return Finding(
-        check=check,
-        severity="warning",
-        message=f"queries that the server can't plan: {len(refused)} of {count}",
-        remedy="complete the set-up; else upgrade the server",
-        command=subject.init,
-        count=len(refused),
-        examples=tuple(refused[:5]),
-        cause=_not_ready(subject),
-    )

@@ -1,0 +1,62 @@
+"""How the servers of the tests start: Java as ever, but sooner ready, as each lives for minutes.
+
+Run as a program, it makes the cache that later starts read: ``python -m tests.java CACHE``.
+Touches: processes, the cache file and a folder beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from memoria.local import LocalNeo4j
+
+VARIABLE = "JDK_JAVA_OPTIONS"
+# The second compiler takes more time than it gives back, half of it during the start and while
+# queries are planned; a collector with threads of its own has no core to run them on.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+END_TIMEOUT_S = 120.0
+
+
+def options(cache: Path) -> str:
+    """Return options for servers of the tests; Java does without a cache that is not there yet."""
+    return f"{BRIEF} -XX:AOTCache={cache}"
+
+
+def make(cache: Path) -> subprocess.Popen[bytes]:
+    """Begin to make the cache, in another process: to load classes takes two fifths of a start."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.java", str(cache)],
+        cwd=Path(__file__).parents[1],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+async def _make(cache: Path) -> None:
+    """Start a server that notes what it loads, and end it so that it writes this down."""
+    home, unfinished = cache.with_suffix(".home"), cache.with_suffix(".new")
+    os.environ[VARIABLE] = f"{BRIEF} -XX:AOTCacheOutput={unfinished}"
+    server = LocalNeo4j(home, heap_mb=256, page_cache_mb=16)
+    try:
+        java = psutil.Process((await server.start()).pid)
+        java.send_signal(signal.SIGTERM)  # `stop` would not wait for what it has to write
+        with suppress(psutil.TimeoutExpired):
+            await asyncio.to_thread(java.wait, END_TIMEOUT_S)
+            unfinished.rename(cache)  # complete or not there
+    finally:
+        await server.stop()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(_make(Path(sys.argv[1])))
