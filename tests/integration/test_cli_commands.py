@@ -158,6 +158,8 @@ def test_a_database_that_can_not_be_used_is_one_line(
         *([] if name in WITH_A_SERVER else [([], "memoria up")]),
         (["--uri", "bolt://127.0.0.1:1"], "127.0.0.1:1"),
         (["--uri", "nonsense://x"], "bolt"),
+        (["--uri", "http://localhost:7474"], "bolt"),
+        (["--uri", "127.0.0.1:7687"], "bolt"),
         (["--uri", target.uri, *wrong], "check user and password"),
         (["--uri", target.uri], "no user and password given"),
         (["--uri", target.uri, "--user", "ada"], "NEO4J_PASSWORD"),

@@ -124,14 +124,6 @@ async def test_imported_graph_is_the_one_a_writer_writes_and_a_running_server_re
         assert await contents(driver) == imported
 
 
-async def test_import_refuses_a_database(local: LocalNeo4j, tmp_path: Path) -> None:
-    files = tables_of(tmp_path / "tables")
-    await local.import_files(files)
-    with pytest.raises(LocalServerError, match="already has a database"):
-        await local.import_files(files)
-    await local.import_files(files, overwrite=True)
-
-
 async def test_rows_that_neo4j_refuses_leave_no_database(local: LocalNeo4j, tmp_path: Path) -> None:
     files = tables_of(tmp_path / "tables")
     with files.relations.open("a", encoding="utf-8") as table:
@@ -141,10 +133,14 @@ async def test_rows_that_neo4j_refuses_leave_no_database(local: LocalNeo4j, tmp_
     await local.check_import()
 
 
-async def test_an_import_that_fails_leaves_the_database_that_was_there(
+async def test_import_refuses_a_database_and_one_that_fails_leaves_it(
     local: LocalNeo4j, tmp_path: Path
 ) -> None:
-    await local.import_files(tables_of(tmp_path / "tables"))
+    files = tables_of(tmp_path / "tables")
+    await local.import_files(files)
+    with pytest.raises(LocalServerError, match="already has a database"):
+        await local.import_files(files)
+    await local.import_files(files, overwrite=True)
     files = tables_of(tmp_path / "others")
     with files.relations.open("a", encoding="utf-8") as table:
         table.write('"a","nobody","r",0.5,,ingest,,0\n')
