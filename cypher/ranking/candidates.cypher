@@ -4,11 +4,11 @@
 // returns: candidates
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null]. neighbours: [id, weight], only those among ids, with the strongest of parallel
-// edges. memory: as in graph.hydrate. If kinds are given, a memory of another kind has no part in
-// the ranking: it gets neither cosine nor neighbours. Hubs with more than max_degree edges are not
-// expanded, because they support nobody by much; their edges to other memories are read from the
-// other end.
+// memory or null]. neighbours: [id, weight, whether the edge leads to it], only those among ids,
+// with the strongest of parallel edges of one direction. memory: as in graph.hydrate. If kinds are
+// given, a memory of another kind has no part in the ranking: it gets neither cosine nor
+// neighbours. Hubs with more than max_degree edges are not expanded, because they support nobody by
+// much; their edges to other memories are read from the other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH m, size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds) AS ranks
@@ -29,16 +29,16 @@ CALL (ranked, ranks, m, degree) {
   MATCH (m)-[r:RELATES]-(neighbour)
   // Compares nodes, because to compare ids the server would have to read those of all neighbours.
   WHERE neighbour IN ranked
-  WITH m, neighbour,
+  WITH m, neighbour, startNode(r) = m AS outgoing,
        CASE
          WHEN r.weight IS NULL THEN 0.01
          WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
          WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
        END AS weight
   WHERE weight > 0 AND neighbour <> m
-  WITH neighbour.id AS other, max(weight) AS weight
-  ORDER BY other
-  RETURN collect([other, weight]) AS neighbours
+  WITH neighbour.id AS other, outgoing, max(weight) AS weight
+  ORDER BY other, outgoing
+  RETURN collect([other, weight, outgoing]) AS neighbours
 }
 RETURN collect([
   m.id, cosine, degree, neighbours,

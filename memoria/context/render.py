@@ -13,6 +13,8 @@ order of relevance, the tree shows the reason::
 In the order of time, each line names the memory that led to it::
 
     [evt-040] caused_by -> [act-012] AgentAction, energy 0.231: Kept all build logs
+
+A hit of the search that nothing was explored from has no energy, and its line names none.
 """
 
 from __future__ import annotations
@@ -67,8 +69,13 @@ def _head(place: Place, *, name_source: bool, markdown: bool = False) -> str:
 def _facts(place: Place) -> str:
     if place.home is not place:
         return _note(place)
-    date, energy = _date(place), f"energy {place.energy:.3f}:"
-    return f"{', '.join(filter(None, (place.memory.kind, date, energy)))} {_note(place)}"
+    energy = f"energy {place.energy:.3f}" if _has_energy(place) else ""
+    return f"{', '.join(filter(None, (place.memory.kind, _date(place), energy)))}: {_note(place)}"
+
+
+def _has_energy(place: Place) -> bool:
+    """Tell whether the number of a place is energy: a hit that nothing started from has none."""
+    return place.depth > 0 or place.path.end_reason != "not_explored"
 
 
 def _note(place: Place) -> str:
@@ -88,7 +95,8 @@ def _json(place: Place) -> str:
         entry["note"] = note.strip("()")
     else:
         entry |= {"kind": place.memory.kind, "date": _date(place) or None}
-        entry |= {"energy": float(f"{place.energy:.3g}"), "text": place.text}
+        energy = float(f"{place.energy:.3g}") if _has_energy(place) else None
+        entry |= {"energy": energy, "text": place.text}
     line = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(
         lambda half: f"\\u{ord(half[0]):04x}", line

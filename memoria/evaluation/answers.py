@@ -7,7 +7,7 @@ gold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import behind_seeds, gather, seed_rows, weighted_sum
+from memoria.ranking import gather, weighted_sum
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -45,21 +45,17 @@ class Answer:
     ids, features
         Ids that other weights can rank again, and their features in the order of ``FEATURES``;
         (N,) and (N, F).
-    seeds
-        For each id, the places of the seeds from which energy reached it.
     """
 
     question: Question
     before: tuple[str, ...]
     ids: tuple[str, ...]
     features: Array
-    seeds: Sequence[Sequence[int]]
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
         """Return the ids as a recall with these weights ranks them, best first."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
-        sums = behind_seeds(sums, values, self.seeds)
         order = np.lexsort((np.array(self.ids), -sums))
         return tuple(self.ids[place] for place in order)
 
@@ -150,5 +146,4 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         before=tuple(ranking(recall, kinds)),
         ids=tuple(ids),
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
-        seeds=seed_rows(candidates),
     )

@@ -105,8 +105,10 @@ class Loss:
         return shares
 
 
-def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
-    """Return the weights with the smallest `Loss`; (F,).
+def fit_weights(
+    sets: Sequence[Sequence[Example]], *, l2: float = L2, signs: Array | None = None
+) -> Array:
+    """Return the weights with the smallest `Loss` among those with the given signs; (F,).
 
     A feature that is the same for all candidates of a question, in every question, gets 0.
 
@@ -117,6 +119,9 @@ def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
         and all candidates must have the same features.
     l2
         Strength of the pull towards 0; > 0, or 0 if no feature can be derived from the others.
+    signs
+        For each feature 1 if its weight must not be below 0, -1 if not above 0, 0 if free; (F,).
+        None: all are free.
 
     Raises
     ------
@@ -125,8 +130,10 @@ def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
 
     Notes
     -----
-    Newton's method from 0; a step that does not lower the loss enough is halved. O(N F^2) per step
-    for N candidates in total.
+    Newton's method from 0, with the weights that stand at 0 and would leave their side held there;
+    a step that does not lower the loss enough is halved. O(N F^2) per step for N candidates in
+    total. Source: D. Bertsekas, "Projected Newton Methods for Optimization Problems with Simple
+    Constraints", 1982.
 
     Examples
     --------
@@ -140,17 +147,28 @@ def fit_weights(sets: Sequence[Sequence[Example]], *, l2: float = L2) -> Array:
     """
     loss = Loss(sets, l2=l2)
     weights = np.zeros(next(e.features.shape[1] for examples in sets for e in examples))
+    signs = np.zeros_like(weights) if signs is None else signs
     for _ in range(MAX_STEPS):
         gradient, curvature = loss.slopes(weights)
-        step = np.linalg.solve(curvature, gradient).astype(np.float64)
+        moving = (weights != 0) | (gradient * signs <= 0)
+        if not moving.any():
+            return weights
+        step = np.zeros_like(weights)
+        step[moving] = np.linalg.solve(curvature[np.ix_(moving, moving)], gradient[moving])
         promised = float(gradient @ step)
         if promised <= TOLERANCE:
-            return weights - step
+            return _on_side(weights - step, signs)
         size, value = 1.0, loss.value(weights)
-        while (
-            loss.value(weights - size * step) > value - SUFFICIENT * size * promised
-            and size > MIN_STEP
-        ):
+        after = _on_side(weights - step, signs)
+        while loss.value(after) > value - SUFFICIENT * size * promised and size > MIN_STEP:
             size /= 2
-        weights = weights - size * step
+            after = _on_side(weights - size * step, signs)
+        if size <= MIN_STEP:  # held back by its side alone: nothing is left to gain
+            return weights
+        weights = after
     return weights
+
+
+def _on_side(weights: Array, signs: Array) -> Array:
+    """Put weights that left their side back to 0."""
+    return np.where(weights * signs < 0, 0.0, weights)

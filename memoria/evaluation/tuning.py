@@ -26,6 +26,11 @@ DIGITS = 3
 MEAN = "mean"
 BEFORE, AFTER, OTHER_SETS, OWN_SET = "before", "after", "other sets", "own set"
 
+# What a weight must not say: that a match or an edge speaks against a memory. A fit that may say it
+# sets two large weights against each other, which breaks where the two differ from what it saw.
+_FREE = {"question", "recency"}
+_SIGNS = np.array([0.0 if name in _FREE else 1.0 for name in FEATURES])
+
 Rankings = list[tuple[str, ...]]
 
 
@@ -197,7 +202,8 @@ def tune_weights(
 
 def _fit(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
     """Fit weights; a feature that is multiplied by 0 gets the weight 0."""
-    return fit_weights([[answer.example(kept) for answer in answers] for answers in sets])
+    examples = [[answer.example(kept) for answer in answers] for answers in sets]
+    return fit_weights(examples, signs=_SIGNS)
 
 
 def _ranked(answers: Sequence[Answer], weights: Array) -> Rankings:

@@ -8,7 +8,7 @@ from memoria.ranking.candidates import (
     ask_facts,
     gather,
 )
-from memoria.ranking.relevance import behind_seeds, rank_by_relevance, seed_rows, weighted_sum
+from memoria.ranking.relevance import rank_by_relevance, weighted_sum
 
 __all__ = [
     "NOTHING_KNOWN",
@@ -16,9 +16,7 @@ __all__ = [
     "Facts",
     "FactsRequest",
     "ask_facts",
-    "behind_seeds",
     "gather",
     "rank_by_relevance",
-    "seed_rows",
     "weighted_sum",
 ]

@@ -52,12 +52,13 @@ class Facts:
     degrees
         Id -> number of edges.
     neighbours
-        Id -> the candidates that an edge joins it to, each as (id, weight of the strongest edge).
+        Id -> the candidates that an edge joins it to, each as (id, weight of the strongest edge of
+        this direction, whether the edge leads from the memory to the candidate).
     """
 
     cosines: Mapping[str, float]
     degrees: Mapping[str, int]
-    neighbours: Mapping[str, Sequence[tuple[str, float]]]
+    neighbours: Mapping[str, Sequence[tuple[str, float, bool]]]
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
@@ -145,7 +146,7 @@ async def ask_facts(
         },
         degrees={id_: degree for id_, _, degree, *_ in rows},
         neighbours={
-            id_: [(other, weight) for other, weight in neighbours]
+            id_: [(other, weight, outgoing) for other, weight, outgoing in neighbours]
             for id_, _, _, neighbours, _ in rows
         },
     )

@@ -18,6 +18,16 @@ from memoria.errors import ConfigError
 
 #: With larger weights the scores would overflow.
 MAX_WEIGHT = 1_000_000
+# Features that there are no more: weights beside them mean something else now.
+_OF_EARLIER = {
+    "energy_bm25",
+    "hybrid",
+    "joint_coverage",
+    "mention",
+    "residual_coverage",
+    "support",
+    "support_cosine",
+}
 _PROFILES = Path(__file__).parent / "profiles"
 
 
@@ -25,26 +35,41 @@ _PROFILES = Path(__file__).parent / "profiles"
 class RelevanceConfig:
     """Weights of the linear model that ranks what a recall found.
 
-    A memory's relevance is the sum of its features, each times its weight. Features are in 0 to 1;
-    only ``joint_coverage`` goes up to 2, and a cosine may be below 0. A feature that is not named
-    has the weight 0. A recall uses the weights of `default`, unless its settings say otherwise.
-    ``docs/quality.md`` says how they were fitted and how much each feature contributes.
+    A memory's sum is that of its features, each times its weight; higher sums stand first.
+    Features are in 0 to 1; only ``cosine_gap`` goes down to -2, and a cosine may be below 0. A
+    feature that is not named has the weight 0. A recall uses the weights
+    of `default`, unless its settings say otherwise. ``docs/quality.md`` says how they were fitted
+    and how much each feature contributes.
+
+    A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
+    the square of ``bm25``. *Candidates* are the hits of the search and what energy reached.
 
     Attributes
     ----------
     cosine
         Weight of the cosine of memory and query, over the best among the candidates.
+    cosine_gap
+        Weight of how far the cosine lies above that of the 21st candidate: 1 for the best.
+    cosine_place
+        Weight of the place by cosine: 1 for the first, 0 for the hundredth and beyond, by its
+        logarithm.
+    cosine_first
+        Weight of standing first by cosine: 5 over 5 plus the number of candidates before it.
     bm25
         Weight of BM25 of the query's words in the text, over the best; the candidates are the
         corpus.
+    bm25_first
+        Weight of standing first by BM25, as by cosine; 0 without a word of the query.
+    cosine_bm25
+        Weight of ``cosine`` times ``bm25``.
     coverage
         Weight of the share of the query's words, by their rarity, that the text holds.
+    beyond_best
+        Weight of the share of the query's words that the text holds and the three best matches
+        lack.
     heading
         Weight of being named: the query holds all words of the text's heading, which is the first
         of several lines.
-    mention
-        Weight of being mentioned: if the text of another candidate holds this one's heading, the
-        root of how well that candidate matches the query, over the best; the best of several.
     question
         Weight of being a question: the text ends with a question mark.
     recency
@@ -52,37 +77,43 @@ class RelevanceConfig:
         a time.
     energy
         Weight of the root of the highest energy that reached the memory over hops, over the best.
-    energy_bm25
-        Weight of ``energy`` times ``bm25``.
-    joint_coverage
-        Weight of the root of the energy from a seed, times how well seed and memory together
-        hold the query's words; the best of the seeds.
-    residual_coverage
-        Weight of the root of the energy from a seed, times how well the memory holds the query's
-        words that the seed lacks; the best of the seeds.
-    support
-        Weight of the root of the strongest support by a neighbour among the candidates: how well
-        the neighbour matches the query, times the edge's weight, over the root of its degree.
-    support_cosine
-        Weight of the root of the support of all such neighbours together, times ``cosine``.
-    hybrid
-        Weight of the score as a hit of the hybrid search; a memory that is not a hit has 0.
+    carried
+        Weight of the root of the energy from a seed, times how well the seed holds the query's
+        words that the memory lacks; the best of the seeds.
+    chain
+        Weight of the strongest chain of up to four edges that leads from a match to the memory, in
+        the stored direction: the match over the best, times the weights of the edges, times 0.8 for
+        each edge.
+    chain_beyond
+        Weight of ``chain`` times 1 less ``cosine``.
+    support_beyond
+        Weight of the root of the strongest support by a candidate at the other end of an edge (its
+        match, times the edge's weight, over the root of its degree), over the best, times 1 less
+        ``cosine``.
+    walk_beyond
+        Weight of the root of the mass that random walks over the edges bring to the memory, over
+        the best, times 1 less ``bm25``; the walks start anew half of the time, at candidates by the
+        square of their match.
     """
 
     cosine: float = 0.0
+    cosine_gap: float = 0.0
+    cosine_place: float = 0.0
+    cosine_first: float = 0.0
     bm25: float = 0.0
+    bm25_first: float = 0.0
+    cosine_bm25: float = 0.0
     coverage: float = 0.0
+    beyond_best: float = 0.0
     heading: float = 0.0
-    mention: float = 0.0
     question: float = 0.0
     recency: float = 0.0
     energy: float = 0.0
-    energy_bm25: float = 0.0
-    joint_coverage: float = 0.0
-    residual_coverage: float = 0.0
-    support: float = 0.0
-    support_cosine: float = 0.0
-    hybrid: float = 0.0
+    carried: float = 0.0
+    chain: float = 0.0
+    chain_beyond: float = 0.0
+    support_beyond: float = 0.0
+    walk_beyond: float = 0.0
 
     def __post_init__(self) -> None:
         """Check every weight."""
@@ -135,7 +166,14 @@ class RelevanceConfig:
         except ValueError as exc:
             raise ConfigError(f"{path}: is not JSON: {exc}") from exc
         names = [field.name for field in fields(cls)]
-        if not isinstance(weights, dict) or not weights.keys() <= set(names):
+        if not isinstance(weights, dict):
+            raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")
+        if earlier := sorted(weights.keys() & _OF_EARLIER):
+            raise ConfigError(
+                f"{path}: holds weights of an earlier version of the ranking, which had "
+                f"{', '.join(earlier)}: fit them anew with memoria tune"
+            )
+        if not weights.keys() <= set(names):
             raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")
         return cls(**weights)
 

@@ -3,9 +3,9 @@
 In: a query, candidates, and facts about them. Out: arrays by name. Touches nothing.
 `RelevanceConfig` says what each feature means.
 
-Joint coverage, residual coverage and mentions are memoria's own features, made for multi-hop
-questions: a seed answers one half, and a memory behind the seed the other half. They are measured
-in ``docs/quality.md``.
+The features of links count what a neighbour adds to a memory's own match: of a question whose
+halves two memories answer, the second needs no words of the question. They are memoria's own, and
+measured in ``docs/quality.md``.
 """
 
 from __future__ import annotations
@@ -20,22 +20,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.ranking.candidates import Candidate, Facts
+from memoria.ranking.links import link_features
 from memoria.ranking.words import Pool, content_words, query_terms, stem
 
 Array = NDArray[np.float64]
 
+# A place far behind counts as the hundredth; from the fifth on, being first is half gone.
+_LAST = 100.0
+_FIRST = 5.0
+# The place whose cosine counts as that of the crowd, the least width of a gap, and how far below
+# the crowd a memory may lie, in widths.
+_CROWD = 20
+_LEAST_WIDTH = 0.02
+_DEEPEST = 2.0
+_BEST = 3
 _PARENTHESIS = re.compile(r"\([^()]*\)")
 # Powers of a neighbour's own match when it counts as support: a cosine says little unless it is
 # high.
 _COSINE_POWER = 3
 _BM25_POWER = 2
-# A shorter heading stands in other texts by chance; a longer first line is not a heading.
-_MIN_HEADING_CHARS = 3
+# A longer first line is not a heading.
 _MAX_HEADING_CHARS = 200
-# Mentions are looked for in this many of the best matches, and this far into each text: a search
-# of everything would take longer than the recall.
-_MENTIONING_TEXTS = 400
-_MENTIONING_CHARS = 10_000
 _HALF_LIFE = timedelta(days=30)
 
 
@@ -49,39 +54,69 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
 
     Notes
     -----
-    O(N (words + T S) + E) for N candidates, T words of the query, S seeds and E edges; and for each
-    heading a search of the texts, from the best match to the first that holds it.
+    O(N (words + T S + log N) + E log E) for N candidates, T words of the query, S seeds, E edges.
     """
     terms = query_terms(query)
     texts = [candidate.memory.text for candidate in candidates]
     headings = [_heading(text) for text in texts]
     pool = Pool(terms, texts)
     ids = [candidate.memory.id for candidate in candidates]
+    known = [facts.cosines[id_] for id_ in ids if id_ in facts.cosines]
+    # A memory without a vector stands last, but no farther behind than others do.
+    lowest = min(known, default=0.0)
+    raw = np.array([facts.cosines.get(id_, lowest) for id_ in ids])
     cosine = _over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
     mass = pool.masses.sum(axis=1)
     best_mass = mass.max(initial=0.0) or 1.0
     bm25 = mass / best_mass
     strength = _strengths(candidates)
-    joint, residual = _together(candidates, pool.masses / best_mass, strength)
+    carried = _carried(candidates, pool.masses / best_mass, strength)
     match = np.clip(cosine, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
-    strongest, support = _support(ids, match, facts)
-    reached = np.array([max(by_seed.values(), default=0.0) for by_seed in strength])
     return {
         "cosine": cosine,
+        "cosine_gap": _gap(raw),
+        "cosine_place": 1 - np.log1p(np.minimum(_place(raw), _LAST)) / math.log1p(_LAST),
+        "cosine_first": _FIRST / (_FIRST + _place(raw)),
         "bm25": bm25,
+        "bm25_first": (mass > 0) * _FIRST / (_FIRST + _place(mass)),
+        "cosine_bm25": cosine * bm25,
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
+        "beyond_best": _beyond_best(pool, match),
         "heading": np.array([_is_named(heading, terms) for heading in headings], float),
-        "mention": _mentions(texts, headings, match),
         "question": np.array([text.rstrip().endswith("?") for text in texts], float),
         "recency": _recency(candidates),
-        "energy": reached,
-        "energy_bm25": reached * bm25,
-        "joint_coverage": joint,
-        "residual_coverage": residual,
-        "support": strongest,
-        "support_cosine": support * cosine,
-        "hybrid": np.array([candidate.hybrid for candidate in candidates]),
+        "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
+        "carried": carried,
+        **link_features(candidates, facts, match, cosine, bm25),
     }
+
+
+def _place(values: Array) -> Array:
+    """Return how many candidates have a higher value; (N,).
+
+    A place says nothing of how far apart the values are, so a search that knows little of the query
+    can't outvote one that knows it well.
+    """
+    return np.searchsorted(np.sort(-values), -values).astype(np.float64)
+
+
+def _gap(cosines: Array) -> Array:
+    """Return how far a cosine lies above those of the crowd: 1 for the best, 0 for the 21st."""
+    if not cosines.size:
+        return cosines
+    ordered = np.sort(cosines)[::-1]
+    crowd = float(ordered[min(len(ordered) - 1, _CROWD)])
+    width = max(float(ordered[0]) - crowd, _LEAST_WIDTH)
+    gaps: Array = np.clip((cosines - crowd) / width, -_DEEPEST, 1.0)
+    return gaps
+
+
+def _beyond_best(pool: Pool, match: Array) -> Array:
+    """Return the share of the query's words that a text holds and the three best matches lack."""
+    best = np.argsort(-match, kind="stable")[:_BEST]
+    lacking = ~(pool.masses[best] > 0).any(axis=0)
+    held: Array = ((pool.masses > 0) & lacking) @ pool.idf
+    return held / float(pool.idf.sum() or 1.0)
 
 
 def _over_best(values: Array) -> Array:
@@ -100,90 +135,22 @@ def _strengths(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
     ]
 
 
-def _together(
+def _carried(
     candidates: Sequence[Candidate], masses: Array, strength: Sequence[dict[str, float]]
-) -> tuple[Array, Array]:
-    """Return joint and residual coverage, each with the best of the seeds of a candidate."""
+) -> Array:
+    """Return what a seed adds to the words that a candidate holds itself, the best of its seeds."""
     place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
     reached: dict[int, dict[int, float]] = defaultdict(dict)  # row of a seed -> row -> share
     for row, by_seed in enumerate(strength):
         for seed, share in by_seed.items():
             if seed in place:
                 reached[place[seed]][row] = share
-    joint, residual = np.zeros(len(candidates)), np.zeros(len(candidates))
+    carried = np.zeros(len(candidates))
     for seed_row, by_row in reached.items():
         rows, shares = list(by_row), np.array(list(by_row.values()))
-        own, seeds = masses[rows], masses[seed_row]
-        both = np.maximum(own, seeds).sum(axis=1)
-        lacking = own.compress(seeds == 0, axis=1).sum(axis=1)
-        joint[rows] = np.maximum(joint[rows], shares * both)
-        residual[rows] = np.maximum(residual[rows], shares * lacking)
-    return joint, residual
-
-
-def _support(ids: Sequence[str], match: Array, facts: Facts) -> tuple[Array, Array]:
-    """Return the roots of the strongest support and of the summed support, over the best."""
-    place = {id_: row for row, id_ in enumerate(ids)}
-    edges: dict[tuple[int, int], float] = {}
-    for id_, neighbours in facts.neighbours.items():
-        one = place.get(id_)
-        for neighbour, weight in neighbours:
-            other = place.get(neighbour)
-            if one is not None and other is not None:
-                edges[one, other] = edges[other, one] = weight
-    order = sorted(edges)  # added up in one order, so that the sum is always the same
-    giver, taker = np.array(order, int).reshape(-1, 2).T
-    weights = np.array([edges[edge] for edge in order])
-    # At least 1: the query reads neighbours before degrees, and an edge may be deleted in between.
-    degrees = np.array([max(facts.degrees[ids[row]], 1) for row, _ in order])
-    given = match[giver] * weights / np.sqrt(degrees)
-    strongest, total = np.zeros(len(ids)), np.zeros(len(ids))
-    np.maximum.at(strongest, taker, given)
-    np.add.at(total, taker, given)
-    return np.sqrt(_over_best(strongest)), np.sqrt(_over_best(total))
-
-
-def _mentions(texts: Sequence[str], headings: Sequence[str], match: Array) -> Array:
-    """Return the root of the best match among the texts that mention a heading, over the best."""
-    by_match = [
-        (texts[row][:_MENTIONING_CHARS], headings[row], float(match[row]))
-        for row in np.argsort(-match, kind="stable")[:_MENTIONING_TEXTS]
-        if match[row] > 0
-    ]
-    best = {
-        heading: next(
-            (
-                worth
-                for text, own, worth in by_match
-                if heading in text  # true of very few texts, and the fastest test
-                and own != heading
-                and _holds(text, heading)
-            ),
-            0.0,
-        )
-        for heading in set(headings)
-        if len(heading) >= _MIN_HEADING_CHARS
-    }
-    return np.sqrt(_over_best(np.array([best.get(heading, 0.0) for heading in headings])))
-
-
-def _holds(text: str, words: str) -> bool:
-    """Tell whether a text holds these words as whole words.
-
-    >>> _holds("Lundgren lives in Lund.", "Lund"), _holds("Lundgren", "Lund")
-    (True, False)
-    """
-    start = text.find(words)
-    while start >= 0:
-        end = start + len(words)
-        if not (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
-            return True
-        start = text.find(words, start + 1)
-    return False
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+        added = np.clip(masses[seed_row] - masses[rows], 0.0, None).sum(axis=1)
+        carried[rows] = np.maximum(carried[rows], shares * added)
+    return carried
 
 
 def _recency(candidates: Sequence[Candidate]) -> Array:

@@ -30,10 +30,8 @@ class RankedMemory:
     features
         The features of the memory, by name; see `RelevanceConfig`. Empty without relevance weights.
     shares
-        Share of each feature in the relevance: its value times its weight. ``behind_seed`` is the
-        amount subtracted to place a memory that matches less behind the seed that brought it. The
-        shares add up to the logarithm of ``score``, plus a constant that is the same for all
-        memories of a recall.
+        Share of each feature in the relevance: its value times its weight. The shares add up to the
+        logarithm of ``score``, plus a constant that is the same for all memories of a recall.
     """
 
     memory: MemoryNode

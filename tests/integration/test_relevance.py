@@ -39,7 +39,11 @@ async def test_cosines_degrees_and_edges_among_candidates(store: Store, scope: s
     facts = await ask(store, scope, "a", "b", "c", "nobody")
     assert facts.cosines == {"a": pytest.approx(1.0), "b": pytest.approx(2**-0.5, abs=1e-6)}
     assert facts.degrees == {"a": 3, "b": 2, "c": 0}, "d counts, though it is no candidate"
-    assert facts.neighbours == {"a": [("b", 0.7)], "b": [("a", 0.7)], "c": []}
+    assert facts.neighbours == {
+        "a": [("b", 0.7, False), ("b", 0.2, True)],
+        "b": [("a", 0.2, False), ("a", 0.7, True)],
+        "c": [],
+    }
     assert (await ask(store, scope, "a", vector=None)).cosines == {}
 
 
@@ -68,7 +72,7 @@ async def test_a_hub_is_not_expanded_and_its_edges_are_read_from_the_other_end(
     await GraphWriter(store, scope=scope).write([event("hub"), *spokes], edges)
     facts = await ask(store, scope, "hub", "m1")
     assert facts.degrees["hub"] == MAX_DEGREE + 1
-    assert facts.neighbours == {"hub": [], "m1": [("hub", 0.5)]}
+    assert facts.neighbours == {"hub": [], "m1": [("hub", 0.5, False)]}
 
 
 async def test_memories_come_along_unless_they_are_known(store: Store, scope: str) -> None:
@@ -103,5 +107,9 @@ async def test_what_is_not_ranked_is_read_and_nothing_more(store: Store, scope: 
     request = FactsRequest(scope=scope, kinds=["Event"], vector=AXIS)
     facts, memories = await ask_facts(store, request, ["a", "b", "place"], known=[])
     assert facts.cosines == {"a": pytest.approx(1.0)}
-    assert facts.neighbours == {"a": [("b", 0.5)], "b": [("a", 0.5)], "place": []}
+    assert facts.neighbours == {
+        "a": [("b", 0.5, True)],
+        "b": [("a", 0.5, False)],
+        "place": [],
+    }
     assert memories.keys() == {"a", "b", "place"}

@@ -240,3 +240,19 @@ def test_json_is_valid_within_any_budget(paths: list[Path], budget: int, order: 
     assert with_text == {item.id: texts[item.id] for item in result.items}
     known = {entry["id"] for entry in entries}
     assert {entry["via"]["from"] for entry in entries if entry["via"]} <= known
+
+
+def test_a_hit_that_nothing_was_explored_from_has_no_energy() -> None:
+    node = MemoryNode(id="evt-1", kind="Event", text="Rain.", created_at=day(1))
+    seed = Path(seed_id="evt-1", hops=(), memories=(node,), end_reason="dead_end", energy=0.5)
+    hit = replace(seed, end_reason="not_explored")
+    for form in ("text", "markdown"):
+        config = ContextConfig(format=form)
+        assert "energy 0.500" in build([seed], config).text
+        assert "energy" not in build([hit], config).text
+        assert "Event, " in build([hit], config).text
+    config = ContextConfig(format="json")
+    assert [json.loads(build([each], config).text)[0]["energy"] for each in (seed, hit)] == [
+        0.5,
+        None,
+    ]

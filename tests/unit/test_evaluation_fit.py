@@ -55,6 +55,16 @@ def test_slopes_are_those_of_the_loss(seed: int, at: list[float]) -> None:
         assert curvature[place] == pytest.approx(difference, abs=1e-7)
 
 
+def test_a_weight_stays_on_its_side_and_the_others_are_the_best_beside_it() -> None:
+    sets = [made_up(500, [3.0, -2.0, 1.0])]
+    signs = np.array([1.0, 1.0, 0.0])
+    bounded = fit_weights(sets, signs=signs)
+    assert bounded[1] == 0.0
+    gradient, _ = Loss(sets).slopes(bounded)
+    assert gradient[[0, 2]] == pytest.approx(0.0, abs=1e-6)
+    assert gradient[1] > 0, "only a weight below 0 would lower the loss"
+
+
 def test_planted_weights_are_recovered() -> None:
     planted = [3.0, -2.0, 0.0]
     assert fit_weights([made_up(5_000, planted)]) == pytest.approx(planted, abs=0.15)

@@ -39,9 +39,7 @@ def answer(number: int, gold: str, *values: Sequence[float], before: str = "abc"
     for column, of_each in enumerate(values):
         features[:, column] = of_each
     asked = Question(id=f"q{number}", text="?", gold=tuple(gold), category=None, scope="s")
-    return Answer(
-        question=asked, before=tuple(before), ids=IDS, features=features, seeds=[[], [], []]
-    )
+    return Answer(question=asked, before=tuple(before), ids=IDS, features=features)
 
 
 def answers(*given: Answer, name: str = "d") -> Answers:
@@ -109,7 +107,7 @@ def test_what_was_not_found_counts_against_the_recall_and_not_in_the_fit() -> No
 
 def test_ties_are_ranked_by_id() -> None:
     assert answer(0, "a").ranked(ALL) == IDS
-    nothing = replace(answer(0, "a"), ids=(), features=np.empty((0, len(FEATURES))), seeds=[])
+    nothing = replace(answer(0, "a"), ids=(), features=np.empty((0, len(FEATURES))))
     assert nothing.ranked(ALL) == ()
     assert nothing.example(ALL).gold.tolist() == []
 
@@ -133,14 +131,14 @@ def test_an_ablation_shows_what_a_feature_is_worth() -> None:
     assert recall == {"before": 0, "after": 1, f"without {kept[0]}": 0, f"without {kept[1]}": 1}
 
 
-def test_weights_rank_as_a_recall_does_no_neighbour_before_its_seed() -> None:
-    neighbour = replace(answer(0, "c", *[(0.0, 0.0, 0.0)] * 2), seeds=[[], [], [0]])
-    weights = np.zeros(len(FEATURES))
-    bm25, support = FEATURES.index("bm25"), FEATURES.index("support")
-    neighbour.features[:, bm25] = (1.0, 0.0, 0.0)
-    neighbour.features[:, support] = (0.0, 0.0, 1.0)
-    weights[[bm25, support]] = 1.0, 5.0
-    assert neighbour.ranked(weights) == ("a", "c", "b")
+def test_a_match_never_speaks_against_a_memory_but_a_question_may() -> None:
+    # Both features point away from the gold.
+    away = [answer(n, "a", (0.0, 0.5, 1.0)) for n in range(4)]
+    for each in away:
+        each.features[:, FEATURES.index("question")] = (0.0, 1.0, 1.0)
+    weights = tune_weights([answers(*away)], ks=(1,), folds=2).weights
+    assert getattr(weights, FEATURES[0]) == 0.0
+    assert weights.question < 0.0
 
 
 @pytest.mark.parametrize(

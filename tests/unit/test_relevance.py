@@ -20,7 +20,6 @@ from memoria.ranking import (
     NOTHING_KNOWN,
     Candidate,
     Facts,
-    behind_seeds,
     config,
     gather,
     rank_by_relevance,
@@ -193,26 +192,28 @@ def test_heading_names_a_memory_when_the_query_holds_all_its_words(text: str, na
     assert feature("heading", "Who built the blue ferry?", candidate("a", text)) == [named]
 
 
-def test_joint_coverage_is_that_of_seed_and_memory_and_residual_what_the_seed_lacks() -> None:
+def test_what_a_seed_carries_are_the_words_that_the_memory_lacks() -> None:
     seed = candidate("s", "captain ferry")
-    behind = candidate("a", "ferry harbour", energy={"s": 0.2})
+    behind = candidate("a", "harbour", energy={"s": 0.2})
     beside = candidate("b", "ferry captain", energy={"s": 0.2})
-    query = "captain ferry harbour"
-    joint = feature("joint_coverage", query, seed, behind, beside)
-    assert joint[0] == 0.0, "no energy reached the seed"
-    assert joint[1] > joint[2]
-    residual = feature("residual_coverage", query, seed, behind, beside)
-    assert residual[0] == residual[2] == 0.0
-    assert residual[1] > 0
+    far = candidate("c", "harbour", energy={"s": 0.05})
+    carried = feature("carried", "captain ferry harbour", seed, behind, beside, far)
+    assert carried[0] == 0.0, "no energy reached the seed"
+    assert carried[1] > 0
+    assert carried[2] == pytest.approx(0.0), "it holds both words itself"
+    assert carried[3] == pytest.approx(carried[1] / 2), "the root of a quarter of the energy"
 
 
-@pytest.mark.parametrize("name", ["joint_coverage", "residual_coverage"])
-def test_of_several_seeds_the_best_counts(name: str) -> None:
+def test_of_several_seeds_the_one_that_carries_most_counts() -> None:
     def of_last(energy: dict[str, float]) -> float:
-        seeds = [candidate("s", "captain"), candidate("t", "harbour ferry"), candidate("gone", "")]
+        seeds = [
+            candidate("s", "captain"),
+            candidate("t", "harbour captain"),
+            candidate("gone", ""),
+        ]
         last = candidate("a", "ferry", energy=energy)
         strongest = candidate("z", "", energy={"gone": 0.4})
-        return feature(name, "captain ferry harbour", *seeds, strongest, last)[-1]
+        return feature("carried", "captain ferry harbour", *seeds, strongest, last)[-1]
 
     one, other = of_last({"s": 0.4}), of_last({"t": 0.1})
     assert one != other
@@ -224,73 +225,111 @@ def test_energy_counts_by_its_root_over_the_best() -> None:
     assert feature("energy", "q", *all_) == [0.5, 1.0]
 
 
+def linked(*edges: tuple[str, str, float], **facts: dict) -> Facts:
+    """Facts with edges (source, target, weight), each told from both ends, as the query does."""
+    neighbours: dict[str, list[tuple[str, float, bool]]] = {}
+    for source, target, weight in edges:
+        neighbours.setdefault(source, []).append((target, weight, True))
+        neighbours.setdefault(target, []).append((source, weight, False))
+    return Facts(**{"cosines": {}, "degrees": {}, "neighbours": neighbours, **facts})
+
+
 def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree() -> None:
     all_ = [candidate(name, "") for name in "abc"]
-    facts = Facts(
-        cosines={"a": 1.0},
-        degrees={"a": 4, "b": 1, "c": 9},
-        neighbours={"a": [("b", 0.5), ("c", 0.125)]},
+    facts = linked(
+        ("a", "b", 0.5), ("c", "a", 0.125), cosines={"a": 1.0}, degrees={"a": 4, "b": 1, "c": 9}
     )
     # a matches: 1; it gives b 1 * 0.5 / 2 and c 1 * 0.125 / 2; of the best, a half as root.
-    assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0, 0.5]
-
-
-def test_support_by_all_neighbours_adds_up_where_the_strongest_is_one_of_them() -> None:
-    all_ = [candidate(name, "") for name in "abcd"]
-    facts = Facts(
-        cosines={"a": 1.0, "b": 0.5, "c": 1.0, "d": 0.5},
-        degrees={"a": 1, "b": 1, "c": 1, "d": 1},
-        neighbours={"a": [("b", 0.25), ("d", 0.5)], "c": [("b", 0.25)], "b": [("gone", 1.0)]},
-    )
-    # a and c match: 1; b is given 0.25 by each of them, d 0.5 by a alone.
-    support = feature("support", "q", *all_, facts=facts)
-    assert (support[1], support[3]) == (pytest.approx(math.sqrt(0.5)), 1.0)
-    together = feature("support_cosine", "q", *all_, facts=facts)
-    assert (together[1], together[3]) == (0.5, 0.5)
+    assert feature("support_beyond", "q", *all_, facts=facts) == [0.0, 1.0, 0.5]
+    # What matches itself gets less: b has half of the best cosine.
+    facts = replace(facts, cosines={"a": 1.0, "b": 0.5})
+    assert feature("support_beyond", "q", *all_, facts=facts)[1:] == [0.5, 0.5]
 
 
 def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() -> None:
     all_ = [candidate(name, "") for name in "ab"]
-    facts = Facts(cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5)]})
-    assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0]
-    # Such a memory gives as much as one with a single edge.
-    all_ = [candidate(name, "") for name in "abcd"]
     facts = Facts(
-        cosines={"a": 1.0, "c": 1.0},
-        degrees={"a": 0, "b": 1, "c": 4, "d": 1},
-        neighbours={"b": [("a", 0.25)], "d": [("c", 0.5)]},
+        cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5, False)]}
     )
-    assert feature("support", "q", *all_, facts=facts) == [0.0, 1.0, 0.0, 1.0]
+    assert feature("support_beyond", "q", *all_, facts=facts) == [0.0, 1.0]
 
 
-def test_a_mention_counts_as_the_text_that_holds_the_heading_matches() -> None:
-    film = candidate("film", "Red Moon\nA film by Ann Lee (born Lane), shot in Lund.")
-    play = candidate("play", "Blue Sun\nA play; Ann Lee saw it, and Lundgren.")
-    person = candidate("person", "Ann Lee (director)\nBorn in 1950.")
-    town = candidate("town", "Lund\nA town.")
-    short = candidate("short", "by\nAlongside.")
-    facts = Facts(cosines={"film": 1.0, "play": 0.5}, degrees={}, neighbours={})
-    all_ = [film, play, person, town, short]
-    assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0, 1.0, 1.0, 0.0]
-    # Of two that mention it the better match counts: 0.5 ** 3 to 1, as root.
-    apart = [candidate("film", "Red Moon\nSee Lund."), candidate("play", "Blue Sun\nSee Uppsala.")]
-    all_ = [*apart, town, candidate("other", "Uppsala\nA town.")]
-    given = feature("mention", "q", *all_, facts=facts)
-    assert given == [0.0, 0.0, 1.0, pytest.approx(math.sqrt(0.125))]
+def test_a_chain_follows_the_stored_direction_and_weakens_with_each_edge() -> None:
+    all_ = [candidate(name, "") for name in "abcd"]
+    facts = linked(("a", "b", 1.0), ("b", "c", 0.5), ("d", "a", 1.0), cosines={"a": 1.0})
+    expected = [0.0, pytest.approx(0.8), pytest.approx(0.8 * 0.4), 0.0]
+    assert feature("chain", "q", *all_, facts=facts) == expected
+    assert feature("chain_beyond", "q", *all_, facts=facts) == expected
+    facts = replace(facts, cosines={"a": 1.0, "b": 0.25})
+    assert feature("chain_beyond", "q", *all_, facts=facts)[1] == pytest.approx(0.8 * 0.75)
 
 
-def test_a_text_does_not_mention_itself_nor_one_of_the_same_heading() -> None:
-    facts = Facts(cosines={"a": 1.0, "b": 0.9}, degrees={}, neighbours={})
-    all_ = [candidate("a", "Lund\nLund is a town."), candidate("b", "Lund\nMore on Lund.")]
-    assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0]
+def test_a_chain_leads_through_memories_that_are_not_ranked() -> None:
+    near = candidate("a", "ferry")
+    far = Candidate(
+        memory=memory("b", "pier"),
+        path=path(("a", 1.0), ("hub", 0.5), ("b", 0.2)),
+        energy={"a": 0.2},
+    )
+    # The hub is no candidate: the path that brought b is how the ranking knows of it.
+    assert feature("chain", "ferry", near, far) == [0.0, pytest.approx(0.64)]
 
 
-def test_a_mention_is_found_where_it_overlaps_with_a_part_of_a_word() -> None:
-    facts = Facts(cosines={"a": 1.0}, degrees={}, neighbours={})
-    all_ = [candidate("a", "Songs\nBana Ana Ana was sung."), candidate("b", "ana Ana\nA song.")]
-    assert feature("mention", "q", *all_, facts=facts) == [0.0, 0.0]
-    all_ = [candidate("a", "Songs\nbAna Ana Ana was sung."), candidate("b", "Ana Ana\nA song.")]
-    assert feature("mention", "q", *all_, facts=facts) == [0.0, 1.0]
+def test_a_walk_brings_less_the_farther_it_goes_and_follows_edges_both_ways() -> None:
+    all_ = [candidate(name, "") for name in "abcd"]
+    facts = linked(("a", "b", 1.0), ("c", "b", 1.0), cosines={"a": 1.0})
+    a, b, c, d = feature("walk_beyond", "q", *all_, facts=facts)
+    assert b == 1.0 > c > 0
+    assert 0 < a < 1.0, "a walk may come back"
+    assert d == 0.0
+
+
+def test_a_walk_counts_less_for_what_holds_the_words_itself() -> None:
+    all_ = [candidate("a", "ferry"), candidate("b", "ferry"), candidate("c", "pier")]
+    facts = linked(("a", "b", 1.0), ("a", "c", 1.0))
+    walked = feature("walk_beyond", "ferry", *all_, facts=facts)
+    assert walked[1] == 0.0 < walked[2]
+
+
+def test_places_count_from_the_best_and_equal_values_share_one() -> None:
+    facts = Facts(cosines={"a": 0.5, "b": 0.5, "c": 0.4}, degrees={}, neighbours={})
+    all_ = [candidate("a", "ferry"), candidate("b", ""), candidate("c", "")]
+    assert feature("cosine_first", "ferry", *all_, facts=facts) == [1.0, 1.0, 5 / 7]
+    places = feature("cosine_place", "ferry", *all_, facts=facts)
+    assert places == [1.0, 1.0, pytest.approx(1 - math.log(3) / math.log(101))]
+    assert feature("bm25_first", "ferry", *all_, facts=facts) == [1.0, 0.0, 0.0]
+
+
+def test_gap_is_the_lead_over_the_crowd_whatever_the_scale_of_the_embedder() -> None:
+    names = [f"m{n:02}" for n in range(30)]
+    all_ = [candidate(name, "") for name in names]
+
+    def gaps(scale: float, offset: float) -> list[float]:
+        cosines = {name: offset + scale * (1 - n / 30) for n, name in enumerate(names)}
+        facts = Facts(cosines=cosines, degrees={}, neighbours={})
+        return feature("cosine_gap", "q", *all_, facts=facts)
+
+    wide, narrow = gaps(0.6, 0.2), gaps(0.2, 0.7)
+    assert wide[0] == narrow[0] == 1.0
+    assert wide == pytest.approx(narrow)
+    assert wide[20] == pytest.approx(0.0)
+    assert wide[29] < 0
+
+
+def test_a_memory_without_a_vector_stands_last_by_cosine_but_not_far_behind() -> None:
+    facts = Facts(cosines={"a": 0.8, "b": 0.6}, degrees={}, neighbours={})
+    all_ = [candidate(name, "") for name in "abc"]
+    gaps = feature("cosine_gap", "q", *all_, facts=facts)
+    assert gaps[1] == gaps[2]
+
+
+def test_beyond_best_is_what_the_best_matches_lack() -> None:
+    best = [candidate(name, "captain captain ferry") for name in "abc"]
+    other = candidate("d", "harbour")
+    facts = Facts(cosines={"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.1}, degrees={}, neighbours={})
+    found = feature("beyond_best", "captain ferry harbour", *best, other, facts=facts)
+    assert found[:3] == [0.0, 0.0, 0.0]
+    assert found[3] > 0
 
 
 def test_what_is_no_heading_costs_nothing() -> None:
@@ -298,7 +337,6 @@ def test_what_is_no_heading_costs_nothing() -> None:
     brackets = candidate("a", "(" * 100_000 + "\nx")
     endless = candidate("b", "ab" * 100_000 + "\nx")
     started = time.process_time()
-    assert feature("mention", "q", brackets, endless) == [0.0, 0.0]
     assert feature("heading", "q", brackets, endless) == [0.0, 0.0]
     assert time.process_time() - started < 1
 
@@ -330,55 +368,25 @@ def test_recency_halves_with_each_month_before_the_newest() -> None:
 
 
 def test_score_is_relative_to_the_best_and_ties_break_by_id() -> None:
-    all_ = [candidate(name, "", hybrid=hybrid) for name, hybrid in (("b", 1), ("a", 1), ("c", 0))]
-    ranked = rank_by_relevance("q", all_, NOTHING_KNOWN, RelevanceConfig(hybrid=2.0))
+    all_ = [candidate(name, text) for name, text in (("b", "rain"), ("a", "rain"), ("c", ""))]
+    ranked = rank_by_relevance("rain", all_, NOTHING_KNOWN, RelevanceConfig(bm25=2.0))
     assert [entry.memory.id for entry in ranked] == ["a", "b", "c"]
     assert [entry.score for entry in ranked] == [1.0, 1.0, pytest.approx(math.exp(-2))]
-    assert ranked[2].shares == {"hybrid": 0.0, "behind_seed": 0.0}
+    assert ranked[2].shares == {"bm25": 0.0}
     assert set(ranked[0].features) == FEATURES
 
 
-def test_a_neighbour_that_matches_less_stands_behind_its_seed() -> None:
-    seed = candidate("z", "the ferry")
-    near = candidate("a", "harbour", energy={"z": 0.9})
-    far = candidate("b", "harbour", energy={"z": 0.4})
-    facts = Facts(cosines={}, degrees={"a": 1, "z": 1}, neighbours={"z": [("a", 1.0)]})
-    ranked = rank_by_relevance(
-        "ferry", [near, far, seed], facts, RelevanceConfig(bm25=1.0, energy=5.0)
-    )
-    assert [entry.memory.id for entry in ranked] == ["z", "a", "b"]
-    assert ranked[1].shares["energy"] == 5.0
-    assert ranked[1].shares["behind_seed"] < -4
+def test_shares_add_up_to_the_logarithm_of_the_score() -> None:
+    all_ = [
+        candidate("z", "the ferry", hybrid=1.0),
+        candidate("a", "harbour", energy={"z": 0.9}),
+        candidate("b", "harbour ferry", energy={"z": 0.4}),
+    ]
+    facts = linked(("z", "a", 1.0), ("a", "b", 0.5), cosines={"z": 0.7, "a": 0.2, "b": 0.6})
+    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig.default())
     for entry in ranked[1:]:
         together = sum(entry.shares.values()) - sum(ranked[0].shares.values())
         assert math.log(entry.score) == pytest.approx(together)
-
-
-@pytest.mark.parametrize(
-    ("cosines", "first"),
-    [
-        ({"z": 0.8, "a": 0.9}, "a"),  # ahead of its seed by cosine
-        ({"z": 0.8, "a": 0.7, "y": 0.1}, "a"),  # ahead of one of its seeds
-        ({"z": 0.0, "a": 0.0}, "a"),  # nothing tells them apart
-        ({"z": 0.8, "a": 0.7}, "z"),
-    ],
-)
-def test_a_memory_that_is_ahead_of_a_seed_is_not_held_back(cosines, first) -> None:
-    energy = {"z": 0.9, "y": 0.9} if "y" in cosines else {"z": 0.9}
-    all_ = [candidate("a", "", energy=energy), candidate("y", ""), candidate("z", "")]
-    facts = Facts(cosines=cosines, degrees={}, neighbours={})
-    ranked = rank_by_relevance("q", all_, facts, RelevanceConfig(cosine=1.0, energy=5.0))
-    assert ranked[0].memory.id == first
-
-
-def test_a_seed_behind_another_takes_what_it_brought_along() -> None:
-    # c was brought by b, b by a; each matches less than the one before.
-    sums = behind_seeds(
-        np.array([1.0, 5.0, 9.0]),
-        {"cosine": np.array([1.0, 0.5, 0.25]), "bm25": np.zeros(3)},
-        [[], [0], [1]],
-    )
-    assert sums[0] == 1.0 > sums[1] > sums[2] > 0.99
 
 
 def test_nothing_found_ranks_as_nothing() -> None:
@@ -397,12 +405,12 @@ def test_any_texts_give_finite_features_and_the_same_order(found, query, order) 
     facts = Facts(
         cosines={"m0": 0.5, "m1": -0.2},
         degrees={each.memory.id: 3 for each in all_},
-        neighbours={"m0": [(each.memory.id, 0.5) for each in all_[1:]]},
+        neighbours={"m0": [(each.memory.id, 0.5, n % 2 == 0) for n, each in enumerate(all_[1:])]},
     )
     for name, values in features(" ".join(query), all_, facts).items():
         assert np.isfinite(values).all(), name
-        assert (values >= 0).all() or name in ("cosine", "support_cosine")
-        assert (values <= (2 if name == "joint_coverage" else 1 + 1e-12)).all(), name
+        assert (values >= 0).all() or name in ("cosine", "cosine_bm25", "cosine_gap")
+        assert (values <= 1 + 1e-12).all(), name
     first = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig.default())
     order.shuffle(all_)
     again = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig.default())
@@ -423,8 +431,8 @@ def test_weights_that_a_file_does_not_name_are_zero(tmp_path: File) -> None:
 
 
 def test_large_weights_keep_the_order_and_larger_ones_are_refused() -> None:
-    hits = [candidate("a", "", hybrid=0.1), candidate("b", "", hybrid=0.2)]
-    ranked = rank_by_relevance("q", hits, NOTHING_KNOWN, RelevanceConfig(hybrid=1e6))
+    hits = [candidate("a", "rain snow"), candidate("b", "rain rain")]
+    ranked = rank_by_relevance("rain", hits, NOTHING_KNOWN, RelevanceConfig(bm25=1e6))
     assert [entry.memory.id for entry in ranked] == ["b", "a"]
     for weight in (10**400, 1e7, math.inf, math.nan):
         with pytest.raises(ConfigError, match=r"bm25 must be in \[-1000000, 1000000\]"):
@@ -435,6 +443,12 @@ def test_large_weights_keep_the_order_and_larger_ones_are_refused() -> None:
 def test_a_file_of_something_else_is_refused(tmp_path: File, content: str) -> None:
     (tmp_path / "w.json").write_text(content)
     with pytest.raises(ConfigError, match=r"w\.json|bm25"):
+        RelevanceConfig.load(tmp_path / "w.json")
+
+
+def test_weights_of_the_earlier_ranking_say_what_to_do(tmp_path: File) -> None:
+    (tmp_path / "w.json").write_text('{"cosine": 3.8, "energy_bm25": -5.4, "hybrid": 0.0}')
+    with pytest.raises(ConfigError, match=r"earlier version.*energy_bm25, hybrid.*memoria tune"):
         RelevanceConfig.load(tmp_path / "w.json")
 
 

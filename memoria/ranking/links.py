@@ -1,0 +1,179 @@
+"""What candidates get from the memories that edges join them to.
+
+In: candidates, facts about them, how well each matches the query. Out: arrays by feature.
+Touches nothing.
+
+The graph is the part that a recall has seen: the edges among candidates, and those of the paths
+that brought them, which may lead through memories that are not ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria.ranking.candidates import Candidate, Facts
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+# What a hop leaves of a chain's strength, and how many hops are followed.
+_CHAIN_SHARE = 0.8
+_CHAIN_HOPS = 4
+# Share of a walk that goes on over an edge; the rest starts anew. After twelve steps, less than
+# 0.5 ** 12 of the mass stands elsewhere than at the end of all steps.
+_WALK_SHARE = 0.5
+_WALK_STEPS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """The edges that a recall has seen.
+
+    Attributes
+    ----------
+    candidates
+        Number of candidates, N; they are the first of the ``nodes``.
+    nodes
+        Number of memories, M: candidates, and memories on their paths.
+    source, target, weight
+        The edges in their stored direction, sorted; of parallel edges the strongest; (E,).
+    degrees
+        Number of edges of each memory in the whole graph, at least 1; (M,).
+    """
+
+    candidates: int
+    nodes: int
+    source: Places
+    target: Places
+    weight: Array
+    degrees: Array
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], facts: Facts) -> Links:
+        """Collect the edges among candidates, and those of the paths that brought them."""
+        place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
+        edges: dict[tuple[int, int], float] = {}
+
+        def add(source: int, target: int, weight: float) -> None:
+            edges[source, target] = max(weight, edges.get((source, target), 0.0))
+
+        for id_, neighbours in facts.neighbours.items():
+            for other, weight, outgoing in neighbours:
+                if id_ in place and other in place:
+                    ends = (place[id_], place[other])
+                    add(*(ends if outgoing else ends[::-1]), weight)
+        count = len(candidates)
+        for path in {each.path.ids: each.path for each in candidates}.values():
+            for hop in path.hops:
+                near = place.setdefault(hop.source, len(place))
+                far = place.setdefault(hop.target, len(place))
+                hop_ends = (near, far) if hop.direction == "out" else (far, near)
+                add(*hop_ends, min(hop.weight, 1.0))
+        order = sorted(edges)  # added up in one order, so that a sum is always the same
+        source, target = np.array(order, np.int64).reshape(-1, 2).T
+        return cls(
+            candidates=count,
+            nodes=len(place),
+            source=source,
+            target=target,
+            weight=np.array([edges[edge] for edge in order], np.float64),
+            # At least 1: an edge may be deleted between the query of the level and this one.
+            degrees=np.array([max(facts.degrees.get(id_, 1), 1) for id_ in place], np.float64),
+        )
+
+    def both_ways(self) -> tuple[Places, Places, Array]:
+        """Return source, target and weight of each edge once in each direction."""
+        ends = {
+            (one, other): weight
+            for one, other, weight in zip(
+                self.source.tolist(), self.target.tolist(), self.weight.tolist(), strict=True
+            )
+        }
+        for (one, other), weight in [*ends.items()]:
+            ends[one, other] = ends[other, one] = max(weight, ends.get((other, one), 0.0))
+        order = sorted(ends)
+        source, target = np.array(order, np.int64).reshape(-1, 2).T
+        return source, target, np.array([ends[edge] for edge in order], np.float64)
+
+
+def link_features(
+    candidates: Sequence[Candidate], facts: Facts, match: Array, cosine: Array, bm25: Array
+) -> dict[str, Array]:
+    """Compute the features of a candidate that come from other memories, each 0 to 1.
+
+    Parameters
+    ----------
+    match
+        How well each candidate matches the query by itself; (N,), >= 0.
+    cosine, bm25
+        The features of that name; (N,).
+
+    Returns
+    -------
+    dict
+        Feature -> N values; `RelevanceConfig` says what each means.
+
+    Notes
+    -----
+    O(N + E log E) for E edges. Source of the walks: L. Page et al., "The PageRank Citation
+    Ranking", 1999, with restarts at the matches.
+    """
+    links = Links.of(candidates, facts)
+    count = links.candidates
+    own = _padded(match / (match.max(initial=0.0) or 1.0), links.nodes)
+    chain = _chain(links, own)[:count]
+    source, target, weight = links.both_ways()
+    walk = _walk(source, target, weight, np.square(own))[:count]
+    far = 1.0 - np.clip(cosine, 0.0, 1.0)
+    return {
+        "chain": chain,
+        "chain_beyond": chain * far,
+        "support_beyond": _support(links, source, target, weight, own)[:count] * far,
+        "walk_beyond": np.sqrt(_over_best(walk)) * (1.0 - bm25),
+    }
+
+
+def _padded(values: Array, size: int) -> Array:
+    padded = np.zeros(size)
+    padded[: len(values)] = values
+    return padded
+
+
+def _over_best(values: Array) -> Array:
+    """Divide by the highest value; all zeros if no value is above 0."""
+    best = values.max(initial=0.0)
+    return values / best if best > 0 else np.zeros_like(values)
+
+
+def _walk(source: Places, target: Places, weight: Array, restart: Array) -> Array:
+    """Return the mass that reaches each memory over edges, without what starts at itself."""
+    passed = weight / np.bincount(source, weight, len(restart))[source]
+    restart = restart / (restart.sum() or 1.0)
+    mass = restart
+    for _ in range(_WALK_STEPS):
+        arriving = np.bincount(target, mass[source] * passed, len(restart))
+        mass = _WALK_SHARE * arriving + (1 - _WALK_SHARE) * restart
+    return np.clip(mass - (1 - _WALK_SHARE) * restart, 0.0, None)
+
+
+def _chain(links: Links, own: Array) -> Array:
+    """Return the strength of the strongest chain of edges from a match to each memory."""
+    found, start = np.zeros(len(own)), own
+    for _ in range(_CHAIN_HOPS):
+        reached = np.zeros(len(own))
+        np.maximum.at(reached, links.target, start[links.source] * links.weight * _CHAIN_SHARE)
+        found = np.maximum(found, reached)
+        start = np.maximum(own, found)
+    return found
+
+
+def _support(links: Links, source: Places, target: Places, weight: Array, own: Array) -> Array:
+    """Return the root of the strongest support by a candidate, over the best."""
+    found = np.zeros(len(own))
+    np.maximum.at(found, target, own[source] * weight / np.sqrt(links.degrees[source]))
+    found[links.candidates :] = 0.0
+    return np.sqrt(_over_best(found))
