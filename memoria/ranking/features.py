@@ -34,6 +34,8 @@ _CROWD = 20
 _LEAST_WIDTH = 0.02
 _DEEPEST = 2.0
 _BEST = 3
+# What counts as the cosine of a memory without a word of the query, where nothing has a vector.
+_WORDLESS = 0.8
 _PARENTHESIS = re.compile(r"\([^()]*\)")
 # Powers of a neighbour's own match when it counts as support: a cosine says little unless it is
 # high.
@@ -61,17 +63,15 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     headings = [_heading(text) for text in texts]
     pool = Pool(terms, texts)
     ids = [candidate.memory.id for candidate in candidates]
-    known = [facts.cosines[id_] for id_ in ids if id_ in facts.cosines]
-    # A memory without a vector stands last, but no farther behind than others do.
-    lowest = min(known, default=0.0)
-    raw = np.array([facts.cosines.get(id_, lowest) for id_ in ids])
-    cosine = _over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
     mass = pool.masses.sum(axis=1)
     best_mass = mass.max(initial=0.0) or 1.0
     bm25 = mass / best_mass
+    raw = _cosines(ids, facts, bm25)
+    relative = _over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
+    cosine = relative if facts.cosines else raw
     strength = _strengths(candidates)
     carried = _carried(candidates, pool.masses / best_mass, strength)
-    match = np.clip(cosine, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
+    match = np.clip(relative, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
     return {
         "cosine": cosine,
         "cosine_gap": _gap(raw),
@@ -89,6 +89,18 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "carried": carried,
         **link_features(candidates, facts, match, cosine, bm25),
     }
+
+
+def _cosines(ids: Sequence[str], facts: Facts, bm25: Array) -> Array:
+    """Return the cosines; a memory without one stands last, but no farther behind than others do.
+
+    Where there are none at all, as in a recall without an embedder, the words stand in for them.
+    """
+    known = [facts.cosines[id_] for id_ in ids if id_ in facts.cosines]
+    if not known:
+        return _WORDLESS + (1 - _WORDLESS) * bm25
+    lowest = min(known)
+    return np.array([facts.cosines.get(id_, lowest) for id_ in ids])
 
 
 def _place(values: Array) -> Array:

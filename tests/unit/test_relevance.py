@@ -323,6 +323,14 @@ def test_a_memory_without_a_vector_stands_last_by_cosine_but_not_far_behind() ->
     assert gaps[1] == gaps[2]
 
 
+def test_without_any_vector_the_words_stand_in_for_the_cosine() -> None:
+    found = [candidate("a", "the quay"), candidate("b", "a pump"), candidate("c", "a dam")]
+    values = features("quay", found, NOTHING_KNOWN)
+    assert values["cosine"].tolist() == pytest.approx([1.0, 0.8, 0.8])
+    assert values["cosine_gap"].tolist() == pytest.approx([1.0, 0.0, 0.0])
+    assert values["cosine_first"].tolist() == pytest.approx([1.0, 5 / 6, 5 / 6])
+
+
 def test_beyond_best_is_what_the_best_matches_lack() -> None:
     best = [candidate(name, "captain captain ferry") for name in "abc"]
     other = candidate("d", "harbour")
