@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.ranking.candidates import Candidate, Facts
-from memoria.ranking.links import link_features
+from memoria.ranking.links import link_features, over_best
 from memoria.ranking.words import Pool, content_words, query_terms, stem
 
 Array = NDArray[np.float64]
@@ -67,7 +67,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     best_mass = mass.max(initial=0.0) or 1.0
     bm25 = mass / best_mass
     raw = _cosines(ids, facts, bm25)
-    relative = _over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
+    relative = over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
     cosine = relative if facts.cosines else raw
     strength = _strengths(candidates)
     carried = _carried(candidates, pool.masses / best_mass, strength)
@@ -129,12 +129,6 @@ def _beyond_best(pool: Pool, match: Array) -> Array:
     lacking = ~(pool.masses[best] > 0).any(axis=0)
     held: Array = ((pool.masses > 0) & lacking) @ pool.idf
     return held / float(pool.idf.sum() or 1.0)
-
-
-def _over_best(values: Array) -> Array:
-    """Divide by the highest value; all zeros if no value is above 0."""
-    best = values.max(initial=0.0)
-    return values / best if best > 0 else np.zeros_like(values)
 
 
 def _strengths(candidates: Sequence[Candidate]) -> list[dict[str, float]]:

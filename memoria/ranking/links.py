@@ -124,7 +124,7 @@ def link_features(
     """
     links = Links.of(candidates, facts)
     count = links.candidates
-    own = _padded(match / (match.max(initial=0.0) or 1.0), links.nodes)
+    own = _padded(over_best(match), links.nodes)
     chain = _chain(links, own)[:count]
     source, target, weight = links.both_ways()
     walk = _walk(source, target, weight, np.square(own))[:count]
@@ -133,7 +133,7 @@ def link_features(
         "chain": chain,
         "chain_beyond": chain * far,
         "support_beyond": _support(links, source, target, weight, own)[:count] * far,
-        "walk_beyond": np.sqrt(_over_best(walk)) * (1.0 - bm25),
+        "walk_beyond": np.sqrt(over_best(walk)) * (1.0 - bm25),
     }
 
 
@@ -143,7 +143,7 @@ def _padded(values: Array, size: int) -> Array:
     return padded
 
 
-def _over_best(values: Array) -> Array:
+def over_best(values: Array) -> Array:
     """Divide by the highest value; all zeros if no value is above 0."""
     best = values.max(initial=0.0)
     return values / best if best > 0 else np.zeros_like(values)
@@ -176,4 +176,4 @@ def _support(links: Links, source: Places, target: Places, weight: Array, own: A
     found = np.zeros(len(own))
     np.maximum.at(found, target, own[source] * weight / np.sqrt(links.degrees[source]))
     found[links.candidates :] = 0.0
-    return np.sqrt(_over_best(found))
+    return np.sqrt(over_best(found))
