@@ -19,7 +19,7 @@ from memoria.errors import (
     InvalidInputError,
     ScopeError,
 )
-from memoria.graph.server import check_schema, server_facts
+from memoria.graph.server import server_facts
 from memoria.graph.stats import scope_stats
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.learn import Learner
@@ -32,6 +32,7 @@ from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.schema import check_schema
 
 MEMORIES = [
     Memory(id="e1", kind="Event", text="The last bun was sold at 10:40."),
@@ -253,7 +254,7 @@ async def test_vectors_of_two_sizes_in_the_first_batch_are_refused(bare: Store) 
     memories = [
         Memory(id=f"m{len(vector)}", kind="Event", text="t", embedding=vector) for vector in sizes
     ]
-    with pytest.raises(DimensionError, match="has 1 dimensions"):
+    with pytest.raises(DimensionError, match="has 1 dimension,"):
         await GraphWriter(bare, scope="s").write(memories)
 
 
