@@ -182,6 +182,7 @@ async def test_the_handle_writes_links_learns_and_recalls_in_its_scope(
 async def test_every_constructor_takes_a_driver_of_ones_own(
     driver: neo4j.AsyncDriver, scope: str
 ) -> None:
+    assert (await memoria.apply_schema(driver, embedder=embedder)).created == ()
     await GraphWriter(driver, scope=scope, embedder=embedder).write(MEMORIES, EDGES)
     assert (await Linker(driver, scope=scope).link()).memories == 2
     recall = await GraphRetriever(driver, scope=scope).recall("the last bun")
@@ -197,6 +198,12 @@ async def test_what_is_neither_store_nor_async_driver_is_refused(kind: Any, stor
                 kind(wrong, scope="s")
     with pytest.raises(ConfigError, match="'neo4j', not 'other'"):
         kind(store, scope="s", database="other")
+
+
+async def test_a_set_up_refuses_what_is_neither_store_nor_async_driver() -> None:
+    wrong: Any = "bolt://127.0.0.1:7687"
+    with pytest.raises(InvalidInputError, match="AsyncDriver is needed, got a str"):
+        await memoria.apply_schema(wrong)
 
 
 async def test_a_scope_is_checked_for_another_tenant_too(retriever: GraphRetriever) -> None:
