@@ -1,13 +1,19 @@
-"""Measure how much evidence a context holds: memoria's packing against plain order.
+"""Measure how much of what a question needs stands in its context.
 
-    scripts/bench context DATA_DIR [--questions 150] [--cosine 0.98]
+    scripts/bench context [DATA_DIR] [--questions 150] [--cosine 0.98]
 
-DATA_DIR holds what `benchmarks.locomo` reads. Starts a throw-away Neo4j and recalls each question
-that has an answer, seeds of kind Utterance, with the vectors supplied. The share of a question's
-evidence that stands inside 500, 1,000 and 2,000 tokens is averaged over the questions; intervals of
-95 % are bootstrapped over the questions. Every way counts tokens by the same estimate. The plain
-ways pay for the texts alone; memoria's contexts hold ids, kinds, dates, energies and the reason for
-each memory too. Prints Markdown.
+Always: the sample's own questions, and the stories of ``tests/data/chains``, whose answers stand
+some edges away from the words of the question; see `benchmarks.stories`. The stories are packed by
+energy alone and by the hits of the search alone, too.
+
+With DATA_DIR, which holds what `benchmarks.locomo` reads: each question of LoCoMo that has an
+answer, seeds of kind Utterance, with the vectors supplied, memoria's packing against plain order.
+The plain ways pay for the texts alone; memoria's contexts hold ids, kinds, dates, energies and the
+reason for each memory too.
+
+The share of a question's evidence inside a budget is averaged over the questions; intervals of 95 %
+are bootstrapped over the questions. Every way counts tokens by the same estimate. Starts throw-away
+servers. Prints Markdown.
 """
 
 from __future__ import annotations
