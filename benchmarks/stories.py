@@ -7,7 +7,7 @@ two to four edges from the words of the question. Both are embedded by the defau
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 import memoria
@@ -46,7 +46,7 @@ class Told:
     recall: memoria.Recall
 
 
-async def tell() -> AsyncIterator[Told]:
+async def tell() -> AsyncGenerator[Told]:
     """Start a server, load both, and ask each question once."""
     embedder = memoria.OnnxEmbedder()
     await embedder.load()
@@ -68,7 +68,7 @@ async def tell() -> AsyncIterator[Told]:
                 yield told
 
 
-async def _sample(retriever: memoria.GraphRetriever) -> AsyncIterator[Told]:
+async def _sample(retriever: memoria.GraphRetriever) -> AsyncGenerator[Told]:
     await ingest_files(retriever.writer(), [sample_path()])
     for question in QUESTIONS:
         recall = await retriever.recall(question.text, query_tags=question.tags)
@@ -82,7 +82,7 @@ async def _sample(retriever: memoria.GraphRetriever) -> AsyncIterator[Told]:
 
 async def _stories(
     retriever: memoria.GraphRetriever, embedder: memoria.Embedder
-) -> AsyncIterator[Told]:
+) -> AsyncGenerator[Told]:
     data = read_dataset(STORIES)
     await load_dataset(retriever.store, data, embedder=embedder)
     for question in data.questions:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from memoria.types import Path
+from memoria.graph.vocabulary import SIMILAR
+from memoria.types import Hop, Path
 
 # What a hop over an edge of weight 1 leaves of the worth, in the stored direction and against it:
 # an edge is mostly written at the memory that it explains, as in "late, caused by: no delivery".
@@ -26,9 +27,10 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     """Return the worth of memories, each with a share of the worth that paths bring to it.
 
     A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
-    leaves of it the weight of the edge, times 0.8 in the stored direction and 0.4 against it. Of
-    what all paths bring to a memory the most counts, a tenth of it. Energy, which is divided among
-    all edges of a memory, is too small for this after three hops.
+    leaves of it the weight of the edge, times 0.8 in the stored direction and 0.4 against it. An
+    edge of relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the
+    match counts it. Of what all paths bring to a memory the most counts, a tenth of it. Energy,
+    which is divided among all edges of a memory, is too small for this after three hops.
 
     Parameters
     ----------
@@ -36,7 +38,7 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
         The paths that reached the memories.
     worth
         Id -> worth, >= 0, on one scale, such as the scores of `Recall.ranked`. Memories that are
-        not named have none and get none; they only hand on.
+        not named, such as those that only connect others, get none and hand on none.
 
     Returns
     -------
@@ -52,8 +54,14 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     for path in paths:
         carried = worth.get(path.seed_id, 0.0)
         for hop in path.hops:
-            carried *= min(hop.weight, 1.0) * (_ALONG if hop.direction == "out" else _AGAINST)
-            if hop.target in brought:
-                brought[hop.target] = max(brought[hop.target], carried)
-                carried = max(carried, worth[hop.target])
+            carried *= _left(hop)
+            brought[hop.target] = max(brought.get(hop.target, 0.0), carried)
+            carried = max(carried, worth[hop.target]) if hop.target in worth else 0.0
     return {id_: own + _BROUGHT * brought[id_] for id_, own in worth.items()}
+
+
+def _left(hop: Hop) -> float:
+    """Return the share of the worth that a hop leaves."""
+    if hop.relation.casefold() == SIMILAR:
+        return 0.0
+    return min(hop.weight, 1.0) * (_ALONG if hop.direction == "out" else _AGAINST)

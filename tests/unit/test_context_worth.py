@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -69,9 +70,17 @@ def test_the_best_of_several_paths_counts() -> None:
     assert worth["c"] == pytest.approx(0.2 + 0.1 * 0.8)
 
 
-def test_a_memory_that_is_not_named_hands_on_and_gets_nothing() -> None:
-    worth = with_links([path("a", "between", "c")], {"a": 1.0, "c": 0.0})
-    assert worth == {"a": 1.0, "c": pytest.approx(0.1 * 0.64)}
+def test_a_memory_that_is_not_named_gets_nothing_and_hands_on_nothing() -> None:
+    worth = with_links([path("a", "hub", "c", "d")], {"a": 1.0, "c": 0.5, "d": 0.0})
+    assert worth == {"a": 1.0, "c": 0.5, "d": pytest.approx(0.1 * 0.5 * 0.8)}
+
+
+@pytest.mark.parametrize("relation", ["similar", "SIMILAR"])
+def test_an_edge_that_says_that_texts_are_alike_hands_on_nothing(relation: str) -> None:
+    alike = path("a", "b", "c")
+    alike = replace(alike, hops=(replace(alike.hops[0], relation=relation), alike.hops[1]))
+    worth = with_links([alike], {"a": 1.0, "b": 0.5, "c": 0.0})
+    assert worth == {"a": 1.0, "b": 0.5, "c": pytest.approx(0.1 * 0.5 * 0.8)}
 
 
 def test_the_cause_of_a_cause_is_packed_before_hits_that_hardly_match() -> None:
