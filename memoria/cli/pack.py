@@ -13,7 +13,7 @@ import typer
 from memoria._support.wording import number_of
 from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
 from memoria.config import RetrieverConfig
-from memoria.context import ContextBuilder
+from memoria.context import ContextBuilder, with_links
 from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
@@ -54,13 +54,13 @@ def pack(
     builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
     worth: dict[str, float] | None = {}
     for name in files or [STDIN]:
-        paths, relevance = read_document(name, _paths)
+        paths, of_document = read_document(name, _paths)
         for path in paths:
             builder.add(path)
-        if worth is None or relevance is None:  # ranked and unranked documents can't be compared
+        if worth is None or of_document is None:  # ranked and unranked documents can't be compared
             worth = None
         else:
-            worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in relevance.items()}
+            worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in of_document.items()}
     context = builder.build(worth=worth)
     say_too_small(context, budget)
     if as_json:
@@ -97,4 +97,6 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
 def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None]:
     """Return the paths of one document, and the worth of each memory."""
     paths = [path for found in explorations_from(data) for path in found.paths]
-    return [*paths, *hits_from(data)], relevance_from(data)
+    relevance = relevance_from(data)
+    worth = None if relevance is None else with_links(paths, relevance)
+    return [*paths, *hits_from(data)], worth
