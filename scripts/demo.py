@@ -16,7 +16,7 @@ from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 
 SCOPE = "sample"
 PATHS_SHOWN = 8
-BUDGET_TOKENS = 600
+BUDGET_TOKENS = 1_000
 
 console = Console(highlight=False, soft_wrap=True)
 
