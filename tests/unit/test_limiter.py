@@ -150,6 +150,25 @@ async def test_a_place_given_to_who_is_cancelled_at_that_moment_is_passed_on() -
     assert (limiter.taken, limiter.waiting) == (0, 0)
 
 
+async def test_who_is_cancelled_when_sent_away_gives_no_place_back() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=0.001)
+    until = now() + 0.5
+    held = asyncio.create_task(hold(limiter, 0.4))
+    await settle()
+    following = asyncio.create_task(hold(limiter, 10))
+    late = asyncio.create_task(hold(limiter, 0, until))
+    await settle()
+    while limiter.waiting:  # noqa: ASYNC110  # one step at a time
+        await asyncio.sleep(0)
+    late.cancel()  # it was sent away when the other got the place, and has not run yet
+    await asyncio.wait([late])
+    assert now() < until, "the machine was too slow for this test"
+    assert (limiter.taken, limiter.waiting) == (1, 0)
+    following.cancel()
+    await asyncio.gather(held, following, return_exceptions=True)
+    assert limiter.taken == 0
+
+
 async def test_a_refusal_within_a_turn_does_not_count_as_a_short_turn() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await hold(limiter, 0.02)

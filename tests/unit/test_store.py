@@ -409,6 +409,26 @@ async def test_silent_server_is_left_at_the_deadline() -> None:
     assert store.sessions_in_use == 0
 
 
+async def test_driver_gets_time_to_let_go_of_a_silent_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = []
+
+    async def let_go_slowly(*_: object, **__: object) -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(0.05)
+            ended.append("in order")
+
+    monkeypatch.setattr(FailingSession, "run", let_go_slowly)
+    with pytest.raises(DeadlineError):
+        await store_over(FailingDriver()).run(
+            QUERY, {"x": 1}, until=asyncio.get_running_loop().time() + 0.01
+        )
+    assert ended == ["in order"], "cancelled again at once, it would break off"
+
+
 async def test_no_query_is_sent_after_the_deadline() -> None:
     driver = FailingDriver()
     with pytest.raises(DeadlineError, match="no time left"):
