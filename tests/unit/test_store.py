@@ -550,6 +550,19 @@ async def test_store_belongs_to_the_loop_of_its_first_session() -> None:
     assert await store.run(QUERY, {"x": 1}) == []
 
 
+async def test_a_session_that_can_not_be_closed_is_an_error_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def closed_with_its_driver(_: FailingSession) -> None:
+        raise driver_errors.DriverError("Driver closed")
+
+    monkeypatch.setattr(FailingSession, "close", closed_with_its_driver)
+    store = store_over(FailingDriver())
+    with pytest.raises(ClosedError, match="Driver closed"):
+        await store.run(QUERY, {"x": 1})
+    assert store.sessions_in_use == 0
+
+
 async def test_sessions_are_given_in_the_order_of_asking() -> None:
     store = store_over(FailingDriver(delay_s=0.002), StoreConfig(max_sessions=2))
     served: list[int] = []
