@@ -249,6 +249,12 @@ def test_drivers_own_words_are_kept() -> None:
     assert "no route" in str(translate(driver_errors.ServiceUnavailable("no route")))
 
 
+def test_a_message_names_the_code_of_the_server_or_the_class_of_the_driver() -> None:
+    code = "Neo.ClientError.Statement.SyntaxError"
+    assert f"({code}" in str(translate(server_error(code)))
+    assert "(ServiceUnavailable" in str(translate(driver_errors.ServiceUnavailable("gone")))
+
+
 def test_only_the_first_line_of_the_servers_words_is_kept() -> None:
     error = translate(server_error("Neo.ClientError.Statement.SyntaxError", f"bad\n{SECRET}"))
     assert "bad" in str(error)
@@ -424,7 +430,7 @@ async def test_driver_gets_time_to_let_go_of_a_silent_server(
     monkeypatch.setattr(FailingSession, "run", let_go_slowly)
     with pytest.raises(DeadlineError):
         await store_over(FailingDriver()).run(
-            QUERY, {"x": 1}, until=asyncio.get_running_loop().time() + 0.01
+            QUERY, {"x": 1}, until=asyncio.get_running_loop().time() + 0.2
         )
     assert ended == ["in order"], "cancelled again at once, it would break off"
 
@@ -560,6 +566,27 @@ async def test_a_session_that_can_not_be_closed_is_an_error_of_ours(
     store = store_over(FailingDriver())
     with pytest.raises(ClosedError, match="Driver closed"):
         await store.run(QUERY, {"x": 1})
+    assert store.sessions_in_use == 0
+
+
+async def test_who_is_cancelled_while_a_session_closes_leaves_none_half_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closing, let_go = asyncio.Event(), asyncio.Event()
+
+    async def close_until_let_go(_: FailingSession) -> None:
+        closing.set()
+        await let_go.wait()
+
+    monkeypatch.setattr(FailingSession, "close", close_until_let_go)
+    monkeypatch.setattr(FailingSession, "cancel", lambda _: let_go.set())
+    store = store_over(FailingDriver())
+    caller = asyncio.create_task(store.run(QUERY, {"x": 1}))
+    await closing.wait()
+    caller.cancel()
+    await asyncio.wait([caller], timeout=5)
+    assert caller.cancelled()
+    assert let_go.is_set(), "its connection would stay in use"
     assert store.sessions_in_use == 0
 
 
