@@ -249,12 +249,6 @@ def test_drivers_own_words_are_kept() -> None:
     assert "no route" in str(translate(driver_errors.ServiceUnavailable("no route")))
 
 
-def test_a_message_names_the_code_of_the_server_or_the_class_of_the_driver() -> None:
-    code = "Neo.ClientError.Statement.SyntaxError"
-    assert f"({code}" in str(translate(server_error(code)))
-    assert "(ServiceUnavailable" in str(translate(driver_errors.ServiceUnavailable("gone")))
-
-
 def test_only_the_first_line_of_the_servers_words_is_kept() -> None:
     error = translate(server_error("Neo.ClientError.Statement.SyntaxError", f"bad\n{SECRET}"))
     assert "bad" in str(error)

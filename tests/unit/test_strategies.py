@@ -99,6 +99,15 @@ def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
                     kind(**{field: value})
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+def test_settings_of_a_strategy_never_change(strategy: Any) -> None:
+    """Runs under way, traces and the caches of callers rely on that."""
+    assert hash(strategy) == hash(dataclasses.replace(strategy))
+    for field in dataclasses.fields(strategy):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(strategy, field.name, getattr(strategy, field.name))
+
+
 def test_strategies_are_known_by_their_names() -> None:
     for name, strategy in STRATEGIES.items():
         assert type(strategy).__name__ in memoria.__all__, "users write memoria.Synapse()"
