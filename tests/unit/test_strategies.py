@@ -197,6 +197,18 @@ def test_a_stronger_way_of_more_hops_replaces_a_weak_one_of_one() -> None:
     assert way.energy == pytest.approx(0.085 + 0.85 * 0.9 * 0.85)
 
 
+def test_no_way_leads_to_a_seed_or_twice_to_a_memory_however_strong() -> None:
+    run = LeakyIntegrateAndFire().start(question("s", "t"))
+    rows = [row(*ends, 2.0) for ends in ("st", "sa", "ab", "ba")]  # each gives 1.7 of a signal
+    assert run.absorb(answers(*rows[:2])) == []
+    assert run.absorb(answers(rows[2])) == []
+    assert ways(run.absorb(answers(rows[3]))) == [
+        (("s", "a", "b"), "dead_end"),
+        (("t",), "below_threshold"),
+    ]
+    assert [run.outcome(seed).nodes for seed in "st"] == [3, 1]
+
+
 def test_run_that_is_cut_gives_what_it_has_once() -> None:
     run = LeakyIntegrateAndFire().start(question("s", "t"))
     assert run.outcome("s").found is None
