@@ -256,6 +256,14 @@ def test_outcome_counts_the_memories_that_were_activated_from_a_seed() -> None:
     assert [run.outcome(seed).nodes for seed in "st"] == [3, 1]
 
 
+def test_nothing_is_reached_from_a_seed_that_is_not_found() -> None:
+    run = TransferEnergy().start(question("s"))
+    assert (run.outcome("s").found, run.outcome("s").nodes) == (None, 0)
+    assert run.absorb({"level": []}) == []
+    outcome = run.outcome("s")
+    assert (outcome.found, outcome.over, outcome.nodes) == (False, True, 0)
+
+
 @pytest.mark.parametrize(("threshold", "fires"), [(0.76, ["s", "a"]), (0.77, ["s"])])
 def test_memory_fires_at_the_threshold_of_its_strategy(threshold: float, fires: list[str]) -> None:
     run = LeakyIntegrateAndFire(fire_threshold=threshold, max_hops=1).start(question("s"))
