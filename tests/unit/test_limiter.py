@@ -152,12 +152,12 @@ async def test_a_place_given_to_who_is_cancelled_at_that_moment_is_passed_on() -
 
 async def test_who_is_cancelled_when_sent_away_gives_no_place_back() -> None:
     limiter = Limiter(1, of="recall", assumed_s=0.001)
-    until = now() + 0.5
-    held = asyncio.create_task(hold(limiter, 0.4))
+    until = now() + 1.1
+    held = asyncio.create_task(hold(limiter, 0.8))
     await settle()
     following = asyncio.create_task(hold(limiter, 10))
     late = asyncio.create_task(hold(limiter, 0, until))
-    await settle()
+    await asyncio.sleep(0.7)
     while limiter.waiting:  # noqa: ASYNC110  # one step at a time
         await asyncio.sleep(0)
     late.cancel()  # it was sent away when the other got the place, and has not run yet
@@ -187,7 +187,7 @@ async def test_who_waited_in_vain_is_told_when_the_line_will_be_over() -> None:
     waiting = [asyncio.create_task(hold(limiter, 0)) for _ in range(3)]
     await settle()
     with pytest.raises(OverloadedError, match="did not come within") as caught:
-        await hold(limiter, 0, until=now() + 0.1)
+        await hold(limiter, 0, until=now() + 0.3)
     assert caught.value.retry_after_s == pytest.approx(0.04), "three stand before it"
     for task in (held, *waiting):
         task.cancel()

@@ -23,6 +23,7 @@ from memoria.strategies import (
     Strategy,
     Synapse,
     TransferEnergy,
+    edges_step,
 )
 from memoria.types import Hop, Path, Seed
 
@@ -114,6 +115,17 @@ def test_strategies_are_known_by_their_names() -> None:
         assert isinstance(strategy, Strategy)
         assert strategy.name == name
         assert RetrieverConfig(strategy=strategy).strategy is strategy
+
+
+def test_only_the_seeds_of_the_default_may_be_divided_among_sessions() -> None:
+    assert [name for name, each in STRATEGIES.items() if not each.together] == ["transfer"]
+
+
+def test_a_step_for_edges_leaves_none_out_unless_told_to() -> None:
+    step = edges_step(question("s"), {"s": 0.5}, limit=3)
+    assert step.parameters["frontier"] == [["s", 0.5]]
+    assert (step.parameters["floor"], step.parameters["limit"]) == (0.0, 3)
+    assert (step.parameters["both_ways"], step.parameters["max_lif_weight"]) == (None, None)
 
 
 class _Half:
