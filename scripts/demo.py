@@ -17,7 +17,6 @@ from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 SCOPE = "sample"
 PATHS_SHOWN = 8
 BUDGET_TOKENS = 1_000
-BUDGET_TOKENS = 600
 # A server that has just started plans its first writes slowly, slower still on a busy machine.
 PATIENT = memoria.StoreConfig(query_timeout_s=60.0)
 
