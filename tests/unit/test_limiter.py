@@ -85,6 +85,14 @@ async def test_the_rate_follows_when_turns_become_slower() -> None:
     await asyncio.gather(*waiting)
 
 
+async def test_time_in_which_nobody_waited_does_not_count() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=0.01)
+    await asyncio.sleep(0.2)
+    before = now()
+    await asyncio.gather(*(hold(limiter, 0.01) for _ in range(2)))
+    assert limiter.each_s <= now() - before
+
+
 async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
     limiter = Limiter(1, of="session", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))

@@ -7,6 +7,7 @@ import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -582,6 +583,19 @@ async def test_who_is_cancelled_while_a_session_closes_leaves_none_half_closed(
     assert caller.cancelled()
     assert let_go.is_set(), "its connection would stay in use"
     assert store.sessions_in_use == 0
+
+
+async def test_twice_as_many_recalls_may_begin_as_are_at_work() -> None:
+    store = store_over(FailingDriver(), StoreConfig(max_recalls=2))
+    until = asyncio.get_running_loop().time()
+    for limiter, places in ((store.line, 4), (store.recalls, 2)):
+        async with AsyncExitStack() as stack:
+            for _ in range(places):
+                await stack.enter_async_context(limiter.turn(until))
+            with pytest.raises(
+                OverloadedError, match=f"no turn for a recall.*: {places} are at work"
+            ):
+                await stack.enter_async_context(limiter.turn(until))
 
 
 async def test_sessions_are_given_in_the_order_of_asking() -> None:
