@@ -296,7 +296,7 @@ def test_order_of_edges_and_query_tags_does_not_matter(
     edges, tags = list(question.graph.edges), list(question.query_tags)
     rng.shuffle(edges)
     rng.shuffle(tags)
-    shuffled = Graph(question.graph.nodes, edges)
+    shuffled = Graph(question.graph.nodes, edges, question.graph.spans)
     for seed_id, score, found in explore_all(question):
         assert explore(shuffled, SCOPE, seed_id, score, tags, question.config) == found
 
