@@ -92,7 +92,7 @@ def _config(rng: random.Random) -> RetrieverConfig:
     """Whole numbers among the fractions: in Cypher, whole numbers divide into whole numbers."""
     return RetrieverConfig(
         strategy=TransferEnergy(
-            max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
+            max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6, 6]),
             min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
             tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
             max_branches=rng.randint(1, 4),

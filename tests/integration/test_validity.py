@@ -253,9 +253,7 @@ async def test_searches_are_exact_also_when_most_hits_are_outdated(
     if search != "text":
         changes = {"text": "", "vector": axis(), "dialect": search}
     assert await best(store, place, Validity.now(), **changes) == wanted
-    assert await best(store, place, Validity(), **changes) == ["old000", "old001", "old002"] or (
-        search != "text"
-    )
+    assert all(node.startswith("old") for node in await best(store, place, Validity(), **changes))
 
 
 async def test_unembedded_candidates_hold(store: Store, place: str) -> None:
