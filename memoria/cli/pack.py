@@ -17,13 +17,29 @@ from memoria.context import ContextBuilder
 from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
-from memoria.plain import explorations_from, hits_from, plain_context, relevance_from
+from memoria.plain import (
+    explorations_from,
+    hits_from,
+    plain_context,
+    probabilities_from,
+    relevance_from,
+)
 from memoria.types import ContextPack, Path
 
 T = TypeVar("T")
 
 STDIN = "-"
+MinRelevance = Annotated[
+    float,
+    typer.Option(
+        "--min-relevance",
+        min=0.0,
+        max=1.0,
+        help="Lowest relevance, a probability, of a memory that a recall ranked.",
+    ),
+]
 DEFAULT_BUDGET = RetrieverConfig().budget_tokens
+DEFAULT_FLOOR = ContextConfig().min_relevance
 
 
 def pack(
@@ -36,6 +52,7 @@ def pack(
     budget: Budget = DEFAULT_BUDGET,
     format_: Format = "text",
     order: Order = "relevance",
+    min_relevance: MinRelevance = DEFAULT_FLOOR,
     as_json: Json = False,
 ) -> None:
     """Pack the output of `explore --json` or `recall --json` for a prompt; needs no database.
@@ -51,17 +68,23 @@ def pack(
         raise typer.BadParameter("name files, or pipe in the output of explore --json")
     if (files or []).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read only once: name - once")
-    builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
+    config = ContextConfig(format=format_, order=order, min_relevance=min_relevance)
+    builder = ContextBuilder(budget, config=config)
     worth: dict[str, float] | None = {}
+    likely: dict[str, float] = {}
     for name in files or [STDIN]:
-        paths, relevance = read_document(name, _paths)
+        paths, relevance, probabilities = read_document(name, _paths)
         for path in paths:
             builder.add(path)
+        # A memory that one of the documents needs for its question enters.
+        likely |= {id_: max(p, likely.get(id_, 0.0)) for id_, p in probabilities.items()}
         if worth is None or relevance is None:  # ranked and unranked documents can't be compared
             worth = None
         else:
             worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in relevance.items()}
-    context = builder.build(worth=worth)
+    # An exploration that was asked for by its seeds has no question to be irrelevant to.
+    irrelevant = {id_ for id_, p in likely.items() if worth is not None and p < min_relevance}
+    context = builder.build(worth=worth, irrelevant=irrelevant)
     say_too_small(context, budget)
     if as_json:
         print_facts(plain_context(context), True, "")
@@ -94,7 +117,7 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
         ) from exc
 
 
-def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None]:
-    """Return the paths of one document, and the worth of each memory."""
+def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None, dict[str, float]]:
+    """Return the paths of one document, and the worth and the relevance of each memory."""
     paths = [path for found in explorations_from(data) for path in found.paths]
-    return [*paths, *hits_from(data)], relevance_from(data)
+    return [*paths, *hits_from(data)], relevance_from(data), probabilities_from(data)

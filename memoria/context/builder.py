@@ -24,7 +24,7 @@ from __future__ import annotations
 import heapq
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria._support.checks import check_whole
@@ -114,6 +114,7 @@ class ContextBuilder:
         *,
         near: Iterable[tuple[str, str]] = (),
         worth: Mapping[str, float] | None = None,
+        irrelevant: Collection[str] = (),
     ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
 
@@ -125,13 +126,15 @@ class ContextBuilder:
             Id -> worth of the memory, >= 0, such as the scores of `Recall.ranked`; a memory that is
             not named has no worth. None: the worth comes from the energies in the paths and the
             scores of hits.
+        irrelevant
+            Ids of memories whose texts stay out, whatever room there is.
 
         Returns
         -------
         ContextPack
             Empty if nothing fits, with 0 tokens (in JSON ``[]``, with 1). A memory without a text,
-            or a duplicate, counts as omitted even if its line stands in the text because it leads
-            to another memory.
+            a duplicate, or one that is irrelevant counts as omitted even if its line stands in the
+            text because it leads to another memory.
 
         Notes
         -----
@@ -141,6 +144,9 @@ class ContextBuilder:
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)
         mains = [place for place in places if place.home is place]
+        for place in places:
+            if place.id in irrelevant:  # its lines lead to others, and need no text elsewhere
+                place.home, place.text, place.note = place, "", "not relevant"
         duplicates = self._drop_duplicates(places, near)
         reserved = int(self._budget * ROOM_FOR_REASONS)
         draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
@@ -152,7 +158,9 @@ class ContextBuilder:
             draft = nothing
         packed = [place for place in places if place in draft.included and _has_text(place)]
         ids = {place.id for place in packed}
-        left_out = [_omitted(place, duplicates) for place in mains if place.id not in ids]
+        left_out = [
+            _omitted(place, duplicates, irrelevant) for place in mains if place.id not in ids
+        ]
         return ContextPack(
             text=draft.text,
             items=tuple(map(_item, packed)),
@@ -273,9 +281,13 @@ def _item(place: Place) -> ContextItem:
     )
 
 
-def _omitted(place: Place, duplicates: Mapping[str, str]) -> OmittedItem:
+def _omitted(
+    place: Place, duplicates: Mapping[str, str], irrelevant: Collection[str]
+) -> OmittedItem:
     duplicate_of = duplicates.get(place.id)
     reason: OmitReason = "budget" if place.text else "no_text"
     if duplicate_of is not None:
         reason = "duplicate"
+    elif place.id in irrelevant:
+        reason = "relevance"
     return OmittedItem(id=place.id, score=place.energy, reason=reason, duplicate_of=duplicate_of)

@@ -5,8 +5,9 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
+from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens
 from memoria.recall.texts import Completed
@@ -35,9 +36,29 @@ def worth_of(
     return hits | worth
 
 
+def irrelevant_of(ranked: Iterable[RankedMemory], config: RetrieverConfig) -> frozenset[str]:
+    """Return the ids of the memories that are too unlikely to be evidence to enter the context."""
+    return frozenset(entry.memory.id for entry in ranked if _is_below(entry, config))
+
+
+def note_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> str | None:
+    """Say that nothing is relevant, if no memory that was found may enter; else return None."""
+    if not ranked or not all(_is_below(entry, config) for entry in ranked):
+        return None
+    best = max(entry.relevance or 0.0 for entry in ranked)
+    return (
+        f"nothing is relevant: the best of {number_of(len(ranked), 'memory', 'memories')} has "
+        f"{best:.2g}, below min_relevance {config.context.min_relevance:g}"
+    )
+
+
+def _is_below(entry: RankedMemory, config: RetrieverConfig) -> bool:
+    return entry.relevance is not None and entry.relevance < config.context.min_relevance
+
+
 def pack(
     found: Completed,
-    worth: Mapping[str, float],
+    ranked: Iterable[RankedMemory],
     near: Iterable[tuple[str, str]],
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
@@ -46,8 +67,8 @@ def pack(
 
     Parameters
     ----------
-    worth
-        Id -> worth, as `worth_of` returns it.
+    ranked
+        The memories in their order.
     near
         Pairs of ids whose vectors say that they are duplicates.
     """
@@ -57,4 +78,8 @@ def pack(
             builder.add(path)
     for path in found.hits:
         builder.add(path)
-    return builder.build(near=near, worth=worth)
+    return builder.build(
+        near=near,
+        worth=worth_of(found, ranked, config),
+        irrelevant=irrelevant_of(ranked, config),
+    )

@@ -442,6 +442,53 @@ def test_memory_with_blank_text_stays_visible_on_the_way_to_another() -> None:
     assert [(o.id, o.reason) for o in result.omitted] == [("b", "no_text")]
 
 
+def built_without(irrelevant: set[str], *paths: Path, **given: object) -> ContextPack:
+    builder = ContextBuilder(PLENTY, count_tokens=words)
+    for each in paths:
+        builder.add(each)
+    return builder.build(irrelevant=irrelevant, **given)  # type: ignore[arg-type]
+
+
+def test_an_irrelevant_memory_stays_out_and_says_why() -> None:
+    result = built_without({"b"}, path(("a", 0.9)), path(("b", 0.5)))
+    assert ids(result.items) == ["a"]
+    assert "text of b" not in result.text
+    assert [(o.id, o.score, o.reason) for o in result.omitted] == [("b", 0.5, "relevance")]
+
+
+def test_where_nothing_is_relevant_the_context_is_empty() -> None:
+    result = built_without({"a", "b"}, path(("a", 0.9), ("b", 0.5)))
+    assert (result.text, result.items, result.tokens) == ("", (), 0)
+    assert [o.reason for o in result.omitted] == ["relevance", "relevance"]
+
+
+def test_an_irrelevant_memory_keeps_its_line_on_the_way_to_another_but_not_its_text() -> None:
+    # "b" has its text below "d", but there is no need to show that line for the one below "a".
+    paths = (path(("a", 0.9), ("b", 0.5), ("c", 0.1)), path(("d", 0.8), ("b", 0.6)))
+    result = built_without({"b"}, *paths)
+    assert result.text.splitlines() == [
+        "[a] Event, energy 0.900: text of a",
+        "  leads_to -> [b] Event, energy 0.500: (not relevant)",
+        "    leads_to -> [c] Event, energy 0.100: text of c",
+        "[d] Event, energy 0.800: text of d",
+    ]
+    assert ids(result.items) == ["a", "c", "d"]
+    assert [(o.id, o.reason) for o in result.omitted] == [("b", "relevance")]
+
+
+def test_a_memory_without_a_text_is_irrelevant_where_both_are_true() -> None:
+    result = built_without({"b"}, path(("a", 0.9), ("b", 0.5), texts={"b": ""}))
+    assert [(o.id, o.reason) for o in result.omitted] == [("b", "relevance")]
+
+
+def test_an_irrelevant_memory_is_no_duplicate_and_has_none() -> None:
+    same = {"a": "The disk of build host 7 is full.", "b": "The disk of build host 7 is full!"}
+    paths = (path(("a", 0.9), texts=same), path(("b", 0.5), texts=same))
+    result = built_without({"a"}, *paths, near=[("a", "b")])
+    assert ids(result.items) == ["b"]
+    assert [(o.id, o.reason, o.duplicate_of) for o in result.omitted] == [("a", "relevance", None)]
+
+
 def test_memory_with_blank_text_that_leads_nowhere_is_not_written() -> None:
     result = packed(path(("a", 0.9), ("b", 0.5), texts={"b": ""}))
     assert result.text == "[a] Event, energy 0.900: text of a"

@@ -25,8 +25,7 @@ from memoria.evaluation import (
     tune_weights,
     tuning,
 )
-from memoria.evaluation.answers import FEATURES
-from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.config import FEATURES, RelevanceConfig
 from tests.unit.test_evaluation import dataset
 
 IDS = ("a", "b", "c")
