@@ -15,6 +15,9 @@ from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.types import RankedMemory
 
+# With fewer there is no crowd that the best could stand out of.
+LEAST_CANDIDATES = 21
+
 
 def rank_by_relevance(
     query: str, candidates: Sequence[Candidate], facts: Facts, config: RelevanceConfig
@@ -24,7 +27,7 @@ def rank_by_relevance(
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
     the two odds. Its relevance is a probability, by the calibration that belongs to the weights;
-    without any vector it is not known. Ties by id.
+    without any vector, or with fewer than 21 candidates, it is not known. Ties by id.
     """
     if not candidates:
         return ()
@@ -34,7 +37,7 @@ def rank_by_relevance(
     total = weighted_sum(values, weights)
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
-    if config.calibration is not None and facts.cosines:
+    if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
         relevance = probabilities(values, total, config.calibration).tolist()
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(

@@ -35,7 +35,8 @@ class RankedMemory:
     relevance
         Probability that the memory is evidence for the query, 0 to 1; it never falls where the
         score rises. Unlike the score, it can be low for all memories of a recall. None without a
-        `Calibration`, or where nothing that was found has a vector to compare.
+        `Calibration`, and where nothing that was found has a vector, or too little was found (fewer
+        than 21 memories) to tell near from far.
     """
 
     memory: MemoryNode
