@@ -21,8 +21,9 @@ from memoria.local import LocalNeo4j
 
 VARIABLE = "JDK_JAVA_OPTIONS"
 # The second compiler takes more time than it gives back, half of it during the start and while
-# queries are planned; a collector with threads of its own has no core to run them on.
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# queries are planned; a collector with threads of its own has no core to run them on. Without the
+# second compiler Java keeps little room for compiled code, and collects all garbage to make more.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 END_TIMEOUT_S = 120.0
 
 

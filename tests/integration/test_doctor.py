@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import neo4j
@@ -86,8 +87,9 @@ async def look(
     return await examine(store, scope=scope, embedder=embedder, config=config, rng=random.Random(1))
 
 
-async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Examination:
-    """Look at all but the plans: the server makes each anew after any change of an index."""
+@contextmanager
+def past_plans() -> Iterator[None]:
+    """Leave out the plans: the server makes each anew after any change of an index."""
 
     async def none(_: object) -> list[Finding]:
         return []
@@ -95,6 +97,11 @@ async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Exa
     with pytest.MonkeyPatch.context() as patch:
         # By its name in the table of modules: the package has a function of the same name.
         patch.setattr(sys.modules["memoria.doctor.examine"], "check_plans", none)
+        yield
+
+
+async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Examination:
+    with past_plans():
         return await look(store, embedder=embedder)
 
 
