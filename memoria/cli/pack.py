@@ -83,8 +83,7 @@ def pack(
         else:
             worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in relevance.items()}
     # An exploration that was asked for by its seeds has no question to be irrelevant to.
-    irrelevant = {id_ for id_, p in likely.items() if worth is not None and p < min_relevance}
-    context = builder.build(worth=worth, irrelevant=irrelevant)
+    context = builder.build(worth=worth, relevance=None if worth is None else likely)
     say_too_small(context, budget)
     if as_json:
         print_facts(plain_context(context), True, "")

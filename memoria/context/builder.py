@@ -114,7 +114,7 @@ class ContextBuilder:
         *,
         near: Iterable[tuple[str, str]] = (),
         worth: Mapping[str, float] | None = None,
-        irrelevant: Collection[str] = (),
+        relevance: Mapping[str, float] | None = None,
     ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
 
@@ -126,15 +126,17 @@ class ContextBuilder:
             Id -> worth of the memory, >= 0, such as the scores of `Recall.ranked`; a memory that is
             not named has no worth. None: the worth comes from the energies in the paths and the
             scores of hits.
-        irrelevant
-            Ids of memories whose texts stay out, whatever room there is.
+        relevance
+            Id -> relevance, a probability, such as those of `Recall.ranked`. The texts of memories
+            below `ContextConfig.min_relevance` stay out, whatever room there is; if all that have
+            a worth are below it, so do those that have none. None: not known.
 
         Returns
         -------
         ContextPack
-            Empty if nothing fits, with 0 tokens (in JSON ``[]``, with 1). A memory without a text,
-            a duplicate, or one that is irrelevant counts as omitted even if its line stands in the
-            text because it leads to another memory.
+            Empty if nothing fits or is relevant, with 0 tokens (in JSON ``[]``, with 1). A memory
+            without a text, a duplicate, or one that is irrelevant counts as omitted even if its
+            line stands in the text because it leads to another memory.
 
         Notes
         -----
@@ -144,6 +146,7 @@ class ContextBuilder:
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)
         mains = [place for place in places if place.home is place]
+        irrelevant = self._irrelevant(places, worth, relevance)
         for place in places:
             if place.id in irrelevant:  # its lines lead to others, and need no text elsewhere
                 place.home, place.text, place.note = place, "", "not relevant"
@@ -167,6 +170,19 @@ class ContextBuilder:
             tokens=draft.tokens,
             omitted=tuple(sorted(left_out, key=lambda item: (-item.score, item.id))),
         )
+
+    def _irrelevant(
+        self,
+        places: list[Place],
+        worth: Mapping[str, float] | None,
+        relevance: Mapping[str, float] | None,
+    ) -> set[str]:
+        """Return the ids of the memories whose texts stay out."""
+        floor = self._config.min_relevance
+        below = {id_ for id_, probability in (relevance or {}).items() if probability < floor}
+        if worth and below.issuperset(worth):  # nothing is left that the others could lead to
+            return {place.id for place in places}
+        return below
 
     def _drop_duplicates(
         self, places: list[Place], near: Iterable[tuple[str, str]]

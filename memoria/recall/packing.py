@@ -5,7 +5,7 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
@@ -36,41 +36,41 @@ def worth_of(
     return hits | worth
 
 
-def irrelevant_of(ranked: Iterable[RankedMemory], config: RetrieverConfig) -> frozenset[str]:
-    """Return the ids of the memories that are too unlikely to be evidence to enter the context."""
-    return frozenset(entry.memory.id for entry in ranked if _is_below(entry, config))
+def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
+    """Return id -> relevance, a probability, of the memories of which it is known."""
+    return {entry.memory.id: entry.relevance for entry in ranked if entry.relevance is not None}
 
 
-def note_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> str | None:
-    """Say that nothing is relevant, if no memory that was found may enter; else return None."""
-    if not ranked or not all(_is_below(entry, config) for entry in ranked):
-        return None
-    best = max(entry.relevance or 0.0 for entry in ranked)
+def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[str, ...]:
+    """Say that nothing is relevant, if that is why the context is empty."""
+    known, floor = relevance_of(ranked), config.context.min_relevance
+    best = max(known.values(), default=1.0)
+    if len(known) < len(ranked) or best >= floor:
+        return ()
+    count = number_of(len(ranked), "memory", "memories")
     return (
-        f"nothing is relevant: the best of {number_of(len(ranked), 'memory', 'memories')} has "
-        f"{best:.2g}, below min_relevance {config.context.min_relevance:g}"
+        f"nothing is relevant: the best of {count} has {best:.3g}, below min_relevance {floor:g}",
     )
-
-
-def _is_below(entry: RankedMemory, config: RetrieverConfig) -> bool:
-    return entry.relevance is not None and entry.relevance < config.context.min_relevance
 
 
 def pack(
     found: Completed,
-    ranked: Iterable[RankedMemory],
+    worth: Mapping[str, float],
     near: Iterable[tuple[str, str]],
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
+    relevance: Mapping[str, float] | None = None,
 ) -> ContextPack:
     """Pack the memories that fit the budget.
 
     Parameters
     ----------
-    ranked
-        The memories in their order.
+    worth
+        Id -> worth, as `worth_of` returns it.
     near
         Pairs of ids whose vectors say that they are duplicates.
+    relevance
+        Id -> relevance, as `relevance_of` returns it. None: whatever fits enters.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
     for exploration in found.explorations:
@@ -78,8 +78,4 @@ def pack(
             builder.add(path)
     for path in found.hits:
         builder.add(path)
-    return builder.build(
-        near=near,
-        worth=worth_of(found, ranked, config),
-        irrelevant=irrelevant_of(ranked, config),
-    )
+    return builder.build(near=near, worth=worth, relevance=relevance)

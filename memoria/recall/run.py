@@ -19,7 +19,7 @@ from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
-from memoria.recall.packing import note_of, pack, worth_of
+from memoria.recall.packing import notes_of, pack, relevance_of, worth_of
 from memoria.recall.texts import Completed, complete
 from memoria.recall.vector import query_vector
 from memoria.seeds import SeedRequest, search_seeds, with_unembedded
@@ -189,9 +189,8 @@ class Recaller:
             explorations=found.explorations,
             ranked=ranked,
             context=context,
-            trace=replace(
-                self._trace(seeds, found.explorations, notes),
-                notes=() if (note := note_of(ranked, self._call.config)) is None else (note,),
+            trace=self._trace(
+                seeds, found.explorations, notes, notes_of(ranked, self._call.config)
             ),
             hits=found.hits,
         )
@@ -256,9 +255,9 @@ class Recaller:
     ) -> ContextPack:
         """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
+        worth = worth_of(found, ranked, config)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
-            worth = worth_of(found, ranked, config)
             try:
                 near = await near_pairs(
                     self._store,
@@ -269,10 +268,16 @@ class Recaller:
                 )
             except MemoriaError as exc:
                 notes.append(f"duplicates by vector could not be searched for ({exc})")
-        return await asyncio.to_thread(pack, found, ranked, near, config, self._engine.count_tokens)
+        return await asyncio.to_thread(
+            pack, found, worth, near, config, self._engine.count_tokens, relevance_of(ranked)
+        )
 
     def _trace(
-        self, seeds: Seeds, explorations: tuple[Exploration, ...], notes: list[str]
+        self,
+        seeds: Seeds,
+        explorations: tuple[Exploration, ...],
+        degraded: list[str],
+        notes: tuple[str, ...],
     ) -> Trace:
         failed = [each for each in explorations if each.error is not None]
         return Trace(
@@ -283,9 +288,10 @@ class Recaller:
             timings_s=self._timings_s,
             degraded=(
                 *seeds.degraded,
-                *notes,
+                *degraded,
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
             ),
+            notes=notes,
             seeds=seeds,
             explorations=explorations,
             config=settings_of(self._call.config),

@@ -6,6 +6,7 @@ has six.
 
 import random
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -442,11 +443,35 @@ def test_memory_with_blank_text_stays_visible_on_the_way_to_another() -> None:
     assert [(o.id, o.reason) for o in result.omitted] == [("b", "no_text")]
 
 
-def built_without(irrelevant: set[str], *paths: Path, **given: object) -> ContextPack:
-    builder = ContextBuilder(PLENTY, count_tokens=words)
+def built_without(
+    irrelevant: set[str],
+    *paths: Path,
+    worth: Mapping[str, float] | None = None,
+    near: Iterable[tuple[str, str]] = (),
+) -> ContextPack:
+    """Pack where these memories lie just below the floor, and all others on it."""
+    builder = ContextBuilder(PLENTY, config=ContextConfig(min_relevance=0.2), count_tokens=words)
     for each in paths:
         builder.add(each)
-    return builder.build(irrelevant=irrelevant, **given)  # type: ignore[arg-type]
+    relevance = {id_: 0.19 if id_ in irrelevant else 0.2 for each in paths for id_ in each.ids}
+    return builder.build(near=near, worth=worth, relevance=relevance)
+
+
+def test_a_memory_without_a_relevance_enters_whatever_the_floor() -> None:
+    builder = ContextBuilder(PLENTY, config=ContextConfig(min_relevance=1.0), count_tokens=words)
+    builder.add(path(("a", 0.9), ("b", 0.5)))
+    assert ids(builder.build().items) == ["a", "b"]
+    assert ids(builder.build(worth={"a": 1.0, "b": 1.0}, relevance={"a": 0.9}).items) == ["b"]
+
+
+def test_what_has_no_worth_enters_only_beside_something_relevant() -> None:
+    # "b" is of a kind that was not asked for: nothing ranked it.
+    paths = (path(("a", 0.9), ("b", 0.5)), path(("c", 0.8)))
+    worth = {"a": 1.0, "c": 0.5}
+    assert ids(built_without({"a"}, *paths, worth=worth).items) == ["b", "c"]
+    nothing = built_without({"a", "c"}, *paths, worth=worth)
+    assert (nothing.text, nothing.items) == ("", ())
+    assert {o.id: o.reason for o in nothing.omitted} == dict.fromkeys("abc", "relevance")
 
 
 def test_an_irrelevant_memory_stays_out_and_says_why() -> None:

@@ -9,7 +9,7 @@ import pytest
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError
-from memoria.recall.packing import irrelevant_of, note_of
+from memoria.recall.packing import notes_of, relevance_of
 from memoria.types import MemoryNode, Path, RankedMemory
 
 CONFIG = RetrieverConfig(context=ContextConfig(min_relevance=0.1))
@@ -21,30 +21,28 @@ def entry(name: str, relevance: float | None) -> RankedMemory:
     return RankedMemory(memory=node, score=1.0, path=path, relevance=relevance)
 
 
-def test_only_what_lies_below_the_floor_is_irrelevant() -> None:
-    ranked = [entry("above", 0.11), entry("at", 0.1), entry("below", 0.09), entry("unknown", None)]
-    assert irrelevant_of(ranked, CONFIG) == {"below"}
-    assert note_of(ranked, CONFIG) is None
-
-
-def test_a_floor_of_zero_lets_everything_in() -> None:
-    config = replace(CONFIG, context=ContextConfig(min_relevance=0.0))
-    assert irrelevant_of([entry("a", 0.0)], config) == frozenset()
+def test_relevance_is_that_of_the_memories_of_which_it_is_known() -> None:
+    assert relevance_of([entry("a", 0.5), entry("b", 0.0), entry("c", None)]) == {"a": 0.5, "b": 0}
 
 
 def test_the_note_says_that_nothing_is_relevant() -> None:
     ranked = [entry("a", 0.0234), entry("b", 0.001)]
-    assert note_of(ranked, CONFIG) == (
-        "nothing is relevant: the best of 2 memories has 0.023, below min_relevance 0.1"
+    assert notes_of(ranked, CONFIG) == (
+        "nothing is relevant: the best of 2 memories has 0.0234, below min_relevance 0.1",
     )
-    assert note_of(ranked[:1], CONFIG) == (
-        "nothing is relevant: the best of 1 memory has 0.023, below min_relevance 0.1"
+    assert notes_of(ranked[:1], CONFIG) == (
+        "nothing is relevant: the best of 1 memory has 0.0234, below min_relevance 0.1",
     )
 
 
-def test_finding_nothing_and_not_knowing_make_no_note() -> None:
-    assert note_of([], CONFIG) is None
-    assert note_of([entry("a", None)], CONFIG) is None
+@pytest.mark.parametrize("found", [[], [0.1], [0.2, 0.05], [None], [0.05, None]])
+def test_no_note_where_something_may_enter_or_nothing_was_found(found: list[float | None]) -> None:
+    assert notes_of([entry(f"m{n}", each) for n, each in enumerate(found)], CONFIG) == ()
+
+
+def test_a_floor_of_zero_lets_everything_in() -> None:
+    config = replace(CONFIG, context=ContextConfig(min_relevance=0.0))
+    assert notes_of([entry("a", 0.0)], config) == ()
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
