@@ -85,6 +85,9 @@ def pack(
     # An exploration that was asked for by its seeds has no question to be irrelevant to.
     context = builder.build(worth=worth, relevance=None if worth is None else likely)
     say_too_small(context, budget)
+    if not context.items and any(item.reason == "relevance" for item in context.omitted):
+        text = f"nothing is relevant; --min-relevance below {min_relevance:g} lets more in"
+        err.print(text, style="yellow", markup=False)
     if as_json:
         print_facts(plain_context(context), True, "")
     elif context.text:
