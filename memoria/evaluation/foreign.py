@@ -5,13 +5,14 @@ In: datasets. Out: for each, questions to ask in its scopes. Touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.report import headline_questions
+from memoria.evaluation.run import chosen_questions
 
 #: Share of foreign questions: as many for each of the dataset's own.
 SHARE = 0.5
@@ -35,17 +36,11 @@ def foreign_questions(
         others = [questions for n, questions in enumerate(asked) if n != place] or [asked[place]]
         count = int(SHARE * len(asked[place]))
         each = -(-count // len(others))
-        turns = zip_longest(*(_spread(questions, each) for questions in others))
+        turns = zip_longest(*(chosen_questions(questions, each) for questions in others))
         mixed = islice((one for turn in turns for one in turn if one is not None), count)
         chosen = (_asked_in(one, scopes, n) for n, one in enumerate(mixed))
         found.append(tuple(one for one in chosen if one is not None))
     return found
-
-
-def _spread(questions: Sequence[Question], count: int) -> Iterator[Question]:
-    """Yield ``count`` questions, evenly spread; all of them if there are fewer."""
-    count = min(count, len(questions))
-    return (questions[place * len(questions) // count] for place in range(count))
 
 
 def _asked_in(question: Question, scopes: Sequence[str], number: int) -> Question | None:

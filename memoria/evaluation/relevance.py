@@ -28,6 +28,7 @@ from memoria.ranking.calibration import (
 )
 from memoria.ranking.config import FEATURES
 
+# To so many digits a fit rounds what it writes.
 DIGITS = 3
 FIRST = 10
 

@@ -19,6 +19,7 @@ from memoria.evaluation.dataset import Dataset
 from memoria.evaluation.fit import fit_weights
 from memoria.evaluation.metrics import Interval, bootstrap, score
 from memoria.evaluation.relevance import (
+    DIGITS,
     CalibrationFigures,
     figures,
     fit_calibration,
@@ -27,7 +28,6 @@ from memoria.evaluation.relevance import (
 from memoria.evaluation.report import check_excluded, headline_questions
 from memoria.ranking.config import FEATURES, RelevanceConfig
 
-DIGITS = 3
 #: The figure that says whether a fit is better: recall@k, averaged over all k.
 MEAN = "mean"
 BEFORE, AFTER, OTHER_SETS, OWN_SET = "before", "after", "other sets", "own set"

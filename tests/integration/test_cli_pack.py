@@ -82,7 +82,7 @@ def ranked(relevance: dict[str, float | None]) -> str:
     """What ``recall --json`` prints, as far as pack reads it; the best memory first."""
     found = json.loads(document(*relevance))
     found["ranked"] = [
-        {"id": id_, "score": 1 / place, "relevance": probability}
+        {"id": id_, "score": 1 / place, "features": {"bm25": 1.0}, "relevance": probability}
         for place, (id_, probability) in enumerate(relevance.items(), start=1)
     ]
     return json.dumps(found)
