@@ -16,7 +16,7 @@ COMMANDS = {
     "levers": ("benchmarks.levers.command", "settings that are a choice, each beside the other"),
     "recall": ("benchmarks.recall", "stages of a recall, on LoCoMo"),
     "strategies": ("benchmarks.strategies", "every strategy: times and answers, on LoCoMo"),
-    "context": ("benchmarks.context", "how much evidence a context holds, on LoCoMo"),
+    "context": ("benchmarks.context", "how much evidence a context holds: sample, stories, LoCoMo"),
     "month": ("benchmarks.month", "a simulated month of use and learning, on LoCoMo"),
     "ingest": (
         "benchmarks.ingest",

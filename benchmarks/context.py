@@ -1,13 +1,19 @@
-"""Measure how much evidence a context holds: memoria's packing against plain order.
+"""Measure how much of what a question needs stands in its context.
 
-    scripts/bench context DATA_DIR [--questions 150] [--cosine 0.98]
+    scripts/bench context [DATA_DIR] [--questions 150] [--cosine 0.98]
 
-DATA_DIR holds what `benchmarks.locomo` reads. Starts a throw-away Neo4j and recalls each question
-that has an answer, seeds of kind Utterance, with the vectors supplied. The share of a question's
-evidence that stands inside 500, 1,000 and 2,000 tokens is averaged over the questions; intervals of
-95 % are bootstrapped over the questions. Every way counts tokens by the same estimate. The plain
-ways pay for the texts alone; memoria's contexts hold ids, kinds, dates, energies and the reason for
-each memory too. Prints Markdown.
+Always: the sample's own questions, and the stories of ``tests/data/chains``, whose answers stand
+some edges away from the words of the question; see `benchmarks.stories`. The stories are packed by
+energy alone and by the hits of the search alone, too.
+
+With DATA_DIR, which holds what `benchmarks.locomo` reads: each question of LoCoMo that has an
+answer, seeds of kind Utterance, with the vectors supplied, memoria's packing against plain order.
+The plain ways pay for the texts alone; memoria's contexts hold ids, kinds, dates, energies and the
+reason for each memory too.
+
+The share of a question's evidence inside a budget is averaged over the questions; intervals of 95 %
+are bootstrapped over the questions. Every way counts tokens by the same estimate. Starts throw-away
+servers. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ import argparse
 import asyncio
 import statistics
 from collections.abc import Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +32,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memoria
-from benchmarks import locomo
+from benchmarks import locomo, stories
 from memoria._support.progress import progress_bars
 from memoria.context import estimate_tokens
+from memoria.ranking import NOTHING_KNOWN
+from memoria.ranking.energy import rank_by_energy
+from memoria.recall.packing import pack, relevance_of, worth_of
+from memoria.recall.texts import Completed
 
 BUDGETS = (500, 1_000, 2_000)
+SAMPLE_BUDGETS = (600, 1_000, 2_000)
 BASE = "plain: `ranked` by score, too long ones skipped"
 PACKED = "memoria's context"
+UNLINKED = "the same without what links add to the worth"
+BY_ENERGY = "packed by energy alone (`relevance=None`)"
+BY_HITS = "hits of the search alone, packed by their scores"
 SAMPLES = 5_000
 
 
@@ -51,15 +66,62 @@ def plain(
 
 
 def packed(
-    recall: memoria.Recall, budget: int, config: memoria.ContextConfig, *, hits: bool = True
+    recall: memoria.Recall,
+    budget: int,
+    config: memoria.ContextConfig,
+    *,
+    hits: bool = True,
+    links: bool = True,
 ) -> set[str]:
     """Pack as a recall does."""
-    paths = [path for found in recall.explorations for path in found.paths]
-    builder = memoria.ContextBuilder(budget, config=config)
-    for path in (*paths, *(recall.hits if hits else ())):
-        builder.add(path)
+    settings = memoria.RetrieverConfig(budget_tokens=budget, context=config)
+    found = Completed(
+        explorations=recall.explorations, hits=recall.hits if hits else (), facts=NOTHING_KNOWN
+    )
     worth = {entry.memory.id: entry.score for entry in recall.ranked}
-    return {item.id for item in builder.build(worth=worth).items}
+    if links:
+        worth = worth_of(found, recall.ranked, settings)
+    relevance = relevance_of(recall.ranked)
+    return {item.id for item in pack(found, worth, (), settings, None, relevance).items}
+
+
+def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
+    """Pack as a recall without a relevance model does."""
+    settings = memoria.RetrieverConfig(budget_tokens=budget, relevance=None)
+    found = Completed(explorations=recall.explorations, hits=recall.hits, facts=NOTHING_KNOWN)
+    worth = worth_of(found, rank_by_energy(recall.explorations), settings)
+    return {item.id for item in pack(found, worth, (), settings, None).items}
+
+
+def packed_hits(recall: memoria.Recall, budget: int) -> set[str]:
+    """Pack the hits of the search, the seeds among them, and nothing that the graph found."""
+    builder = memoria.ContextBuilder(budget)
+    texts = {entry.memory.id: entry.memory for entry in recall.ranked}
+    for seed in recall.seeds.seeds:
+        if seed.id in texts:
+            builder.add(
+                memoria.Path(
+                    seed_id=seed.id,
+                    hops=(),
+                    memories=(texts[seed.id],),
+                    end_reason="not_explored",
+                    energy=seed.score,
+                )
+            )
+    for path in recall.hits:
+        builder.add(path)
+    return {item.id for item in builder.build().items}
+
+
+def story_ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
+    """Memories inside the budget: by energy alone, by hits alone, and as memoria packs them."""
+    config = memoria.ContextConfig()
+    return {
+        BY_ENERGY: packed_by_energy(recall, budget),
+        BY_HITS: packed_hits(recall, budget),
+        UNLINKED: packed(recall, budget, config, links=False),
+        PACKED: packed(recall, budget, config),
+    }
 
 
 def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
@@ -77,6 +139,7 @@ def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
             ((name, texts[name]) for name in found), budget
         ),
         PACKED: packed(recall, budget, config),
+        UNLINKED: packed(recall, budget, config, links=False),
         "the same without the search's other hits": packed(recall, budget, config, hits=False),
         "the same without the gate": packed(
             recall, budget, replace(config, duplicate_overlap=None)
@@ -131,28 +194,54 @@ def interval(values: NDArray[np.float64]) -> str:
     return f"{100 * values.mean():.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def table(shares: dict[tuple[str, int], list[float]]) -> None:
-    """Print each way, and memoria's difference from plain order, question by question."""
+async def tell() -> dict[tuple[str, int], list[float]]:
+    """Print what stands in the contexts of the sample; return the shares of the stories."""
+    shares: dict[tuple[str, int], list[float]] = {}
+    count = "/".join(f"{budget:,}" for budget in SAMPLE_BUDGETS)
+    print(f"\n| question to the sample | expected memories in {count} tokens |\n|---|---|")
+    async with aclosing(stories.tell()) as told:
+        async for each in told:
+            if each.source == stories.SAMPLE:
+                found = [
+                    len(each.expects & packed(each.recall, budget, memoria.ContextConfig()))
+                    for budget in SAMPLE_BUDGETS
+                ]
+                print(f"| {each.question} | {found} of {len(each.expects)} |")
+                continue
+            for budget in BUDGETS:
+                for way, taken in story_ways(each.recall, budget).items():
+                    share = len(each.expects & taken) / len(each.expects)
+                    shares.setdefault((way, budget), []).append(share)
+    return shares
+
+
+def table(shares: dict[tuple[str, int], list[float]], bases: Sequence[str]) -> None:
+    """Print each way, and memoria's difference from ``bases``, question by question."""
     values: dict[Any, NDArray[np.float64]] = {key: np.array(row) for key, row in shares.items()}
     print("| % of the evidence inside | " + " | ".join(f"{b:,} tokens" for b in BUDGETS) + " |")
     print("|---" * (len(BUDGETS) + 1) + "|")
     for way in dict.fromkeys(way for way, _ in shares):
         cells = [interval(values[way, budget]) for budget in BUDGETS]
         print(f"| {way} | " + " | ".join(cells) + " |")
-    gains = [interval(values[PACKED, budget] - values[BASE, budget]) for budget in BUDGETS]
-    print(f"| difference of {PACKED} from `ranked` by score | " + " | ".join(gains) + " |")
+    for base in bases:
+        gains = [interval(values[PACKED, budget] - values[base, budget]) for budget in BUDGETS]
+        print(f"| difference of {PACKED} from: {base} | " + " | ".join(gains) + " |")
 
 
 def main(arguments: Sequence[str]) -> None:
     """Load, ask, print."""
     parser = argparse.ArgumentParser(prog="scripts/bench context", description=__doc__)
-    parser.add_argument("data", type=Path, metavar="DATA_DIR")
+    parser.add_argument("data", type=Path, metavar="DATA_DIR", nargs="?")
     parser.add_argument("--questions", type=int, help="about so many, evenly spread; else all")
     parser.add_argument("--cosine", type=float, help="duplicate_cosine, to time its query")
     options = parser.parse_args(arguments)
 
-    async def run() -> dict[tuple[str, int], list[float]]:
-        async with locomo.served(options.data, locomo.question_embedder(options.data)) as driver:
-            return await measure(driver, options.data, options.questions, options.cosine)
+    async def run(data: Path) -> dict[tuple[str, int], list[float]]:
+        async with locomo.served(data, locomo.question_embedder(data)) as driver:
+            return await measure(driver, data, options.questions, options.cosine)
 
-    table(asyncio.run(run()))
+    shares = asyncio.run(tell())
+    print(f"\n{len(shares[PACKED, BUDGETS[0]])} questions to the stories\n")
+    table(shares, (BY_ENERGY, BY_HITS, UNLINKED))
+    if options.data is not None:
+        table(asyncio.run(run(options.data)), (BASE, UNLINKED))

@@ -115,7 +115,10 @@ def _place(group: str) -> tuple[int, str]:
 
 def _shorten_the_start_of_java(config: pytest.Config) -> None:
     """Set what every Java reads, also those that commands and pages of the documentation start."""
-    cache = config.cache.mkdir("java") / "classes.aot"  # type: ignore[union-attr]
+    kept = getattr(config, "cache", None)
+    if kept is None:  # with -p no:cacheprovider
+        return
+    cache = kept.mkdir("java") / "classes.aot"
     patch = pytest.MonkeyPatch()
     patch.setenv(java.VARIABLE, java.options(cache), prepend=" ")
     config.add_cleanup(patch.undo)

@@ -1,18 +1,16 @@
 """How the servers of the tests start: Java as ever, but sooner ready, as each lives for minutes.
 
 Run as a program, it makes the cache that later starts read: ``python -m tests.java CACHE``.
-Touches: processes, the cache file and a folder beside it.
+Touches: processes, the cache file and one beside it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -39,24 +37,18 @@ def make(cache: Path) -> subprocess.Popen[bytes]:
         cwd=Path(__file__).parents[1],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
     )
 
 
 async def _make(cache: Path) -> None:
     """Start a server that notes what it loads, and end it so that it writes this down."""
-    home, unfinished = cache.with_suffix(".home"), cache.with_suffix(".new")
+    unfinished = cache.with_suffix(".new")
     os.environ[VARIABLE] = f"{BRIEF} -XX:AOTCacheOutput={unfinished}"
-    server = LocalNeo4j(home, heap_mb=256, page_cache_mb=16)
-    try:
-        java = psutil.Process((await server.start()).pid)
-        java.send_signal(signal.SIGTERM)  # `stop` would not wait for what it has to write
-        with suppress(psutil.TimeoutExpired):
-            await asyncio.to_thread(java.wait, END_TIMEOUT_S)
-            unfinished.rename(cache)  # complete or not there
-    finally:
-        await server.stop()
-        shutil.rmtree(home, ignore_errors=True)
+    async with LocalNeo4j.ephemeral(heap_mb=256, page_cache_mb=16) as server:
+        java = psutil.Process(server.pid)
+        java.send_signal(signal.SIGTERM)  # leaving the block would not wait for what it writes
+        await asyncio.to_thread(java.wait, END_TIMEOUT_S)
+    unfinished.rename(cache)  # complete or not there
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.graph.server import require_ready
+from memoria.graph.vocabulary import UNIQUE_INDEX, VECTOR_INDEX
 from memoria.ingest import GraphWriter
 from memoria.store import Store
 
@@ -51,10 +53,11 @@ def embed(
 
     async def work(store: Store) -> tuple[int, int]:
         writer = GraphWriter(store, scope=scope, embedder=model)
-        await writer.ready()  # fail before a model is downloaded
+        await writer.ready()  # it, and `require_ready`, fail before a model is downloaded
         found = await writer.count_unembedded(kind or ())
         if not found:
             return 0, 0
+        await require_ready(store, UNIQUE_INDEX, VECTOR_INDEX)
         await load_model(model)
         with progress_bars() as progress:
             return found, await writer.backfill_embeddings(kinds=kind or (), progress=progress)

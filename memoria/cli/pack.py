@@ -13,7 +13,7 @@ import typer
 from memoria._support.wording import number_of
 from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
 from memoria.config import RetrieverConfig
-from memoria.context import ContextBuilder
+from memoria.context import ContextBuilder, with_links
 from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
@@ -73,15 +73,15 @@ def pack(
     worth: dict[str, float] | None = {}
     likely: dict[str, float] = {}
     for name in files or [STDIN]:
-        paths, relevance, probabilities = read_document(name, _paths)
+        paths, of_document, relevance = read_document(name, _paths)
         for path in paths:
             builder.add(path)
         # A memory that one of the documents needs for its question enters.
-        likely |= {id_: max(p, likely.get(id_, 0.0)) for id_, p in probabilities.items()}
-        if worth is None or relevance is None:  # ranked and unranked documents can't be compared
+        likely |= {id_: max(found, likely.get(id_, 0.0)) for id_, found in relevance.items()}
+        if worth is None or of_document is None:  # ranked and unranked documents can't be compared
             worth = None
         else:
-            worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in relevance.items()}
+            worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in of_document.items()}
     # An exploration that was asked for by its seeds has no question to be irrelevant to.
     context = builder.build(worth=worth, relevance=None if worth is None else likely)
     say_too_small(context, budget)
@@ -122,4 +122,6 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
 def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None, dict[str, float]]:
     """Return the paths of one document, and the worth and the relevance of each memory."""
     paths = [path for found in explorations_from(data) for path in found.paths]
-    return [*paths, *hits_from(data)], relevance_from(data), probabilities_from(data)
+    scores = relevance_from(data)
+    worth = None if scores is None else with_links(paths, scores)
+    return [*paths, *hits_from(data)], worth, probabilities_from(data)

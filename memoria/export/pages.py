@@ -39,7 +39,7 @@ EDGE_PAGE = 10_000
 # Properties that a line has a place for, or that ingest makes by itself.
 _OF_MEMORIES = MEMORY_PROPERTIES
 _OF_EDGES = (*EDGE_FIELDS, *EDGE_HISTORY)
-# Relationships beside RELATES that lines have a form for.
+# Relationships, in addition to RELATES, that have lines of their own.
 _HISTORY = ("SUPPRESSES", "COACTIVATED")
 
 

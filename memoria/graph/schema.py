@@ -23,7 +23,7 @@ from memoria.graph.server import (
     probe_session,
     require_online,
 )
-from memoria.store import ServerFacts, Session, Store
+from memoria.store import ServerFacts, Session, Store, StoreOrDriver, store_of
 from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query, load
 
@@ -51,12 +51,13 @@ class SchemaReport:
 
 
 async def apply_schema(
-    store: Store,
+    store: StoreOrDriver,
     *,
     embedder: NamedEmbedder | None = None,
     dimensions: int | None = None,
     kinds: bool = False,
     timeout_s: float = 300.0,
+    database: str | None = None,
 ) -> SchemaReport:
     """Create missing constraints and indexes, and wait until all indexes are online.
 
@@ -65,6 +66,8 @@ async def apply_schema(
 
     Parameters
     ----------
+    store
+        A `Store`, such as the store of a retriever, or an open driver of your own.
     embedder
         Makes the vectors. Its name and the size of its vectors are recorded; with None, the first
         embedder that stores vectors is recorded.
@@ -75,18 +78,22 @@ async def apply_schema(
         Whether to add the optional ``id`` index of each default kind.
     timeout_s
         Time for the whole call, including the time in which indexes populate; seconds, > 0.
+    database
+        Name of the database, on a driver of your own; None for ``neo4j``.
 
     Raises
     ------
     ConfigError
         ``timeout_s`` or ``dimensions`` is out of range, or ``dimensions`` is not the embedder's.
     InvalidInputError
-        ``embedder`` is not an embedder. Wrap a function in `CallableEmbedder`.
+        ``embedder`` is not an embedder: wrap a function in `CallableEmbedder`. Or ``store`` is
+        neither a store nor an async driver.
     DimensionError
         The database was set up for vectors of another size or model; nothing was changed.
     IndexNotReadyError
         An index is not online in time, or it failed, or another index has its name.
     """
+    store = store_of(store, database)
     timeout_s = check_seconds(timeout_s, "timeout_s", error=ConfigError)
     name, size = await _name_and_size(embedder, dimensions)
     until = asyncio.get_running_loop().time() + timeout_s

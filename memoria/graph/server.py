@@ -138,25 +138,6 @@ async def probe_session(session: Session) -> ServerFacts:
     )
 
 
-async def check_schema(
-    store: Store, *, dimensions: int | None = None, embedder: str | None = None
-) -> ServerFacts:
-    """Check that the set-up is complete and fits these vectors; None checks nothing.
-
-    Raises
-    ------
-    IndexNotReadyError
-        An index is missing, populating or failed; the message names the index and its state.
-    DimensionError
-        The index holds vectors of another size or model; the message names both.
-    """
-    facts = await probe(store)
-    for name in _REQUIRED:
-        require_online(name, facts)
-    check_vectors_fit(facts, dimensions=dimensions, embedder=embedder)
-    return facts
-
-
 def check_embedder(facts: ServerFacts, embedder: NamedEmbedder | None) -> None:
     """Check that the index holds the vectors of an embedder; None checks nothing.
 

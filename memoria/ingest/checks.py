@@ -1,18 +1,21 @@
 """Check the values that a writer is given.
 
-In: memories, relations, kinds. Out: an ``InvalidInputError`` for values that can't be written.
+In: memories, relations, kinds. Out: an error for values that can't be written.
 Touches nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memoria._support.checks import check_kind
 from memoria._support.wording import kind_of, number_of
-from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import RESERVED_LABELS
+from memoria.errors import DimensionError, InvalidInputError
+from memoria.graph.server import require_online
+from memoria.graph.vocabulary import RESERVED_LABELS, VECTOR_INDEX
+from memoria.ingest.rows import json_text, utc
+from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
 
 
@@ -28,6 +31,36 @@ def check_list(values: object, kind: type[Memory] | type[Relation]) -> None:
     raise InvalidInputError(
         f"{several} must be a list of {kind.__name__}, got {got}", field=several
     )
+
+
+def check_memory(memory: Memory, kinds: Sequence[str], facts: ServerFacts | None) -> None:
+    """Raise unless a memory can be written as one of these kinds.
+
+    Parameters
+    ----------
+    facts
+        Facts about the server; None if the size of its vectors is not known yet.
+    """
+    if not isinstance(memory, Memory):
+        raise InvalidInputError(f"memories must hold Memory, got {kind_of(memory)}")
+    if memory.kind not in kinds:
+        raise InvalidInputError(
+            f"kind must be one of {', '.join(kinds)}, got {memory.kind!r}: "
+            "give other kinds to the GraphWriter as kinds",
+            field="kind",
+        )
+    utc(memory.created_at)
+    json_text(memory.when, "when")
+    json_text(memory.metadata, "metadata")
+    if isinstance(memory.embedding, tuple) and facts is not None:
+        require_online(VECTOR_INDEX, facts)
+        size = len(memory.embedding)
+        if size != facts.dimensions:
+            raise DimensionError(
+                f"embedding of {memory.id!r} has {number_of(size, 'dimension')}, but the index "
+                f"holds {facts.dimensions}: embed it with the embedder of the index",
+                field="embedding",
+            )
 
 
 def check_relation(relation: Relation | HistoryItem) -> None:

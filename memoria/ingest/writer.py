@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypedDict
 
 from memoria._support.checks import check_ids, check_scope, check_whole
 from memoria._support.progress import ProgressCallback, silent
-from memoria._support.wording import kind_of
 from memoria.embed import Embedder, check_vectors, checked_embedder
-from memoria.errors import (
-    ConfigError,
-    DimensionError,
-    InvalidInputError,
-)
+from memoria.errors import ConfigError
 from memoria.graph.schema import record_embedder
-from memoria.graph.server import check_embedder, require_online, server_facts, was_set_up
+from memoria.graph.server import (
+    check_embedder,
+    require_online,
+    require_ready,
+    server_facts,
+    was_set_up,
+)
 from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
     ORIGIN_INGEST,
@@ -32,6 +34,7 @@ from memoria.graph.vocabulary import (
 from memoria.ingest.checks import (
     check_kinds,
     check_list,
+    check_memory,
     check_relation,
     has_ends,
     missing_error,
@@ -39,9 +42,14 @@ from memoria.ingest.checks import (
 )
 from memoria.ingest.forgetting import forget_memories
 from memoria.ingest.history import write_history
-from memoria.ingest.rows import batches, json_text, memory_row, relation_row, utc
+from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
-from memoria.ingest.unembedded import check_kinds_given, count_unembedded, pages_unembedded
+from memoria.ingest.unembedded import (
+    check_kinds_given,
+    count_unembedded,
+    embed_stored,
+    texts_to_embed,
+)
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of
 from memoria.store.queries import load
 from memoria.types import (
@@ -212,28 +220,27 @@ class GraphWriter:
         -------
         int
             Vectors stored.
+
+        Raises
+        ------
+        ConfigError
+            The writer has no embedder.
+        IndexNotReadyError
+            Another program wrote the memories, and the database was never set up.
         """
         embedder = self._need_embedder()
         await self.ready()
-        if self._facts is None:
-            return 0  # the database was never set up: it holds no memory
-        total = await self.count_unembedded(kinds)
-        stored = seen = 0
-        size = self.memory_batch_size
-        async for rows in pages_unembedded(self._store, self.scope, check_kinds_given(kinds), size):
-            texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
-            vectors = await self._embed(embedder, list(texts.values()))
-            vector_rows = Rows(
-                {"id": id_, "text": text, "embedding": vector}
-                for (id_, text), vector in zip(texts.items(), vectors, strict=True)
-            )
-            written = await self._store.run(
-                load("ingest.embeddings"), {"scope": self.scope, "rows": vector_rows}
-            )
-            stored += written[0]["written"]
-            seen += len(rows)
-            progress("memories", seen, max(seen, total))
-        return stored
+        if self._facts is None and await self.count_unembedded(kinds):
+            await require_ready(self._store, UNIQUE_INDEX, VECTOR_INDEX)
+            await self.ready()  # somebody has just set the database up
+        return await embed_stored(
+            self._store,
+            self.scope,
+            check_kinds_given(kinds),
+            size=self.memory_batch_size,
+            embed=partial(self._embed, embedder),
+            progress=progress,
+        )
 
     async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
         """Count the memories of this scope that have no vector; see `backfill_embeddings`."""
@@ -265,26 +272,7 @@ class GraphWriter:
 
     def check_memory(self, memory: Memory) -> None:
         """Raise unless the memory can be written by this writer; call `ready` first."""
-        if not isinstance(memory, Memory):
-            raise InvalidInputError(f"memories must hold Memory, got {kind_of(memory)}")
-        if memory.kind not in self.kinds:
-            raise InvalidInputError(
-                f"kind must be one of {', '.join(self.kinds)}, got {memory.kind!r}: "
-                "give other kinds to the GraphWriter as kinds",
-                field="kind",
-            )
-        utc(memory.created_at)
-        json_text(memory.when, "when")
-        json_text(memory.metadata, "metadata")
-        if isinstance(memory.embedding, tuple) and self._facts is not None:
-            require_online(VECTOR_INDEX, self._facts)
-            size = len(memory.embedding)
-            if size != self._facts.dimensions:
-                raise DimensionError(
-                    f"embedding of {memory.id!r} has {size} dimensions, but the index holds "
-                    f"{self._facts.dimensions}: embed it with the embedder of the index",
-                    field="embedding",
-                )
+        check_memory(memory, self.kinds, self._facts)
 
     async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
         """Write checked memories in one transaction, then link them; an id's last memory counts."""
@@ -370,15 +358,9 @@ class GraphWriter:
         """Embed the memories that come without a vector, unless one is stored for the same text."""
         if self.embedder is None:
             return {}
-        bare = {m.id: m.text for m in memories if m.embedding is None and m.text.strip()}
-        if not bare:
-            return {}
-        rows = Rows({"id": id_, "text": text} for id_, text in bare.items())
-        found = await self._store.run(load("ingest.embedded"), {"rows": rows, "scope": self.scope})
-        for id_ in found[0]["ids"]:
-            del bare[id_]
-        vectors = await self._embed(self.embedder, list(bare.values()))
-        return dict(zip(bare, vectors, strict=True))
+        texts = await texts_to_embed(self._store, self.scope, memories)
+        vectors = await self._embed(self.embedder, list(texts.values()))
+        return dict(zip(texts, vectors, strict=True))
 
     def _need_embedder(self) -> Embedder:
         if self.embedder is None:

@@ -69,11 +69,6 @@ class LocalNeo4j:
         return (self._home or default_home()).expanduser().resolve()
 
     @property
-    def log_path(self) -> Path:
-        """File of the server's own log; Java's output is next to it, in ``console.log``."""
-        return self._layout.log
-
-    @property
     def uri(self) -> str:
         """Bolt address of the running server.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
-from memoria.context import ContextBuilder, CountTokens
+from memoria.context import ContextBuilder, CountTokens, with_links
 from memoria.recall.texts import Completed
 from memoria.types import ContextPack, RankedMemory
 
@@ -23,13 +23,14 @@ def worth_of(
 ) -> dict[str, float]:
     """Return the worth of each memory in the context: id -> worth, >= 0, on one scale.
 
-    A relevance model ranks all memories. Without a model, a memory that was reached has the score
-    of the strategy, and the hits from which nothing was explored come after all of these memories,
-    in the order of their scores in the search.
+    A relevance model ranks all memories, and links add to their worth what paths bring from other
+    memories. Without a model, a memory that was reached has the score of the strategy, and the hits
+    from which nothing was explored come after all of these memories, in the order of their scores
+    in the search.
     """
     worth = {entry.memory.id: entry.score for entry in ranked}
     if config.relevance is not None:
-        return worth
+        return with_links((path for each in found.explorations for path in each.paths), worth)
     worth = {id_: max(score, _LEAST_WORTH) for id_, score in worth.items()}
     below = min(worth.values(), default=1.0) / 2
     hits = {path.seed_id: below * path.energy for path in found.hits}

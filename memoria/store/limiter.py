@@ -176,8 +176,8 @@ class Limiter:
     def _overloaded(self, why: str, wait_s: float, left_s: float) -> OverloadedError:
         retry_s = max(wait_s - max(left_s, 0.0), self.each_s)
         return OverloadedError(
-            f"no turn for a {self._of} in time, {why}: {self._places} are at work and "
-            f"{self.waiting} wait; this call would wait about {wait_s:.1f} s: call again in "
+            f"no turn for a {self._of} in time, {why}: {self._places} at work, "
+            f"{self.waiting} in line; this call would wait about {wait_s:.1f} s: call again in "
             f"{retry_s:.1f} s, give more time, or send fewer calls at once",
             retry_after_s=retry_s,
         )

@@ -16,6 +16,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from memoria._support.once import Once
+from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.store.config import StoreConfig
 from memoria.store.facts import ServerFacts
@@ -178,7 +179,7 @@ def store_of(source: StoreOrDriver, database: str | None = None) -> Store:
         return source
     if not isinstance(source, neo4j.AsyncDriver):
         raise InvalidInputError(
-            f"a Store or a neo4j.AsyncDriver is needed, got a {type(source).__name__}: "
+            f"a Store or a neo4j.AsyncDriver is needed, got {kind_of(source)}: "
             "make a driver with neo4j.AsyncGraphDatabase.driver, or use memoria.connect",
             field="store",
         )
@@ -195,9 +196,9 @@ def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
     size = getattr(pool, "max_connection_pool_size", None)  # not public, so it may be missing
     if isinstance(size, int) and 0 < size < config.max_sessions:
         raise ConfigError(
-            f"max_sessions is {config.max_sessions}, but the driver's pool has {size} connections: "
-            f"give the Store StoreConfig(max_sessions={size}), or the driver a "
-            f"max_connection_pool_size of {config.max_sessions}"
+            f"max_sessions is {config.max_sessions}, but the driver's pool has "
+            f"{number_of(size, 'connection')}: give the Store StoreConfig(max_sessions={size}), or "
+            f"the driver a max_connection_pool_size of {config.max_sessions}"
         )
 
 

@@ -36,7 +36,7 @@ class RunInput:
     vector
         Embedding of the query, or None: an exploration from given seeds has none.
     now
-        The present, for strategies to which ages matter; aware.
+        The present, for strategies in which the age of a memory counts; aware.
     """
 
     seeds: tuple[Seed, ...]
@@ -74,13 +74,14 @@ class Outcome:
     found
         Whether the seed exists; None before the first step.
     over
-        Whether nothing more comes from it.
+        Whether the run has ended for this seed.
     steps
-        Steps taken.
+        Number of steps so far.
     nodes
-        Memories reached, the seed included.
+        Number of memories reached so far, including the seed.
     activations
-        How memories came by their energy, where hops don't say it; complete once it is over.
+        Where the energy of each memory came from, in strategies whose hops don't show it; complete
+        when ``over`` is true.
     """
 
     found: bool | None
@@ -98,43 +99,44 @@ class StrategyRun(Protocol):
     """
 
     def ask(self) -> Step | None:
-        """Say what to ask next; None when the run is over."""
+        """Return the next query to send; None when the run is over."""
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Take the answer to the last step; return the paths that ended with it."""
 
     def cut(self) -> list[Path]:
-        """End what goes on where it stands, as a deadline does; return those paths."""
+        """End every open path where it stands, as at a deadline; return these paths."""
 
     def parts(self) -> dict[str, StrategyRun]:
-        """Divide after a step that failed, into runs that go on alone, by id of their seed.
+        """Divide the run after a step that failed: one run for each seed, by the id of the seed.
 
-        Empty where they would only ask the same again: where one seed is left, or energy meets.
+        Empty if the parts would only send the same query again: if one seed is left, or if the
+        energy of all seeds adds up.
         """
 
     def outcome(self, seed_id: str) -> Outcome:
-        """Say how far it has come from this seed."""
+        """Return how far the run has come from this seed."""
 
 
 @runtime_checkable
 class Strategy(Protocol):
-    """How energy moves, and all settings of that. Without state: many runs may be under way."""
+    """How energy moves, and all settings of that. It has no state: runs may share a strategy."""
 
     @property
     def name(self) -> str:
-        """What traces, reports and the command line call it."""
+        """The name in traces, in reports and on the command line."""
 
     @property
     def together(self) -> bool:
-        """Whether energy of different seeds meets.
+        """Whether the energy of different seeds adds up.
 
-        If so, all seeds of a call are one run in one session. If not, seeds may be divided among
-        sessions, each with a run of its own.
+        If it does, all seeds of a call belong to one run in one session. If not, the seeds may be
+        divided among several sessions, and each session has a run of its own.
         """
 
     @property
     def seeds(self) -> SeedConfig | None:
-        """Settings of the search for its seeds, where a caller gives none; None: the default."""
+        """How to search for seeds if the caller does not say; None for the default settings."""
 
     def start(self, run_input: RunInput) -> StrategyRun:
         """Begin a run."""

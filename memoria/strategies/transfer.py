@@ -33,17 +33,17 @@ class TransferEnergy:
     Attributes
     ----------
     max_depth
-        Hops from a seed, at most; 1 to 20.
+        Greatest number of hops from a seed; 1 to 20.
     min_activation
-        Energy a memory must exceed to be reached; >= 0.
+        A memory is reached only with more energy than this; >= 0.
     tag_sim_floor
         Tag similarity of an edge that shares no tag with the query; 0 to 1.
     max_branches
-        Neighbours taken per memory and level, at most; 1 to 100.
+        Greatest number of neighbours to which a memory passes energy; 1 to 100.
     round_trips
-        ``level``: a query a level. ``single``: one for all levels, for a database far away; the
-        same result, but a deadline that ends it leaves nothing but the seeds. Neo4j 5 can't, and is
-        asked level by level.
+        ``level``: one query for each level. ``single``: one query for all levels, for a database
+        that is far away. The result is the same, but if the deadline ends that query, only the
+        seeds are left. Neo4j 5 can't run it and is asked level by level.
     """
 
     name: ClassVar[str] = "transfer"

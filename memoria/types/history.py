@@ -1,7 +1,7 @@
-"""What use and linking left in a scope: on memories, on edges, between them, on its clock.
+"""Traces of use and linking in a scope: on memories, on edges, between memories, on its clock.
 
-In: values from a file or the graph, checked once at birth. Out: frozen data, by which a scope that
-is exported and ingested elsewhere goes on where it was.
+In: values from a file or the graph, checked once. Out: frozen data. With it a scope that is
+exported, and ingested elsewhere, continues there from the same state.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class _History:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Names of the properties that it stands for."""
+        """Names of the properties in the graph."""
         return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
 
     def said(self) -> dict[str, Any]:
-        """Return the fields that say something, as JSON takes them."""
+        """Return the fields that have a value, as JSON values."""
         values = {name: getattr(self, name) for name in self.names()}
         return {
             name: value.isoformat() if isinstance(value, datetime) else value
@@ -40,33 +40,33 @@ class _History:
         }
 
     def stored(self) -> dict[str, Any]:
-        """Return all fields as the graph stores them; None: not there."""
+        """Return all fields as the graph stores them; None for a missing field."""
         return {name: _stored(getattr(self, name)) for name in self.names()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryHistory(_History):
-    """What use and linking left on a memory.
+    """Traces of use and linking on a memory.
 
     Attributes
     ----------
     active_hours
-        Hour of the scope's clock when it was last linked or used; >= 0.
+        Hour of the scope's clock when the memory was last linked or used; >= 0.
     linked_at
-        When it was linked, since its text last changed.
+        When the memory was linked; None if its text has changed since.
     linked_before
-        True where an earlier text of it was linked, and this one was not yet.
+        True if an earlier text of the memory was linked, and its present text is not linked yet.
     use_count
-        How often it was used.
+        How often the memory was used.
     use_times
-        When it was used last; epoch seconds, the latest at the end.
+        Times of its latest uses; epoch seconds, the latest at the end.
     confirmed, overridden
-        How often it proved right, and was contradicted.
+        How often the memory proved right, and how often it was contradicted.
 
     Raises
     ------
     InvalidInputError
-        A field is of the wrong type or out of its range; names the field.
+        A field has the wrong type or is out of its range; the message names the field.
     """
 
     active_hours: float | None = None
@@ -89,29 +89,29 @@ class MemoryHistory(_History):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeHistory(_History):
-    """What use and linking left on an edge, beside its weight.
+    """Traces of use and linking on an edge, in addition to its weight.
 
     Attributes
     ----------
     origin
-        What made it: ``ingest``, ``similarity`` or ``learned``.
+        Part of memoria that made the edge: ``ingest``, ``similarity`` or ``learned``.
     uses, last_used_at
-        How often it was used, and when last.
+        How often the edge was used, and when it was used last.
     lif_weight
-        Its weight for leaky integrate and fire; >= 0.
+        Weight of the edge for leaky integrate and fire; >= 0.
     base_weight
-        The part of its weight that does not fade; >= 0.
+        The part of the weight that does not fade; >= 0.
     given_weight
-        The weight that a writer gave it, where learning has changed that since; >= 0.
+        The weight that a writer gave the edge, if learning has changed it since; >= 0.
     promoted_uses
-        How many uses it had when it was last made permanent.
+        Number of uses when the learned weight was last made permanent.
     decayed_at
-        Until when its weight has faded.
+        Time up to which the weight has faded.
 
     Raises
     ------
     InvalidInputError
-        A field is of the wrong type or out of its range; names the field.
+        A field has the wrong type or is out of its range; the message names the field.
     """
 
     origin: str | None = None
@@ -139,21 +139,21 @@ class EdgeHistory(_History):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """Says that a memory suppresses another.
+    """States that a memory suppresses another.
 
     Attributes
     ----------
     source, target
-        Ids of the two; of ``conflicts`` each suppresses the other.
+        Ids of the two memories; with ``conflicts`` each suppresses the other.
     suppresses
-        How: ``conflicts``, ``overrides``, ``deprecated-to`` or ``merged-into``.
+        Kind of suppression: ``conflicts``, ``overrides``, ``deprecated-to`` or ``merged-into``.
     created_at
-        When this was said; None: when it is written.
+        When this was stated; None for the time of writing.
 
     Raises
     ------
     InvalidInputError
-        A field is of the wrong type or out of its range; names the field.
+        A field has the wrong type or is out of its range; the message names the field.
     """
 
     source: str
@@ -174,19 +174,19 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoActivation:
-    """Two memories that were active together, not often enough for an edge yet.
+    """Two memories that were active together, but not often enough for an edge yet.
 
     Attributes
     ----------
     source, target
-        Ids of the two, ``source`` < ``target``.
+        Ids of the two memories, ``source`` < ``target``.
     co_activated
-        When; epoch seconds, the latest at the end.
+        Times at which both were active; epoch seconds, the latest at the end.
 
     Raises
     ------
     InvalidInputError
-        A field is of the wrong type or out of its range; names the field.
+        A field has the wrong type or is out of its range; the message names the field.
     """
 
     source: str
@@ -211,15 +211,15 @@ class ScopeClock(_History):
     active_hours
         Hours of use; >= 0.
     last_active_at
-        When it was last in use.
+        When the scope was last in use.
     log_since
-        What was learned before this time stands in no log of these lines, so that nobody can undo
-        it where they are ingested; None: nothing was learned.
+        Start of the log of learning in the scope that ingests this. Earlier learning is in effect
+        there, but can't be undone. None if nothing was learned.
 
     Raises
     ------
     InvalidInputError
-        A field is of the wrong type or out of its range; names the field.
+        A field has the wrong type or is out of its range; the message names the field.
     """
 
     active_hours: float | None = None
@@ -232,7 +232,7 @@ class ScopeClock(_History):
         _check_times(self, "last_active_at", "log_since")
 
 
-#: What a file holds of a scope's history beside its memories and edges.
+#: Items of a scope's history that have lines of their own in a file.
 HistoryItem = Suppression | CoActivation | ScopeClock
 
 MEMORY_HISTORY = MemoryHistory.names()

@@ -122,8 +122,8 @@ class Relation:
     created_at
         An aware datetime, or None: the time of writing, where the edge is new.
     learned
-        What use and linking left on it elsewhere, as an export says it; it replaces what they left
-        here. None leaves that, unless the weight is another one than was written before.
+        Traces of use and linking from an export; they replace the traces in this scope. None keeps
+        the traces in this scope, unless the weight differs from the weight written before.
     """
 
     source: str

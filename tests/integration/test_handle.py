@@ -19,7 +19,7 @@ from memoria.errors import (
     InvalidInputError,
     ScopeError,
 )
-from memoria.graph.server import check_schema, server_facts
+from memoria.graph.server import server_facts
 from memoria.graph.stats import scope_stats
 from memoria.ingest import GraphWriter, ingest_files
 from memoria.learn import Learner
@@ -32,6 +32,7 @@ from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.schema import check_schema
 
 MEMORIES = [
     Memory(id="e1", kind="Event", text="The last bun was sold at 10:40."),
@@ -181,6 +182,7 @@ async def test_the_handle_writes_links_learns_and_recalls_in_its_scope(
 async def test_every_constructor_takes_a_driver_of_ones_own(
     driver: neo4j.AsyncDriver, scope: str
 ) -> None:
+    assert (await memoria.apply_schema(driver, embedder=embedder)).created == ()
     await GraphWriter(driver, scope=scope, embedder=embedder).write(MEMORIES, EDGES)
     assert (await Linker(driver, scope=scope).link()).memories == 2
     recall = await GraphRetriever(driver, scope=scope).recall("the last bun")
@@ -196,6 +198,12 @@ async def test_what_is_neither_store_nor_async_driver_is_refused(kind: Any, stor
                 kind(wrong, scope="s")
     with pytest.raises(ConfigError, match="'neo4j', not 'other'"):
         kind(store, scope="s", database="other")
+
+
+async def test_a_set_up_refuses_what_is_neither_store_nor_async_driver() -> None:
+    wrong: Any = "bolt://127.0.0.1:7687"
+    with pytest.raises(InvalidInputError, match="AsyncDriver is needed, got a str"):
+        await memoria.apply_schema(wrong)
 
 
 async def test_a_scope_is_checked_for_another_tenant_too(retriever: GraphRetriever) -> None:
@@ -253,7 +261,7 @@ async def test_vectors_of_two_sizes_in_the_first_batch_are_refused(bare: Store) 
     memories = [
         Memory(id=f"m{len(vector)}", kind="Event", text="t", embedding=vector) for vector in sizes
     ]
-    with pytest.raises(DimensionError, match="has 1 dimensions"):
+    with pytest.raises(DimensionError, match="has 1 dimension,"):
         await GraphWriter(bare, scope="s").write(memories)
 
 

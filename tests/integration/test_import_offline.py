@@ -19,7 +19,7 @@ from memoria._support.home import default_home
 from memoria._support.jars import resolve_jars
 from memoria.errors import DimensionError, InvalidInputError, LocalServerError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, check_schema
+from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, GraphWriter, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row
@@ -27,6 +27,7 @@ from memoria.local import ImportFiles, LocalNeo4j
 from memoria.local.settings import COORDINATE
 from memoria.store import Store
 from memoria.types import Memory, Relation
+from tests.schema import check_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 SCOPE = 'of "Ada", 1'

@@ -579,7 +579,7 @@ async def test_a_recall_whose_turn_does_not_come_in_time_says_what_to_do(
     await one_at_a_time.server_facts()
     first = asyncio.create_task(one_at_a_time.recall("link", deadline_s=60))
     await asyncio.sleep(0)
-    with pytest.raises(OverloadedError, match=r"1 are at work.*call again in \d"):
+    with pytest.raises(OverloadedError, match=r"1 at work, .*call again in \d"):
         await one_at_a_time.recall("link", deadline_s=0.02)
     assert (await first).seeds.seeds
 

@@ -21,10 +21,11 @@ from memoria.errors import (
     QueryError,
 )
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, check_schema, check_vectors_fit, probe
+from memoria.graph.server import AbsentEmbedder, check_vectors_fit, probe
 from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root
 from tests.integration.alone import driver, store, target
+from tests.schema import check_schema
 
 __all__ = ["driver", "store", "target"]  # fixtures
 

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from memoria.embed import CallableEmbedder
-from memoria.errors import DimensionError
+from memoria.errors import DimensionError, IndexNotReadyError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.vocabulary import scope_key
 from memoria.ingest import GraphWriter
 from memoria.local import EphemeralNeo4j
 from memoria.retriever import GraphRetriever
@@ -135,6 +136,19 @@ async def test_of_two_first_embedders_one_is_recorded_and_the_other_refused(bare
     assert [row["scope"] for row in rows] == [name for name in names if name != refused]
     with pytest.raises(DimensionError):
         await GraphWriter(bare, scope="s", embedder=embedder(refused)).backfill_embeddings()
+
+
+async def test_a_backfill_says_that_a_foreign_graph_needs_a_set_up(bare: Store) -> None:
+    writer = GraphWriter(bare, scope="s", embedder=embedder("x"))
+    assert await writer.backfill_embeddings() == 0
+    await bare.driver.execute_query(
+        "CREATE (:Memory:Film {id: 'tenet', scope: 's', scope_key: $key, text: 'Tenet (2020)'})",
+        key=scope_key("s"),
+    )
+    with pytest.raises(IndexNotReadyError, match="run memoria init"):
+        await writer.backfill_embeddings()
+    await apply_schema(bare)
+    assert await writer.backfill_embeddings() == 1
 
 
 async def test_a_backfill_records_its_embedder(bare: Store) -> None:

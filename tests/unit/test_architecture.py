@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,13 @@ def test_formulas_and_linking_need_the_standard_library_alone(folder: str) -> No
     assert len(files) > 5
     needed = {name for path in files for name in packages_of(path)}
     assert needed <= {"memoria", *sys.stdlib_module_names}  # no numpy, no model
+
+
+def test_the_page_on_architecture_lists_the_ranks_as_they_are() -> None:
+    page = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
+    section = page.split("\n## What may import what\n")[1].split("\n## ")[0]
+    lines = re.findall(r"^\d+\. (.*)", section, re.MULTILINE)
+    assert [set(re.findall(r"`(\w+)`", line)) for line in lines] == RANKS
 
 
 def test_linking_asks_neither_a_model_nor_the_network() -> None:

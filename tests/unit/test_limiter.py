@@ -63,7 +63,7 @@ async def test_who_would_wait_too_long_at_the_recent_rate_is_refused_at_once() -
     waiting = [asyncio.create_task(hold(limiter, 0.02)) for _ in range(52)]
     await settle()
     started = now()
-    with pytest.raises(OverloadedError, match="line is too long: 2 are at work and 50") as caught:
+    with pytest.raises(OverloadedError, match="line is too long: 2 at work, 50 in line") as caught:
         await hold(limiter, 0, until=now() + 0.2)
     assert now() - started < SOON_S
     assert caught.value.retryable

@@ -1,0 +1,67 @@
+"""Add to the worth of a memory the worth that paths bring to it.
+
+In: paths, and the worth of memories. Out: their worth, with what links add. Touches nothing.
+
+A memory that answers a question need not share a word with the question: the cause of a cause, the
+rule behind an action. Its own relevance is then too low for a small context, however strong the
+edges are that lead to it from the best match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memoria.graph.vocabulary import SIMILAR
+from memoria.types import Hop, Path
+
+# What a hop over an edge of weight 1 leaves of the worth, in the stored direction and against it:
+# an edge is mostly written at the memory that it explains, as in "late, caused by: no delivery".
+_ALONG = 0.8
+_AGAINST = 0.4
+# What the brought worth counts beside a memory's own. A larger share finds more where the answer
+# stands several edges away, and loses more where it matches by itself; docs/context.md has figures.
+_BROUGHT = 0.1
+
+
+def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, float]:
+    """Return the worth of memories, each with a share of the worth that paths bring to it.
+
+    A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
+    leaves of it the weight of the edge, times 0.8 in the stored direction and 0.4 against it. An
+    edge of relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the
+    match counts it. Of what all paths bring to a memory the most counts, a tenth of it. Energy,
+    which is divided among all edges of a memory, is too small for this after three hops.
+
+    Parameters
+    ----------
+    paths
+        The paths that reached the memories.
+    worth
+        Id -> worth, >= 0, on one scale, such as the scores of `Recall.ranked`. Memories that are
+        not named, such as those that only connect others, get none and hand on none.
+
+    Returns
+    -------
+    dict
+        Id -> worth, for the same memories.
+
+    Examples
+    --------
+    >>> with_links([], {"evt-1": 0.5})
+    {'evt-1': 0.5}
+    """
+    brought = dict.fromkeys(worth, 0.0)
+    for path in paths:
+        carried = worth.get(path.seed_id, 0.0)
+        for hop in path.hops:
+            carried *= _left(hop)
+            brought[hop.target] = max(brought.get(hop.target, 0.0), carried)
+            carried = max(carried, worth[hop.target]) if hop.target in worth else 0.0
+    return {id_: own + _BROUGHT * brought[id_] for id_, own in worth.items()}
+
+
+def _left(hop: Hop) -> float:
+    """Return the share of the worth that a hop leaves."""
+    if hop.relation.casefold() == SIMILAR:
+        return 0.0
+    return min(hop.weight, 1.0) * (_ALONG if hop.direction == "out" else _AGAINST)
