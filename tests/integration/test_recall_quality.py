@@ -14,12 +14,13 @@ as only what is recorded is guarded: record 2.0, and the failure prints them.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from memoria.evaluation import (
+    Answers,
     Dataset,
     EvaluationConfig,
     ask_all,
@@ -92,15 +93,21 @@ async def asked(loaded: Store) -> Mapping[str, dict[str, Figures]]:
 
 
 @pytest.fixture(scope="module")
-async def left_out(loaded: Store) -> dict[str, Figures]:
+async def answers(loaded: Store) -> list[Answers]:
+    return [await ask_features(loaded, SETS[name], embedder=EMBED, config=DEFAULT) for name in KS]
+
+
+@pytest.fixture(scope="module")
+def left_out(answers: list[Answers]) -> dict[str, Figures]:
+    return by_the_other_set(answers)
+
+
+def by_the_other_set(answers: list[Answers], *, without: Sequence[str] = ()) -> dict[str, Figures]:
     """Set -> figures with the weights that were fitted to the other set."""
-    answers = [
-        await ask_features(loaded, SETS[name], embedder=EMBED, config=DEFAULT) for name in KS
-    ]
     ks = sorted({k for each in KS.values() for k in each})
     rows = {
         each.dataset: next(row.figures for row in each.rows if row.name == OTHER_SETS)
-        for each in tune_weights(answers, ks=ks, folds=2).sets
+        for each in tune_weights(answers, ks=ks, folds=2, without=without).sets
     }
     return {
         name: {f"recall@{k}": round(rows[name][f"recall@{k}"].mean, 4) for k in each}
@@ -136,6 +143,11 @@ def test_recall_has_not_fallen_where_the_fit_has_not_seen_the_set(
 ) -> None:
     low = fallen(left_out[name], RECORDED[LEFT_OUT][name], SETS[name])
     assert not low, message(name, LEFT_OUT, low, left_out[name])
+
+
+def test_the_loss_of_a_feature_would_be_noticed(answers: list[Answers]) -> None:
+    measured = by_the_other_set(answers, without=["chain_beyond"])["diary"]
+    assert fallen(measured, RECORDED[LEFT_OUT]["diary"], SETS["diary"]) == ["recall@5", "recall@10"]
 
 
 @each_set
