@@ -7,7 +7,8 @@ How `ContextBuilder.build` packs:
 
 1. Grow the trees of *places* that the paths form; see `memoria.context.tree`. The places are in the
    order of the text, and each memory has a worth.
-2. Find duplicates. A place whose memory repeats a better one refers to that memory.
+2. Take out what is irrelevant, and find duplicates. The places of an irrelevant memory keep their
+   lines, without a text; a place whose memory repeats a better one refers to that memory.
 3. Fill 95 % of the budget. Each step takes the *chain* (a memory, and the places that lead to it)
    with the most new worth per new token, by the tokens of its lines alone. A memory brings its
    worth once for each character of its text, so that a long, strong text is not passed over for a
@@ -24,7 +25,7 @@ from __future__ import annotations
 import heapq
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria._support.checks import check_whole
@@ -77,7 +78,7 @@ class ContextBuilder:
     budget_tokens
         How many tokens the text may have; whole number, >= 1.
     config
-        Order and format of the text, and when a memory counts as a duplicate.
+        Order and format of the text, and which memories stay out of it.
     count_tokens
         Returns the number of tokens of a text, >= 0; `estimate_tokens` when None. The tokens of two
         texts need not add up to those of both together.
@@ -297,9 +298,7 @@ def _item(place: Place) -> ContextItem:
     )
 
 
-def _omitted(
-    place: Place, duplicates: Mapping[str, str], irrelevant: Collection[str]
-) -> OmittedItem:
+def _omitted(place: Place, duplicates: Mapping[str, str], irrelevant: set[str]) -> OmittedItem:
     duplicate_of = duplicates.get(place.id)
     reason: OmitReason = "budget" if place.text else "no_text"
     if duplicate_of is not None:
