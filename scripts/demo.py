@@ -16,7 +16,9 @@ from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 
 SCOPE = "sample"
 PATHS_SHOWN = 8
-BUDGET_TOKENS = 600
+BUDGET_TOKENS = 1_000
+# A server that has just started plans its first writes slowly, slower still on a busy machine.
+PATIENT = memoria.StoreConfig(query_timeout_s=60.0)
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -30,7 +32,9 @@ async def main() -> None:
     console.print(f"Neo4j {server.version} runs at {server.uri}")
 
     auth = LocalNeo4j().auth
-    async with memoria.connect(server.uri, auth, scope=SCOPE, embedder=embedder) as retriever:
+    async with memoria.connect(
+        server.uri, auth, scope=SCOPE, embedder=embedder, store=PATIENT
+    ) as retriever:
         await memoria.apply_schema(retriever.store, embedder=embedder)
         writer = retriever.writer()
         with progress_bars() as progress:

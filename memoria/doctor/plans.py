@@ -10,7 +10,7 @@ from typing import Any
 
 from memoria.doctor.report import Finding, Severity
 from memoria.doctor.subject import Subject
-from memoria.errors import MemoriaError
+from memoria.errors import DeadlineError, MemoriaError
 from memoria.graph.vocabulary import TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
 from memoria.store.queries import Query, load, root
@@ -87,6 +87,14 @@ async def _check_plan(subject: Subject, query: Query, severity: Severity) -> Fin
     check = f"plans.{query.name}"
     try:
         steps = await explain(subject.store, query)
+    except DeadlineError as exc:
+        return Finding(
+            check=check,
+            severity="warning",
+            message=f"not planned: {exc}",
+            remedy="run the doctor again when the server is less busy",
+            command=subject.command("doctor"),
+        )
     except MemoriaError as exc:
         return Finding(
             check=check,

@@ -25,7 +25,8 @@ class EvaluationConfig:
     Attributes
     ----------
     methods
-        Names among `METHODS`, each once; they are asked one after the other.
+        Names among `METHODS`, and that of the strategy of ``retriever``, which may be one of your
+        own; each once. They are asked one after the other. Empty: this strategy alone.
     ks
         The k of recall@k: how many of the first ranks count; each 1 to 1,000, ascending, each once.
     excluded
@@ -37,10 +38,11 @@ class EvaluationConfig:
     warm_up
         How many questions each method is asked before the measurement begins; >= 0.
     retriever
-        Settings of every recall.
+        Settings of every recall; a method with the name of another strategy asks with the default
+        settings of that strategy.
     """
 
-    methods: tuple[str, ...] = ("transfer",)
+    methods: tuple[str, ...] = ()
     ks: tuple[int, ...] = (2, 5, 10, 25)
     excluded: tuple[str, ...] = ()
     limit: int | None = None
@@ -50,11 +52,10 @@ class EvaluationConfig:
 
     def __post_init__(self) -> None:
         """Check every range, and remove duplicates from the lists."""
-        object.__setattr__(self, "methods", tuple(dict.fromkeys(self.methods)))
+        methods = self.methods or (self.retriever.strategy.name,)
+        object.__setattr__(self, "methods", tuple(dict.fromkeys(methods)))
         object.__setattr__(self, "ks", tuple(sorted(set(self.ks))))
         object.__setattr__(self, "excluded", tuple(dict.fromkeys(self.excluded)))
-        if not self.methods:
-            raise ConfigError("methods must name at least one")
         if not self.ks or not 1 <= self.ks[0] <= self.ks[-1] <= 1_000:
             raise ConfigError(f"ks must be whole numbers from 1 to 1000, got {list(self.ks)}")
         check = SettingsCheck(self)

@@ -68,24 +68,23 @@ def check_method(name: str, embedder: Embedder | None) -> None:
 
 
 async def make_method(name: str, bench: Bench) -> Method:
-    """Set up the method of this name.
+    """Set up the method of this name: the bench's strategy, or one of `METHODS`.
 
     Raises
     ------
     ConfigError
         As `check_method`.
     """
+    if name == bench.config.strategy.name:  # of the user's own, it need not be in the registry
+        return await _engine(bench, bench.config)
     check_method(name, bench.embedder)
     if name in STRATEGIES:
-        return await _engine(bench, name)
+        return await _engine(bench, replace(bench.config, strategy=STRATEGIES[name]))
     return _ids_of(BASELINES[name](bench))
 
 
-async def _engine(bench: Bench, strategy: str) -> Method:
-    """Ask the engine, with the settings of the bench where they are those of this strategy."""
-    config = bench.config
-    if config.strategy.name != strategy:
-        config = replace(config, strategy=STRATEGIES[strategy])
+async def _engine(bench: Bench, config: RetrieverConfig) -> Method:
+    """Ask the engine with these settings."""
     engine = await open_engine(bench.store, bench.dataset, embedder=bench.embedder, config=config)
 
     async def ask(question: Question) -> list[str]:

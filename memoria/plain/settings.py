@@ -85,7 +85,8 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
         name = given.pop("name", None)
         if not isinstance(name, str) or name not in STRATEGIES:
             raise ConfigError(
-                f"the strategy {name!r:.80} is not known: choose one of {', '.join(STRATEGIES)}"
+                f"the strategy {name!r:.80} is not known: choose one of {', '.join(STRATEGIES)}, "
+                "or, from Python, give a strategy of your own as an object"
             )
         standard = STRATEGIES[name]
         given.update(changes)

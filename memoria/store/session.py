@@ -133,7 +133,7 @@ class Session:
         except TimeoutError as exc:
             self._session.cancel()
             raise DeadlineError(
-                f"{query.name} took longer than {timeout_s:.3f} s: give more time, or ask for less",
+                f"{query.name} took longer than {timeout_s:.3f} s: {self._remedy(timeout_s)}",
                 query=query.name,
             ) from exc
         except (driver_errors.Neo4jError, driver_errors.DriverError, OSError) as exc:
@@ -171,6 +171,12 @@ class Session:
         if query.mode == "read":
             return await self._session.execute_read(work)
         return await self._session.execute_write(work)
+
+    def _remedy(self, timeout_s: float) -> str:
+        """Return what to do about a query that took this long, by what limited it."""
+        if timeout_s < self._config.query_timeout_s:
+            return "give more time, or ask for less"
+        return "raise query_timeout_s (StoreConfig), or ask for less"
 
     def _time_left(self, query: Query) -> float:
         """Return the time that one query may take; seconds, > 0."""

@@ -7,12 +7,14 @@ import re
 import runpy
 import shutil
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError
 from memoria.evaluation import (
@@ -29,10 +31,11 @@ from memoria.evaluation import (
     supplied_embedder,
 )
 from memoria.evaluation.corpus import Corpus
+from memoria.evaluation.engine import ranking
 from memoria.graph.stats import scope_stats
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
-from memoria.strategies import STRATEGIES
+from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret
@@ -150,6 +153,31 @@ async def test_transfer_is_the_engines_own_order(store: Store, harbour: Dataset)
     ranked = [entry.memory.id for entry in recall.ranked if entry.memory.kind == "Passage"]
     hits = [hit.seed_id for hit in recall.hits if hit.seed_id not in ranked]
     assert list(run.rankings[question.id]) == [*ranked, *hits]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneHop(LeakyIntegrateAndFire):
+    """A strategy that is not in the registry."""
+
+    name: ClassVar[str] = "one-hop"
+
+    max_hops: int = 1
+
+
+async def test_a_strategy_of_ones_own_is_measured_by_its_name(
+    store: Store, harbour: Dataset
+) -> None:
+    own = RetrieverConfig(strategy=OneHop(), deadline_s=60.0)
+    both = EvaluationConfig(methods=("one-hop", "bm25"), retriever=own)
+    mine, words = await measured(store, harbour, both)
+    assert (mine.method, words.method) == ("one-hop", "bm25")
+    question = harbour.questions[0]
+    retriever = GraphRetriever(store, scope=question.scope, embedder=EMBED, config=own)
+    recall = await retriever.recall(question.text, kinds=["Passage"])
+    assert recall.trace.config["strategy"]["name"] == "one-hop"
+    assert list(mine.rankings[question.id]) == ranking(recall, ["Passage"])
+    report = make_report(harbour, (mine, words), both)
+    assert [(each.method, each.baseline) for each in report.differences] == [("one-hop", "bm25")]
 
 
 async def test_conversations_are_asked_apart(store: Store) -> None:

@@ -328,6 +328,14 @@ def test_energy_per_token_decides() -> None:
     ]
 
 
+def test_what_leads_to_a_memory_costs_nothing_once_it_is_in() -> None:
+    # The seed is taken first. Together with the seed, "child" costs 12 words; beside it only 7, for
+    # 0.5 * 10: 0.71 a word. "other" brings 0.3 * 10 for 5 words: 0.6, and only one of them fits.
+    texts = {"s": "s" * 10, "child": "c" * 10, "other": "o" * 10}
+    paths = (path(("s", 0.9), ("child", 0.4), texts=texts), path(("other", 0.3), texts=texts))
+    assert ids(packed(*paths, budget=12).items) == ["s", "child"]
+
+
 def test_a_long_memory_is_not_passed_over_for_short_ones() -> None:
     texts = {"s": "seed x", "long": "l " * 12, "short": "w"}
     paths = (

@@ -20,10 +20,12 @@ from memoria.doctor.faults import Fault
 from memoria.doctor.fixes import in_scope
 from memoria.doctor.graph import histogram
 from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
+from memoria.doctor.plans import check_plans
 from memoria.doctor.subject import INDEXES, Subject
+from memoria.errors import DeadlineError
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
-from memoria.store.queries import load, root
+from memoria.store.queries import Query, load, root
 from memoria.strategies import TransferEnergy
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
@@ -77,6 +79,25 @@ def subject(
     store = object.__new__(Store)  # never asked
     config = ExamineConfig(options=options)
     return Subject(store=store, facts=facts, recorded=recorded, scope=scope, config=config)
+
+
+class LatePlans(Store):
+    """A store whose server is too busy to plan."""
+
+    def __init__(self) -> None:
+        """Need no driver."""
+
+    async def explain(self, query: Query, *_: Any) -> Any:
+        raise DeadlineError(f"{query.name} took longer than 10 s", query=query.name)
+
+
+async def test_a_plan_that_came_too_late_says_nothing_about_the_set_up() -> None:
+    slow = Subject(store=LatePlans(), facts=FACTS, recorded=3, scope="s", config=ExamineConfig())
+    findings = await check_plans(slow)
+    assert {finding.severity for finding in findings} == {"warning"}
+    assert {finding.command for finding in findings} == {"memoria doctor --scope=s"}
+    late = {finding.check: finding.message for finding in findings}
+    assert late["plans.graph.hydrate"] == "not planned: graph.hydrate took longer than 10 s"
 
 
 def test_energy_lost_is_what_is_held_less_what_the_children_received() -> None:

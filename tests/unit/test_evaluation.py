@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from memoria.cli import figures
+from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.evaluation import (
     Dataset,
@@ -28,7 +29,7 @@ from memoria.evaluation import (
 from memoria.evaluation.baselines import page_rank
 from memoria.evaluation.corpus import Graph
 from memoria.evaluation.run import chosen_questions
-from memoria.strategies import STRATEGIES
+from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire
 
 GOLD = {"q1": ["a", "b"], "q2": ["c"], "q3": ["d", "e", "f", "g"]}
 RANKINGS = {"q1": ["a", "x", "b"], "q2": ["x", "c"], "q3": ["d", "d", "e", "x", "f"]}
@@ -147,7 +148,7 @@ def test_run_is_one_line_for_each_question() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"methods": ()}, {"ks": ()}, {"ks": (0, 5)}, {"ks": (1001,)}, {"limit": 0}, {"warm_up": -1}],
+    [{"ks": ()}, {"ks": (0, 5)}, {"ks": (1001,)}, {"limit": 0}, {"warm_up": -1}],
 )
 def test_config_refuses_what_is_out_of_range(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
@@ -157,6 +158,13 @@ def test_config_refuses_what_is_out_of_range(wrong: dict[str, Any]) -> None:
 def test_config_sorts_ks_and_keeps_enough_of_a_ranking() -> None:
     config = EvaluationConfig(ks=(200, 5, 5), methods=("rrf", "rrf"))
     assert (config.ks, config.depth, config.methods) == ((5, 200), 200, ("rrf",))
+
+
+def test_what_is_measured_is_the_strategy_of_the_recalls_unless_methods_are_named() -> None:
+    fires = RetrieverConfig(strategy=LeakyIntegrateAndFire())
+    assert EvaluationConfig().methods == ("transfer",)
+    assert EvaluationConfig(retriever=fires).methods == ("lif",)
+    assert EvaluationConfig(retriever=fires, methods=("rrf",)).methods == ("rrf",)
 
 
 def test_a_method_without_vectors_is_refused() -> None:

@@ -85,6 +85,14 @@ async def test_the_rate_follows_when_turns_become_slower() -> None:
     await asyncio.gather(*waiting)
 
 
+async def test_time_in_which_nobody_waited_does_not_count() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=0.01)
+    await asyncio.sleep(0.2)
+    before = now()
+    await asyncio.gather(*(hold(limiter, 0.01) for _ in range(2)))
+    assert limiter.each_s <= now() - before
+
+
 async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
     limiter = Limiter(1, of="session", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
@@ -148,6 +156,50 @@ async def test_a_place_given_to_who_is_cancelled_at_that_moment_is_passed_on() -
     await asyncio.wait([held, cancelled, last], timeout=5)
     assert last.done()
     assert (limiter.taken, limiter.waiting) == (0, 0)
+
+
+async def test_who_is_cancelled_when_sent_away_gives_no_place_back() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=0.001)
+    until = now() + 1.1
+    held = asyncio.create_task(hold(limiter, 0.8))
+    await settle()
+    following = asyncio.create_task(hold(limiter, 10))
+    late = asyncio.create_task(hold(limiter, 0, until))
+    await asyncio.sleep(0.7)
+    while limiter.waiting:  # noqa: ASYNC110  # one step at a time
+        await asyncio.sleep(0)
+    late.cancel()  # it was sent away when the other got the place, and has not run yet
+    await asyncio.wait([late])
+    assert now() < until, "the machine was too slow for this test"
+    assert (limiter.taken, limiter.waiting) == (1, 0)
+    following.cancel()
+    await asyncio.gather(held, following, return_exceptions=True)
+    assert limiter.taken == 0
+
+
+async def test_who_stands_behind_a_caller_cancelled_at_that_moment_keeps_its_place() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
+    async with limiter.turn(None):
+        first, cancelled, last = (asyncio.create_task(hold(limiter, 0)) for _ in range(3))
+        await settle()
+        cancelled.cancel()  # it has not run since, so it still stands in line
+    await asyncio.wait([first, cancelled, last], timeout=5)
+    assert last.done(), "it would wait for ever"
+    assert (limiter.taken, limiter.waiting) == (0, 0)
+
+
+async def test_who_waited_in_vain_is_told_when_the_line_will_be_over() -> None:
+    limiter = Limiter(1, of="recall", assumed_s=0.01)
+    held = asyncio.create_task(hold(limiter, 10))
+    await settle()
+    waiting = [asyncio.create_task(hold(limiter, 0)) for _ in range(3)]
+    await settle()
+    with pytest.raises(OverloadedError, match="did not come within") as caught:
+        await hold(limiter, 0, until=now() + 0.3)
+    assert caught.value.retry_after_s == pytest.approx(0.04), "three stand before it"
+    for task in (held, *waiting):
+        task.cancel()
+    await asyncio.gather(held, *waiting, return_exceptions=True)
 
 
 async def test_a_refusal_within_a_turn_does_not_count_as_a_short_turn() -> None:

@@ -155,6 +155,13 @@ def test_hybrid_is_the_score_of_the_search_whatever_charge_a_strategy_starts_wit
 def test_candidates_are_of_the_kinds_asked_for() -> None:
     hits = [lone("a", 0.9, kind="Event"), lone("b", 0.8, kind="Note")]
     assert [each.memory.id for each in gather([], hits, ["Note"])] == ["b"]
+    through = path(("event", 1.0), ("note", 0.3), ("step", 0.2), ("end", 0.1))
+    kinds = ("Event", "Note", "Event", "Note")
+    nodes = [
+        memory(node.id, "text", kind) for node, kind in zip(through.memories, kinds, strict=True)
+    ]
+    explored = [exploration(replace(through, memories=tuple(nodes)))]
+    assert [each.memory.id for each in gather(explored, [], ["Note"])] == ["end", "note"]
 
 
 # --- features ---------------------------------------------------------------------------------
@@ -262,6 +269,23 @@ def test_a_chain_follows_the_stored_direction_and_weakens_with_each_edge() -> No
     assert feature("chain_beyond", "q", *all_, facts=facts) == expected
     facts = replace(facts, cosines={"a": 1.0, "b": 0.25})
     assert feature("chain_beyond", "q", *all_, facts=facts)[1] == pytest.approx(0.8 * 0.75)
+
+
+def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> None:
+    all_ = [candidate("a", "ferry"), candidate("b", "ferry and pier and quay"), candidate("c", "")]
+    edge = linked(("b", "c", 1.0))
+    # Only b leads to c: its match over that of a, times 0.8 for the edge.
+    by_cosine = replace(edge, cosines={"a": 1.0, "b": 0.5})
+    assert feature("chain", "q", *all_, facts=by_cosine)[2] == pytest.approx(0.8 * 0.5**3)
+    bm25 = feature("bm25", "ferry", *all_)[1]
+    assert 0 < bm25 < 1
+    assert feature("chain", "ferry", *all_, facts=edge)[2] == pytest.approx(0.8 * bm25**2)
+
+
+def test_an_edge_to_what_is_not_ranked_counts_nothing() -> None:
+    all_ = [candidate(name, "") for name in "ab"]
+    facts = linked(("a", "b", 0.5), ("a", "gone", 1.0), cosines={"a": 1.0})
+    assert feature("chain", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
 
 
 def test_a_chain_leads_through_memories_that_are_not_ranked() -> None:

@@ -7,6 +7,7 @@ import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -409,6 +410,26 @@ async def test_silent_server_is_left_at_the_deadline() -> None:
     assert store.sessions_in_use == 0
 
 
+async def test_driver_gets_time_to_let_go_of_a_silent_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = []
+
+    async def let_go_slowly(*_: object, **__: object) -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(0.05)
+            ended.append("in order")
+
+    monkeypatch.setattr(FailingSession, "run", let_go_slowly)
+    with pytest.raises(DeadlineError):
+        await store_over(FailingDriver()).run(
+            QUERY, {"x": 1}, until=asyncio.get_running_loop().time() + 0.2
+        )
+    assert ended == ["in order"], "cancelled again at once, it would break off"
+
+
 async def test_no_query_is_sent_after_the_deadline() -> None:
     driver = FailingDriver()
     with pytest.raises(DeadlineError, match="no time left"):
@@ -528,6 +549,53 @@ async def test_store_belongs_to_the_loop_of_its_first_session() -> None:
     with pytest.raises(ClosedError, match="another event loop"):
         await asyncio.to_thread(elsewhere, QUERY)
     assert await store.run(QUERY, {"x": 1}) == []
+
+
+async def test_a_session_that_can_not_be_closed_is_an_error_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def closed_with_its_driver(_: FailingSession) -> None:
+        raise driver_errors.DriverError("Driver closed")
+
+    monkeypatch.setattr(FailingSession, "close", closed_with_its_driver)
+    store = store_over(FailingDriver())
+    with pytest.raises(ClosedError, match="Driver closed"):
+        await store.run(QUERY, {"x": 1})
+    assert store.sessions_in_use == 0
+
+
+async def test_who_is_cancelled_while_a_session_closes_leaves_none_half_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closing, let_go = asyncio.Event(), asyncio.Event()
+
+    async def close_until_let_go(_: FailingSession) -> None:
+        closing.set()
+        await let_go.wait()
+
+    monkeypatch.setattr(FailingSession, "close", close_until_let_go)
+    monkeypatch.setattr(FailingSession, "cancel", lambda _: let_go.set())
+    store = store_over(FailingDriver())
+    caller = asyncio.create_task(store.run(QUERY, {"x": 1}))
+    await closing.wait()
+    caller.cancel()
+    await asyncio.wait([caller], timeout=5)
+    assert caller.cancelled()
+    assert let_go.is_set(), "its connection would stay in use"
+    assert store.sessions_in_use == 0
+
+
+async def test_twice_as_many_recalls_may_begin_as_are_at_work() -> None:
+    store = store_over(FailingDriver(), StoreConfig(max_recalls=2))
+    until = asyncio.get_running_loop().time()
+    for limiter, places in ((store.line, 4), (store.recalls, 2)):
+        async with AsyncExitStack() as stack:
+            for _ in range(places):
+                await stack.enter_async_context(limiter.turn(until))
+            with pytest.raises(
+                OverloadedError, match=f"no turn for a recall.*: {places} are at work"
+            ):
+                await stack.enter_async_context(limiter.turn(until))
 
 
 async def test_sessions_are_given_in_the_order_of_asking() -> None:

@@ -23,6 +23,7 @@ from memoria.strategies import (
     Strategy,
     Synapse,
     TransferEnergy,
+    edges_step,
 )
 from memoria.types import Hop, Path, Seed
 
@@ -99,12 +100,32 @@ def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
                     kind(**{field: value})
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+def test_settings_of_a_strategy_never_change(strategy: Any) -> None:
+    """Runs under way, traces and the caches of callers rely on that."""
+    assert hash(strategy) == hash(dataclasses.replace(strategy))
+    for field in dataclasses.fields(strategy):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(strategy, field.name, getattr(strategy, field.name))
+
+
 def test_strategies_are_known_by_their_names() -> None:
     for name, strategy in STRATEGIES.items():
         assert type(strategy).__name__ in memoria.__all__, "users write memoria.Synapse()"
         assert isinstance(strategy, Strategy)
         assert strategy.name == name
         assert RetrieverConfig(strategy=strategy).strategy is strategy
+
+
+def test_only_the_seeds_of_the_default_may_be_divided_among_sessions() -> None:
+    assert [name for name, each in STRATEGIES.items() if not each.together] == ["transfer"]
+
+
+def test_a_step_for_edges_leaves_none_out_unless_told_to() -> None:
+    step = edges_step(question("s"), {"s": 0.5}, limit=3)
+    assert step.parameters["frontier"] == [["s", 0.5]]
+    assert (step.parameters["floor"], step.parameters["limit"]) == (0.0, 3)
+    assert (step.parameters["both_ways"], step.parameters["max_lif_weight"]) == (None, None)
 
 
 class _Half:
@@ -188,6 +209,18 @@ def test_a_stronger_way_of_more_hops_replaces_a_weak_one_of_one() -> None:
     assert way.energy == pytest.approx(0.085 + 0.85 * 0.9 * 0.85)
 
 
+def test_no_way_leads_to_a_seed_or_twice_to_a_memory_however_strong() -> None:
+    run = LeakyIntegrateAndFire().start(question("s", "t"))
+    rows = [row(*ends, 2.0) for ends in ("st", "sa", "ab", "ba")]  # each gives 1.7 of a signal
+    assert run.absorb(answers(*rows[:2])) == []
+    assert run.absorb(answers(rows[2])) == []
+    assert ways(run.absorb(answers(rows[3]))) == [
+        (("s", "a", "b"), "dead_end"),
+        (("t",), "below_threshold"),
+    ]
+    assert [run.outcome(seed).nodes for seed in "st"] == [3, 1]
+
+
 def test_run_that_is_cut_gives_what_it_has_once() -> None:
     run = LeakyIntegrateAndFire().start(question("s", "t"))
     assert run.outcome("s").found is None
@@ -233,6 +266,14 @@ def test_outcome_counts_the_memories_that_were_activated_from_a_seed() -> None:
     assert run.outcome("s").nodes == 0
     run.absorb(answers(row("s", "a", 0.9), row("s", "b", 0.8)))
     assert [run.outcome(seed).nodes for seed in "st"] == [3, 1]
+
+
+def test_nothing_is_reached_from_a_seed_that_is_not_found() -> None:
+    run = TransferEnergy().start(question("s"))
+    assert (run.outcome("s").found, run.outcome("s").nodes) == (None, 0)
+    assert run.absorb({"level": []}) == []
+    outcome = run.outcome("s")
+    assert (outcome.found, outcome.over, outcome.nodes) == (False, True, 0)
 
 
 @pytest.mark.parametrize(("threshold", "fires"), [(0.76, ["s", "a"]), (0.77, ["s"])])

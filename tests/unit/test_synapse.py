@@ -275,3 +275,15 @@ def test_facts_that_come_too_late_are_neutral() -> None:
     assert second.shares["context"] == pytest.approx(
         0.35 * synapse.squashed(0.4 * (1 - 0.15 * 0.6))
     )
+
+
+@pytest.mark.parametrize(("above", "asked"), [(0.0, ["a", "s"]), (1e-9, ["s"])])
+def test_what_gathers_exactly_the_least_activation_is_on(above: float, asked: list[str]) -> None:
+    question = RunInput(seeds=(Seed(id="s", score=1.0),), scope="s", query_tags=())
+    least = synapse.passed_on(1.0, 0.5, 1) + above
+    run = Synapse(min_activation=least, inhibition_strength=0.0, max_steps=1).start(question)
+    edge = ["s", "a", "", "out", 0.5, 0.0, [], 1]
+    run.absorb({"found": ["s"], "edges": [edge], "suppressions": [], "affinities": []})
+    step = run.ask()
+    assert step is not None
+    assert step.parameters["ids"] == asked
