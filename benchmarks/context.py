@@ -37,7 +37,7 @@ from memoria._support.progress import progress_bars
 from memoria.context import estimate_tokens
 from memoria.ranking import NOTHING_KNOWN
 from memoria.ranking.energy import rank_by_energy
-from memoria.recall.packing import pack, worth_of
+from memoria.recall.packing import pack, relevance_of, worth_of
 from memoria.recall.texts import Completed
 
 BUDGETS = (500, 1_000, 2_000)
@@ -81,7 +81,8 @@ def packed(
     worth = {entry.memory.id: entry.score for entry in recall.ranked}
     if links:
         worth = worth_of(found, recall.ranked, settings)
-    return {item.id for item in pack(found, worth, (), settings, None).items}
+    relevance = relevance_of(recall.ranked)
+    return {item.id for item in pack(found, worth, (), settings, None, relevance).items}
 
 
 def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:

@@ -35,6 +35,7 @@ from memoria.graph.schema import apply_schema
 from memoria.ingest import GraphWriter
 from memoria.learn import LearnConfig, Learner, is_more_specific
 from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+from memoria.ranking.calibration import Calibration
 from memoria.ranking.config import RelevanceConfig
 from memoria.recall.replay import PathChange, Replay, replay
 from memoria.retriever import GraphRetriever
@@ -62,6 +63,7 @@ __all__ = [
     "AuthError",
     "BudgetError",
     "CachedEmbedder",
+    "Calibration",
     "CallableEmbedder",
     "ClosedError",
     "CompositeLinkConfig",

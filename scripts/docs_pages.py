@@ -39,6 +39,7 @@ CONFIGS = (
     memoria.RetrieverConfig,
     memoria.SeedConfig,
     memoria.RelevanceConfig,
+    memoria.Calibration,
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,
     memoria.LearnConfig,
@@ -174,8 +175,10 @@ def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
     else:
         default = f"`{field.default_factory.__qualname__}()`"
     effect = effects[field.name]
-    if config is memoria.RelevanceConfig:
-        effect += f" In the default profile: {getattr(config.default(), field.name):.4g}."
+    profile = memoria.RelevanceConfig.default()
+    for own in (profile, profile.calibration):
+        if isinstance(own, config) and isinstance(value := getattr(own, field.name), float):
+            effect += f" In the default profile: {value:.4g}."
     cells = [f"`{field.name}`", _type_text(kind), default, effect]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

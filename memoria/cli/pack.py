@@ -17,13 +17,29 @@ from memoria.context import ContextBuilder, with_links
 from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
-from memoria.plain import explorations_from, hits_from, plain_context, relevance_from
+from memoria.plain import (
+    explorations_from,
+    hits_from,
+    plain_context,
+    probabilities_from,
+    relevance_from,
+)
 from memoria.types import ContextPack, Path
 
 T = TypeVar("T")
 
 STDIN = "-"
+MinRelevance = Annotated[
+    float,
+    typer.Option(
+        "--min-relevance",
+        min=0.0,
+        max=1.0,
+        help="Lowest relevance, a probability, of a memory that a recall ranked.",
+    ),
+]
 DEFAULT_BUDGET = RetrieverConfig().budget_tokens
+DEFAULT_FLOOR = ContextConfig().min_relevance
 
 
 def pack(
@@ -36,6 +52,7 @@ def pack(
     budget: Budget = DEFAULT_BUDGET,
     format_: Format = "text",
     order: Order = "relevance",
+    min_relevance: MinRelevance = DEFAULT_FLOOR,
     as_json: Json = False,
 ) -> None:
     """Pack the output of `explore --json` or `recall --json` for a prompt; needs no database.
@@ -51,18 +68,26 @@ def pack(
         raise typer.BadParameter("name files, or pipe in the output of explore --json")
     if (files or []).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read only once: name - once")
-    builder = ContextBuilder(budget, config=ContextConfig(format=format_, order=order))
+    config = ContextConfig(format=format_, order=order, min_relevance=min_relevance)
+    builder = ContextBuilder(budget, config=config)
     worth: dict[str, float] | None = {}
+    likely: dict[str, float] = {}
     for name in files or [STDIN]:
-        paths, of_document = read_document(name, _paths)
+        paths, of_document, relevance = read_document(name, _paths)
         for path in paths:
             builder.add(path)
+        # A memory that one of the documents needs for its question enters.
+        likely |= {id_: max(found, likely.get(id_, 0.0)) for id_, found in relevance.items()}
         if worth is None or of_document is None:  # ranked and unranked documents can't be compared
             worth = None
         else:
             worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in of_document.items()}
-    context = builder.build(worth=worth)
+    # An exploration that was asked for by its seeds has no question to be irrelevant to.
+    context = builder.build(worth=worth, relevance=None if worth is None else likely)
     say_too_small(context, budget)
+    if not context.items and any(item.reason == "relevance" for item in context.omitted):
+        text = f"nothing is relevant; --min-relevance below {min_relevance:g} lets more in"
+        err.print(text, style="yellow", markup=False)
     if as_json:
         print_facts(plain_context(context), True, "")
     elif context.text:
@@ -94,9 +119,9 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
         ) from exc
 
 
-def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None]:
-    """Return the paths of one document, and the worth of each memory."""
+def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None, dict[str, float]]:
+    """Return the paths of one document, and the worth and the relevance of each memory."""
     paths = [path for found in explorations_from(data) for path in found.paths]
-    relevance = relevance_from(data)
-    worth = None if relevance is None else with_links(paths, relevance)
-    return [*paths, *hits_from(data)], worth
+    scores = relevance_from(data)
+    worth = None if scores is None else with_links(paths, scores)
+    return [*paths, *hits_from(data)], worth, probabilities_from(data)

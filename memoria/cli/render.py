@@ -93,6 +93,7 @@ def recall_summary(recall: Recall, budget_tokens: int) -> str:
             f"{context.tokens} of {budget_tokens} tokens, {len(context.omitted)} left out",
             took,
             *trace.degraded,
+            *trace.notes,
         ]
     )
 

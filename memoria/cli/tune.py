@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -35,14 +35,18 @@ from memoria.cli.figures import percent, print_notes, print_titled
 from memoria.cli.output import check_file
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.evaluation import (
+    FIRST,
     MEAN,
     Answers,
+    CalibrationFigures,
     EvaluationConfig,
+    Question,
     TunedSet,
     Tuning,
     ask_features,
     check_features,
     check_folds,
+    foreign_questions,
     tune_weights,
 )
 from memoria.ranking.config import RelevanceConfig
@@ -129,15 +133,27 @@ def tune(
 async def _ask_each(
     subjects: Sequence[EmbeddedDataset], connection: OwnConnection, config: EvaluationConfig
 ) -> list[Answers]:
-    return [await _ask(subject, connection, config) for subject in subjects]
+    foreign = foreign_questions([subject.dataset for subject in subjects], config)
+    return [
+        await _ask(subject, connection, config, questions)
+        for subject, questions in zip(subjects, foreign, strict=True)
+    ]
 
 
 async def _ask(
-    subject: EmbeddedDataset, connection: OwnConnection, config: EvaluationConfig
+    subject: EmbeddedDataset,
+    connection: OwnConnection,
+    config: EvaluationConfig,
+    foreign: Sequence[Question],
 ) -> Answers:
     async def ask(store: Store, progress: ProgressCallback) -> Answers:
         return await ask_features(
-            store, subject.dataset, embedder=subject.embedder, config=config, progress=progress
+            store,
+            subject.dataset,
+            embedder=subject.embedder,
+            config=config,
+            foreign=foreign,
+            progress=progress,
         )
 
     return await on_dataset(subject, connection, ask)
@@ -148,15 +164,24 @@ def _print(tuning: Tuning, before: RelevanceConfig | None) -> None:
     out.print("percent of the evidence, and its interval of 95 %", style="dim")
     for each in tuning.sets:
         _print_set(each, tuning.ks)
-    old = {} if before is None else asdict(before)
-    lines = [
-        (name, f"{old[name]:.3f}" if old else "", f"{weight:.3f}")
-        for name, weight in asdict(tuning.weights).items()
-    ]
-    print_titled("weights, fitted to all questions", ("feature", "before", "after"), lines)
+    old = {} if before is None else before.weights
+    _print_weights("weights, fitted to all questions", "feature", old, tuning.weights.weights)
+    if tuning.weights.calibration is not None:
+        old = {} if before is None or before.calibration is None else asdict(before.calibration)
+        _print_weights("calibration", "term", old, asdict(tuning.weights.calibration))
     out.print()
     for each in tuning.sets:
         out.print(one_line(f"{each.dataset}: {_verdict(each)}"), markup=False)
+
+
+def _print_weights(
+    title: str, head: str, before: Mapping[str, float], after: Mapping[str, float]
+) -> None:
+    lines = [
+        (name, f"{before[name]:.3f}" if before else "", f"{weight:.3f}")
+        for name, weight in after.items()
+    ]
+    print_titled(title, (head, "before", "after"), lines)
 
 
 def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
@@ -174,7 +199,21 @@ def _print_set(each: TunedSet, ks: Sequence[int]) -> None:
     )
     evidence = f"found {100 * each.found:.1f} % of the evidence, some for {each.fitted} questions"
     out.print(evidence, style="dim", markup=False)
+    if each.calibration is not None:
+        out.print(_calibration(each.calibration), style="dim", markup=False)
     print_notes(each.notes)
+
+
+def _calibration(found: CalibrationFigures) -> str:
+    """Return in words how true the probabilities are."""
+    said = (
+        f"relevance is off by {100 * found.error:.1f} points on average, by "
+        f"{100 * found.error_first:.1f} among the first {FIRST}"
+    )
+    if found.separation is None:
+        return f"{said}; with a second dataset it also learns when nothing is relevant"
+    asked = number_of(found.foreign, "foreign question", "foreign questions")
+    return f"{said}; above that of {asked}: {100 * found.separation:.1f} %"
 
 
 def _verdict(each: TunedSet) -> str:

@@ -7,7 +7,8 @@ How `ContextBuilder.build` packs:
 
 1. Grow the trees of *places* that the paths form; see `memoria.context.tree`. The places are in the
    order of the text, and each memory has a worth.
-2. Find duplicates. A place whose memory repeats a better one refers to that memory.
+2. Take out what is irrelevant, and find duplicates. The places of an irrelevant memory keep their
+   lines, without a text; a place whose memory repeats a better one refers to that memory.
 3. Fill 95 % of the budget. Each step takes the *chain* (a memory, and the places that lead to it)
    with the most new worth per new token, by the tokens of its lines alone. A memory brings its
    worth once for each character of its text, so that a long, strong text is not passed over for a
@@ -77,7 +78,7 @@ class ContextBuilder:
     budget_tokens
         How many tokens the text may have; whole number, >= 1.
     config
-        Order and format of the text, and when a memory counts as a duplicate.
+        Order and format of the text, and which memories stay out of it.
     count_tokens
         Returns the number of tokens of a text, >= 0; `estimate_tokens` when None. The tokens of two
         texts need not add up to those of both together.
@@ -114,6 +115,7 @@ class ContextBuilder:
         *,
         near: Iterable[tuple[str, str]] = (),
         worth: Mapping[str, float] | None = None,
+        relevance: Mapping[str, float] | None = None,
     ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
 
@@ -125,13 +127,17 @@ class ContextBuilder:
             Id -> worth of the memory, >= 0, such as the scores of `Recall.ranked`; a memory that is
             not named has no worth. None: the worth comes from the energies in the paths and the
             scores of hits.
+        relevance
+            Id -> relevance, a probability, such as those of `Recall.ranked`. The texts of memories
+            below `ContextConfig.min_relevance` stay out, whatever room there is; if all that have
+            a worth are below it, so do those that have none. None: not known.
 
         Returns
         -------
         ContextPack
-            Empty if nothing fits, with 0 tokens (in JSON ``[]``, with 1). A memory without a text,
-            or a duplicate, counts as omitted even if its line stands in the text because it leads
-            to another memory.
+            Empty if nothing fits or is relevant, with 0 tokens (in JSON ``[]``, with 1). A memory
+            without a text, a duplicate, or one that is irrelevant counts as omitted even if its
+            line stands in the text because it leads to another memory.
 
         Notes
         -----
@@ -141,6 +147,10 @@ class ContextBuilder:
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)
         mains = [place for place in places if place.home is place]
+        irrelevant = self._irrelevant(places, worth, relevance)
+        for place in places:
+            if place.id in irrelevant:  # its lines lead to others, and need no text elsewhere
+                place.home, place.text, place.note = place, "", "not relevant"
         duplicates = self._drop_duplicates(places, near)
         reserved = int(self._budget * ROOM_FOR_REASONS)
         draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
@@ -152,13 +162,28 @@ class ContextBuilder:
             draft = nothing
         packed = [place for place in places if place in draft.included and _has_text(place)]
         ids = {place.id for place in packed}
-        left_out = [_omitted(place, duplicates) for place in mains if place.id not in ids]
+        left_out = [
+            _omitted(place, duplicates, irrelevant) for place in mains if place.id not in ids
+        ]
         return ContextPack(
             text=draft.text,
             items=tuple(map(_item, packed)),
             tokens=draft.tokens,
             omitted=tuple(sorted(left_out, key=lambda item: (-item.score, item.id))),
         )
+
+    def _irrelevant(
+        self,
+        places: list[Place],
+        worth: Mapping[str, float] | None,
+        relevance: Mapping[str, float] | None,
+    ) -> set[str]:
+        """Return the ids of the memories whose texts stay out."""
+        floor = self._config.min_relevance
+        below = {id_ for id_, probability in (relevance or {}).items() if probability < floor}
+        if worth and below.issuperset(worth):  # nothing is left that the others could lead to
+            return {place.id for place in places}
+        return below
 
     def _drop_duplicates(
         self, places: list[Place], near: Iterable[tuple[str, str]]
@@ -273,9 +298,11 @@ def _item(place: Place) -> ContextItem:
     )
 
 
-def _omitted(place: Place, duplicates: Mapping[str, str]) -> OmittedItem:
+def _omitted(place: Place, duplicates: Mapping[str, str], irrelevant: set[str]) -> OmittedItem:
     duplicate_of = duplicates.get(place.id)
     reason: OmitReason = "budget" if place.text else "no_text"
     if duplicate_of is not None:
         reason = "duplicate"
+    elif place.id in irrelevant:
+        reason = "relevance"
     return OmittedItem(id=place.id, score=place.energy, reason=reason, duplicate_of=duplicate_of)

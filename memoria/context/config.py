@@ -10,7 +10,7 @@ from memoria._support.settings import SettingsCheck
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextConfig:
-    """Settings of the context: its order and form, and when a memory is a duplicate.
+    """Settings of the context: its order and form, and which memories stay out of it.
 
     Attributes
     ----------
@@ -27,12 +27,16 @@ class ContextConfig:
         Lowest cosine of two embeddings, above 0, up to 1, at which the less good memory is left
         out; `GraphRetriever` asks the database for such pairs among the best 100 memories. None:
         never.
+    min_relevance
+        Lowest `RankedMemory.relevance` with which a memory of a recall enters, a probability, 0 to
+        1; 0 lets every memory in. Memories whose relevance is not known enter, too.
     """
 
     order: Literal["relevance", "time"] = "relevance"
     format: Literal["text", "markdown", "json"] = "text"
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
+    min_relevance: float = 0.004
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -42,3 +46,4 @@ class ContextConfig:
         for name in ("duplicate_overlap", "duplicate_cosine"):
             if getattr(self, name) is not None:
                 check.within(name, 0.0, 1.0, above_low=True)
+        check.within("min_relevance", 0.0, 1.0)

@@ -84,7 +84,7 @@ def _note(place: Place) -> str:
         return f"(same as {place.home.id})"
     if place.home is not place:
         return "(shown elsewhere)"
-    return "" if place.text else "(no text)"
+    return "" if place.text else f"({place.note})"
 
 
 def _json(place: Place) -> str:

@@ -41,6 +41,7 @@ class Place:
     home: Place = field(init=False)  # the place with this memory's text; may be this place
     worth: float = 0.0  # worth of the memory, the same at all its places
     text: str = ""
+    note: str = "no text"  # why the text is empty, if it is
     lines: str = ""
     tokens: int = 0
 

@@ -9,9 +9,11 @@ from memoria.evaluation.answers import Answer, Answers, ask_features
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, read_dataset
 from memoria.evaluation.fit import Example, Loss, fit_weights
+from memoria.evaluation.foreign import foreign_questions
 from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_embedder
 from memoria.evaluation.methods import BASELINES, METHODS, check_method
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
+from memoria.evaluation.relevance import FIRST, CalibrationFigures
 from memoria.evaluation.report import (
     MEASURES,
     Difference,
@@ -34,11 +36,13 @@ from memoria.evaluation.tuning import (
 
 __all__ = [
     "BASELINES",
+    "FIRST",
     "MEAN",
     "MEASURES",
     "METHODS",
     "Answer",
     "Answers",
+    "CalibrationFigures",
     "Dataset",
     "Difference",
     "EvaluationConfig",
@@ -63,6 +67,7 @@ __all__ = [
     "check_folds",
     "check_method",
     "fit_weights",
+    "foreign_questions",
     "load_dataset",
     "make_report",
     "prepare",

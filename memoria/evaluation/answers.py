@@ -7,8 +7,8 @@ gold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,10 @@ from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
 from memoria.ranking import gather, weighted_sum
-from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
 from memoria.types import Recall
-
-FEATURES = tuple(field.name for field in fields(RelevanceConfig))
 
 Array = NDArray[np.float64]
 
@@ -78,6 +76,8 @@ class Answers:
         Names; that of the embedder is None if the questions were asked by words only.
     answers
         One for each question, in the order of the file, without the excluded categories.
+    foreign
+        One for each foreign question: nothing in the dataset is its evidence.
     notes
         Text of a degradation -> number of answers that had it.
     """
@@ -87,6 +87,7 @@ class Answers:
     embedder: str | None
     answers: tuple[Answer, ...]
     notes: Mapping[str, int]
+    foreign: tuple[Answer, ...] = ()
 
 
 async def ask_features(
@@ -95,6 +96,7 @@ async def ask_features(
     *,
     embedder: Embedder | None,
     config: EvaluationConfig,
+    foreign: Sequence[Question] = (),
     progress: ProgressCallback = silent,
 ) -> Answers:
     """Ask the engine every question; the dataset must have been loaded.
@@ -105,6 +107,8 @@ async def ask_features(
         Makes the vectors of the questions; None asks by words only.
     config
         ``config.retriever`` says how ``before`` is ranked: without relevance weights, by energy.
+    foreign
+        Further questions, which nothing in the dataset answers; see `foreign_questions`.
 
     Raises
     ------
@@ -119,16 +123,18 @@ async def ask_features(
     questions = headline_questions(dataset, config)
     notes: Counter[str] = Counter()
     answers = []
-    for done, question in enumerate(questions, start=1):
+    asked = (*questions, *foreign)
+    for done, question in enumerate(asked, start=1):
         recall = await engine(question)
         notes.update(recall.trace.degraded)
         answers.append(_answer(question, recall, dataset, by_energy))
-        progress("questions", done, len(questions))
+        progress("questions", done, len(asked))
     return Answers(
         dataset=dataset.name,
         split=dataset.split,
         embedder=None if embedder is None else embedder.name,
-        answers=tuple(answers),
+        answers=tuple(answers[: len(questions)]),
+        foreign=tuple(answers[len(questions) :]),
         notes=most_common(notes),
     )
 

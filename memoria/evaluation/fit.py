@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,10 +131,7 @@ def fit_weights(
 
     Notes
     -----
-    Newton's method from 0, with the weights that stand at 0 and would leave their side held there;
-    a step that does not lower the loss enough is halved. O(N F^2) per step for N candidates in
-    total. Source: D. Bertsekas, "Projected Newton Methods for Optimization Problems with Simple
-    Constraints", 1982.
+    See `smallest`; O(N F^2) per step for N candidates in total.
 
     Examples
     --------
@@ -145,9 +143,35 @@ def fit_weights(
     >>> float(np.exp(fit_weights([[told, told, told, missed]], l2=0.0)).round(6)[0])
     3.0
     """
-    loss = Loss(sets, l2=l2)
-    weights = np.zeros(next(e.features.shape[1] for examples in sets for e in examples))
-    signs = np.zeros_like(weights) if signs is None else signs
+    count = next((e.features.shape[1] for examples in sets for e in examples), 0)
+    return smallest(Loss(sets, l2=l2), np.zeros(count) if signs is None else signs)
+
+
+class Convex(Protocol):
+    """A convex function of weights."""
+
+    def value(self, weights: Array, /) -> float:
+        """Return the value."""
+
+    def slopes(self, weights: Array, /) -> tuple[Array, Array]:
+        """Return the gradient, (F,), and the second derivatives, (F, F)."""
+
+
+def smallest(loss: Convex, signs: Array) -> Array:
+    """Return the weights of the given signs with the smallest loss; (F,).
+
+    Parameters
+    ----------
+    signs
+        For each weight 1 if it must not be below 0, -1 if not above 0, 0 if it is free; (F,).
+
+    Notes
+    -----
+    Newton's method from 0, with the weights that stand at 0 and would leave their side held there;
+    a step that does not lower the loss enough is halved. Source: D. Bertsekas, "Projected Newton
+    Methods for Optimization Problems with Simple Constraints", 1982.
+    """
+    weights = np.zeros_like(signs)
     for _ in range(MAX_STEPS):
         gradient, curvature = loss.slopes(weights)
         moving = (weights != 0) | (gradient * signs <= 0)

@@ -142,7 +142,7 @@ def check_excluded(datasets: Sequence[Dataset], config: EvaluationConfig) -> Non
 
 def headline_questions(dataset: Dataset, config: EvaluationConfig) -> tuple[Question, ...]:
     """Return the questions that are asked, without those of excluded categories."""
-    asked = chosen_questions(dataset, config.limit)
+    asked = chosen_questions(dataset.questions, config.limit)
     return tuple(question for question in asked if question.category not in config.excluded)
 
 
@@ -155,7 +155,7 @@ def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig)
         See `check_excluded`.
     """
     check_excluded([dataset], config)
-    asked = chosen_questions(dataset, config.limit)
+    asked = chosen_questions(dataset.questions, config.limit)
     gold = {question.id: question.gold for question in asked}
     scores = {run.method: score(gold, run.rankings, config.ks) for run in runs}
     groups = _groups(asked, config.excluded)

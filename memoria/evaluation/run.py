@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoria._support.progress import ProgressCallback, silent
@@ -43,11 +43,10 @@ class Run:
     notes: Mapping[str, int]
 
 
-def chosen_questions(dataset: Dataset, limit: int | None) -> tuple[Question, ...]:
-    """Return the questions to ask: all, or ``limit`` of them, evenly spread over the file."""
-    questions = dataset.questions
+def chosen_questions(questions: Sequence[Question], limit: int | None) -> tuple[Question, ...]:
+    """Return the questions to ask: all, or at most ``limit``, evenly spread over the file."""
     if limit is None or limit >= len(questions):
-        return questions
+        return tuple(questions)
     return tuple(questions[place * len(questions) // limit] for place in range(limit))
 
 
@@ -74,7 +73,7 @@ async def ask_all(
         A recall failed.
     """
     corpus = Corpus(store, dataset.item_kinds)
-    questions = chosen_questions(dataset, config.limit)
+    questions = chosen_questions(dataset.questions, config.limit)
     runs = []
     for name in config.methods:
         notes: Counter[str] = Counter()

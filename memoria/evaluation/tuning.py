@@ -7,21 +7,27 @@ Touches nothing; the same input gives the same numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.evaluation.answers import FEATURES, Answer, Answers, Array
+from memoria.evaluation.answers import Answer, Answers, Array
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset
 from memoria.evaluation.fit import fit_weights
 from memoria.evaluation.metrics import Interval, bootstrap, score
+from memoria.evaluation.relevance import (
+    DIGITS,
+    CalibrationFigures,
+    figures,
+    fit_calibration,
+    relevance_of,
+)
 from memoria.evaluation.report import check_excluded, headline_questions
-from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.config import FEATURES, RelevanceConfig
 
-DIGITS = 3
 #: The figure that says whether a fit is better: recall@k, averaged over all k.
 MEAN = "mean"
 BEFORE, AFTER, OTHER_SETS, OWN_SET = "before", "after", "other sets", "own set"
@@ -74,6 +80,9 @@ class TunedSet:
         have this recall.
     rows
         ``before`` and ``after``; with several datasets, or an ablation, also the other rows.
+    calibration
+        How true the probabilities are, by weights and a calibration fitted to the other datasets;
+        with one dataset, without the fold of the question. None without vectors.
     notes
         Text of a degradation -> number of answers that had it.
     """
@@ -85,6 +94,7 @@ class TunedSet:
     fitted: int
     found: float
     rows: tuple[TuneRow, ...]
+    calibration: CalibrationFigures | None
     notes: Mapping[str, int]
 
     @property
@@ -100,7 +110,7 @@ class Tuning:
     Attributes
     ----------
     weights
-        The weights fitted to all questions; rounded.
+        The weights fitted to all questions, with their calibration; rounded.
     folds, ks
         The arguments of `tune_weights`.
     sets
@@ -189,15 +199,57 @@ def tune_weights(
             fewer = kept.copy()
             fewer[place] = 0.0
             rankings[f"without {FEATURES[place]}"] = _held_out(answers, folds, fewer)
+    weights = _rounded(_fit(answers, kept))
+    calibration = fit_calibration(sets, np.array(list(weights.weights.values())))
     return Tuning(
-        weights=_rounded(_fit(answers, kept)),
+        weights=replace(weights, calibration=calibration),
         folds=folds,
         ks=tuple(ks),
         sets=tuple(
-            _tuned(each, {name: found[place] for name, found in rankings.items()}, ks)
+            _tuned(
+                each,
+                {name: found[place] for name, found in rankings.items()},
+                _calibration(sets, place, folds, kept),
+                ks,
+            )
             for place, each in enumerate(sets)
         ),
     )
+
+
+def _calibration(
+    sets: Sequence[Answers], place: int, folds: int, kept: Array
+) -> CalibrationFigures | None:
+    """Judge probabilities of a dataset's answers, by fits that have not seen the question."""
+    own = sets[place]
+    if others := [each for each in sets if each is not own]:
+        found = _probabilities(others, (*own.answers, *own.foreign), kept)
+        return None if found is None else figures(own, found)
+    answers = (*own.answers, *own.foreign)
+    count, by_answer = len(own.answers), dict[int, Array]()
+    for fold in range(folds):
+        out = {*range(fold, count, folds), *range(count + fold, len(answers), folds)}
+        rest = replace(
+            own,
+            answers=tuple(one for i, one in enumerate(own.answers) if i not in out),
+            foreign=tuple(one for i, one in enumerate(own.foreign) if count + i not in out),
+        )
+        found = _probabilities([rest], [answers[i] for i in sorted(out)], kept)
+        if found is None:
+            return None
+        by_answer |= dict(zip(sorted(out), found, strict=True))
+    return figures(own, [by_answer[i] for i in range(len(answers))])
+
+
+def _probabilities(
+    sets: Sequence[Answers], answers: Sequence[Answer], kept: Array
+) -> list[Array] | None:
+    """Fit weights and a calibration to some datasets, and return the probabilities of answers."""
+    weights = _fit([each.answers for each in sets], kept)
+    calibration = fit_calibration(sets, weights)
+    if calibration is None:
+        return None
+    return [relevance_of(one, weights, calibration) for one in answers]
 
 
 def _fit(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
@@ -230,10 +282,15 @@ def _rounded(weights: Array) -> RelevanceConfig:
             "no feature distinguishes the evidence from the other memories that were found, so no "
             "weights can be fitted to these questions"
         )
-    return RelevanceConfig(**rounded)
+    return RelevanceConfig(**rounded, calibration=None)
 
 
-def _tuned(asked: Answers, rankings: Mapping[str, Rankings], ks: Sequence[int]) -> TunedSet:
+def _tuned(
+    asked: Answers,
+    rankings: Mapping[str, Rankings],
+    calibration: CalibrationFigures | None,
+    ks: Sequence[int],
+) -> TunedSet:
     before = _scored(asked.answers, [answer.before for answer in asked.answers], ks)
     rows = [TuneRow(name=BEFORE, figures=_figures(before, ks), gain={})]
     for name, found in rankings.items():
@@ -254,6 +311,7 @@ def _tuned(asked: Answers, rankings: Mapping[str, Rankings], ks: Sequence[int]) 
         fitted=sum(share > 0 for share in shares),
         found=float(np.mean(shares)),
         rows=tuple(rows),
+        calibration=calibration,
         notes=asked.notes,
     )
 

@@ -16,11 +16,11 @@ and `plain_recall` adds to it::
 
     {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
      "hits": [a path, as above], "ranked": [{"id", "score", "path": [ids],
-     "features": {name: value}, "shares": {name: value}}],
+     "features": {name: value}, "shares": {name: value}, "relevance": null | number}],
      "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
      "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],
-               "config": {stage: {setting: value}}, "vector": null | [numbers],
+               "notes": [...], "config": {stage: {setting: value}}, "vector": null | [numbers],
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
 `trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.
@@ -31,7 +31,12 @@ Times are ISO 8601. ``memories`` has each memory once, without those whose text 
 Later versions may add fields, but never rename or drop a field.
 """
 
-from memoria.plain.reading import explorations_from, hits_from, relevance_from
+from memoria.plain.reading import (
+    explorations_from,
+    hits_from,
+    probabilities_from,
+    relevance_from,
+)
 from memoria.plain.traces import trace_from
 from memoria.plain.writing import plain_context, plain_explorations, plain_recall
 
@@ -41,6 +46,7 @@ __all__ = [
     "plain_context",
     "plain_explorations",
     "plain_recall",
+    "probabilities_from",
     "relevance_from",
     "trace_from",
 ]

@@ -84,6 +84,25 @@ def relevance_from(data: object) -> dict[str, float] | None:
     return {part.string("id"): part.number("score") for part in ranked}
 
 
+def probabilities_from(data: object) -> dict[str, float]:
+    """Return id -> relevance, a probability, from the data of `plain_recall`.
+
+    Memories of which it is not known are missing.
+
+    Raises
+    ------
+    InvalidInputError
+        See `explorations_from`.
+    """
+    top = Part(data, "")
+    ranked = top.parts("ranked") if "ranked" in top.value else []
+    return {
+        part.string("id"): part.number("relevance", high=1.0)
+        for part in ranked
+        if part.value.get("relevance") is not None
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A map inside plain data, and its place."""

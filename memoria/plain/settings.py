@@ -7,7 +7,7 @@ Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -118,6 +118,8 @@ def _plain(value: Any) -> Any:
         return list(value)
     if isinstance(value, datetime):
         return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
     return dict(value) if isinstance(value, Mapping) else value
 
 

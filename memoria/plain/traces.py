@@ -33,6 +33,7 @@ def trace_from(data: object) -> Trace:
         started_at=time_from(trace, "started_at"),
         timings_s={stage: timings.number(stage) for stage in timings.value},
         degraded=trace.strings("degraded"),
+        notes=trace.strings("notes") if "notes" in trace.value else (),  # earlier traces have none
         id=trace.string("id"),
         seeds=Seeds(
             seeds=tuple(map(seed_from, top.parts("seeds"))),

@@ -46,6 +46,7 @@ def plain_recall(recall: Recall) -> Plain:
                 "path": list(ranked.path.ids),
                 "features": dict(ranked.features),
                 "shares": dict(ranked.shares),
+                "relevance": ranked.relevance,
             }
             for ranked in recall.ranked
         ],
@@ -55,6 +56,7 @@ def plain_recall(recall: Recall) -> Plain:
             "started_at": trace.started_at.isoformat(),
             "timings_s": dict(trace.timings_s),
             "degraded": list(trace.degraded),
+            "notes": list(trace.notes),
             "config": dict(trace.config),
             "vector": None if trace.vector is None else list(trace.vector),
             "frontiers": [

@@ -1,4 +1,4 @@
-"""Weights of the ranking: one for each feature of a memory.
+"""Weights of the ranking: one for each feature of a memory, and those of the calibration.
 
 In: numbers, or a file of them. Out: `RelevanceConfig`. Reads the named file, or a profile of
 ``profiles/``, which comes with the package and was written by `memoria tune`.
@@ -15,6 +15,7 @@ from typing import Self
 
 from memoria._support.settings import SettingsCheck
 from memoria.errors import ConfigError
+from memoria.ranking.calibration import Calibration
 
 #: With larger weights the scores would overflow.
 MAX_WEIGHT = 1_000_000
@@ -51,6 +52,9 @@ class RelevanceConfig:
         of them has a vector, 0.8 plus 0.2 times ``bm25``.
     cosine_gap
         Weight of how far the cosine lies above that of the 21st candidate: 1 for the best.
+    cosine_rise
+        Weight of how much of the way from the cosine of the 21st candidate to 1 the cosine covers.
+        Unlike the others, it is low for all candidates where none is near the query.
     cosine_place
         Weight of the place by cosine: 1 for the first, 0 for the hundredth and beyond, by its
         logarithm.
@@ -95,10 +99,15 @@ class RelevanceConfig:
         Weight of the root of the mass that random walks over the edges bring to the memory, over
         the best, times 1 less ``bm25``; the walks start anew half of the time, at candidates by the
         square of their match.
+    calibration
+        Weights of the map from the sums to probabilities, `RankedMemory.relevance`; it does not
+        change the order. None: no probabilities. It belongs to the weights with which it was
+        fitted.
     """
 
     cosine: float = 0.0
     cosine_gap: float = 0.0
+    cosine_rise: float = 0.0
     cosine_place: float = 0.0
     cosine_first: float = 0.0
     bm25: float = 0.0
@@ -115,17 +124,25 @@ class RelevanceConfig:
     chain_beyond: float = 0.0
     support_beyond: float = 0.0
     walk_beyond: float = 0.0
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         """Check every weight."""
         check = SettingsCheck(self)
-        for name in asdict(self):
+        for name in self.weights:
             check.within(name, -MAX_WEIGHT, MAX_WEIGHT)
-        if not any(asdict(self).values()):
+        if not isinstance(self.calibration, Calibration | None):
+            raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r:.80}")
+        if not any(self.weights.values()):
             raise ConfigError(
                 "every weight is 0, which ranks nothing: give one to a feature, take a profile "
                 f"({', '.join(self.profiles())}), or rank by energy with relevance=None"
             )
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Feature -> weight, for every feature."""
+        return {name: getattr(self, name) for name in FEATURES}
 
     @classmethod
     def default(cls) -> Self:
@@ -155,6 +172,8 @@ class RelevanceConfig:
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read weights from a JSON object of feature -> weight; a missing feature has the weight 0.
 
+        ``calibration``, if it is there, is an object of the fields of `Calibration`.
+
         Raises
         ------
         ConfigError
@@ -166,18 +185,29 @@ class RelevanceConfig:
             weights = json.loads(Path(path).read_bytes())
         except ValueError as exc:
             raise ConfigError(f"{path}: is not JSON: {exc}") from exc
-        names = [field.name for field in fields(cls)]
-        if not isinstance(weights, dict):
-            raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")
-        if earlier := sorted(weights.keys() & _OF_EARLIER):
+        if isinstance(weights, dict) and (earlier := sorted(weights.keys() & _OF_EARLIER)):
             raise ConfigError(
                 f"{path}: holds weights of an earlier version of the ranking, which had "
                 f"{', '.join(earlier)}: fit them anew with memoria tune"
             )
-        if not weights.keys() <= set(names):
-            raise ConfigError(f"{path}: must be one object; its fields may be {', '.join(names)}")
-        return cls(**weights)
+        _check_names(path, weights, cls)
+        calibration = weights.pop("calibration", None)
+        if calibration is not None:
+            _check_names(f"{path}: calibration", calibration, Calibration)
+            calibration = Calibration(**calibration)
+        return cls(**weights, calibration=calibration)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights to a file that `load` reads."""
         Path(path).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+#: The features, in the order of `RelevanceConfig`.
+FEATURES = tuple(each.name for each in fields(RelevanceConfig) if each.name != "calibration")
+
+
+def _check_names(place: object, given: object, of: type) -> None:
+    """Raise unless ``given`` is an object whose fields are fields of a class."""
+    names = [each.name for each in fields(of)]
+    if not isinstance(given, dict) or not given.keys() <= set(names):
+        raise ConfigError(f"{place}: must be one object; its fields may be {', '.join(names)}")

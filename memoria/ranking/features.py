@@ -75,6 +75,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     return {
         "cosine": cosine,
         "cosine_gap": _gap(raw),
+        "cosine_rise": _rise(raw) if facts.cosines else np.zeros(len(ids)),
         "cosine_place": 1 - np.log1p(np.minimum(_place(raw), _LAST)) / math.log1p(_LAST),
         "cosine_first": _FIRST / (_FIRST + _place(raw)),
         "bm25": bm25,
@@ -116,11 +117,23 @@ def _gap(cosines: Array) -> Array:
     """Return how far a cosine lies above those of the crowd: 1 for the best, 0 for the 21st."""
     if not cosines.size:
         return cosines
-    ordered = np.sort(cosines)[::-1]
-    crowd = float(ordered[min(len(ordered) - 1, _CROWD)])
-    width = max(float(ordered[0]) - crowd, _LEAST_WIDTH)
+    crowd = _crowd(cosines)
+    width = max(float(cosines.max()) - crowd, _LEAST_WIDTH)
     gaps: Array = np.clip((cosines - crowd) / width, -_DEEPEST, 1.0)
     return gaps
+
+
+def _rise(cosines: Array) -> Array:
+    """Return how much of the way from the crowd's cosine to 1 a cosine covers: 0 to 1."""
+    crowd = _crowd(cosines)
+    rises: Array = np.clip((cosines - crowd) / max(1.0 - crowd, _LEAST_WIDTH), 0.0, 1.0)
+    return rises
+
+
+def _crowd(cosines: Array) -> float:
+    """Return the cosine of the 21st candidate, or of the last one."""
+    ordered = np.sort(cosines)[::-1]
+    return float(ordered[min(len(ordered) - 1, _CROWD)])
 
 
 def _beyond_best(pool: Pool, match: Array) -> Array:

@@ -6,14 +6,17 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 import numpy as np
 
+from memoria.ranking.calibration import probabilities
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.types import RankedMemory
+
+# With fewer there is no crowd that the best could stand out of.
+LEAST_CANDIDATES = 21
 
 
 def rank_by_relevance(
@@ -23,15 +26,19 @@ def rank_by_relevance(
 
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
-    the two odds. Ties by id.
+    the two odds. Its relevance is a probability, by the calibration that belongs to the weights;
+    without any vector, or with fewer than 21 candidates, it is not known. Ties by id.
     """
     if not candidates:
         return ()
     values = features(query, candidates, facts)
-    weights = asdict(config)
+    weights = config.weights
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     total = weighted_sum(values, weights)
     scores = np.exp(total - total.max()).tolist()
+    relevance: list[float] | list[None] = [None] * len(candidates)
+    if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
+        relevance = probabilities(values, total, config.calibration).tolist()
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(
             memory=candidate.memory,
@@ -39,9 +46,16 @@ def rank_by_relevance(
             path=candidate.path,
             features=of_features,
             shares=of_shares,
+            relevance=probability,
         )
-        for candidate, sum_, score, of_features, of_shares in zip(
-            candidates, total.tolist(), scores, _by_row(values), _by_row(shares), strict=True
+        for candidate, sum_, score, probability, of_features, of_shares in zip(
+            candidates,
+            total.tolist(),
+            scores,
+            relevance,
+            _by_row(values),
+            _by_row(shares),
+            strict=True,
         )
     }
     return tuple(ranked[place] for place in sorted(ranked))

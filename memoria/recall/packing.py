@@ -5,8 +5,9 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, with_links
 from memoria.recall.texts import Completed
@@ -36,12 +37,30 @@ def worth_of(
     return hits | worth
 
 
+def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
+    """Return id -> relevance, a probability, of the memories of which it is known."""
+    return {entry.memory.id: entry.relevance for entry in ranked if entry.relevance is not None}
+
+
+def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[str, ...]:
+    """Say that nothing is relevant, if that is why the context is empty."""
+    known, floor = relevance_of(ranked), config.context.min_relevance
+    best = max(known.values(), default=1.0)
+    if len(known) < len(ranked) or best >= floor:
+        return ()
+    count = number_of(len(ranked), "memory", "memories")
+    return (
+        f"nothing is relevant: the best of {count} has {best:.3g}, below min_relevance {floor:g}",
+    )
+
+
 def pack(
     found: Completed,
     worth: Mapping[str, float],
     near: Iterable[tuple[str, str]],
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
+    relevance: Mapping[str, float] | None = None,
 ) -> ContextPack:
     """Pack the memories that fit the budget.
 
@@ -51,6 +70,8 @@ def pack(
         Id -> worth, as `worth_of` returns it.
     near
         Pairs of ids whose vectors say that they are duplicates.
+    relevance
+        Id -> relevance, as `relevance_of` returns it. None: whatever fits enters.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
     for exploration in found.explorations:
@@ -58,4 +79,4 @@ def pack(
             builder.add(path)
     for path in found.hits:
         builder.add(path)
-    return builder.build(near=near, worth=worth)
+    return builder.build(near=near, worth=worth, relevance=relevance)

@@ -19,7 +19,7 @@ from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
-from memoria.recall.packing import pack, worth_of
+from memoria.recall.packing import notes_of, pack, relevance_of, worth_of
 from memoria.recall.texts import Completed, complete
 from memoria.recall.validity import validity_of
 from memoria.recall.vector import query_vector
@@ -194,7 +194,9 @@ class Recaller:
             explorations=found.explorations,
             ranked=ranked,
             context=context,
-            trace=self._trace(seeds, found.explorations, notes),
+            trace=self._trace(
+                seeds, found.explorations, notes, notes_of(ranked, self._call.config)
+            ),
             hits=found.hits,
         )
 
@@ -272,10 +274,16 @@ class Recaller:
                 )
             except MemoriaError as exc:
                 notes.append(f"duplicates by vector could not be searched for ({exc})")
-        return await asyncio.to_thread(pack, found, worth, near, config, self._engine.count_tokens)
+        return await asyncio.to_thread(
+            pack, found, worth, near, config, self._engine.count_tokens, relevance_of(ranked)
+        )
 
     def _trace(
-        self, seeds: Seeds, explorations: tuple[Exploration, ...], notes: list[str]
+        self,
+        seeds: Seeds,
+        explorations: tuple[Exploration, ...],
+        degraded: list[str],
+        notes: tuple[str, ...],
     ) -> Trace:
         failed = [each for each in explorations if each.error is not None]
         return Trace(
@@ -286,9 +294,10 @@ class Recaller:
             timings_s=self._timings_s,
             degraded=(
                 *seeds.degraded,
-                *notes,
+                *degraded,
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
             ),
+            notes=notes,
             seeds=seeds,
             explorations=explorations,
             config=settings_of(self._call.config),

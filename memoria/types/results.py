@@ -11,7 +11,7 @@ from uuid import uuid4
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Exploration, Path, Seeds
 
-OmitReason = Literal["budget", "duplicate", "no_text"]
+OmitReason = Literal["budget", "duplicate", "no_text", "relevance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,11 @@ class RankedMemory:
     shares
         Share of each feature in the relevance: its value times its weight. The shares add up to the
         logarithm of ``score``, plus a constant that is the same for all memories of a recall.
+    relevance
+        Probability that the memory is evidence for the query, 0 to 1; it never falls where the
+        score rises. Unlike the score, it can be low for all memories of a recall. None without a
+        `Calibration`, and where nothing that was found has a vector, or too little was found (fewer
+        than 21 memories) to tell near from far.
     """
 
     memory: MemoryNode
@@ -39,6 +44,7 @@ class RankedMemory:
     path: Path
     features: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +82,8 @@ class OmittedItem:
         Energy with which its best path reached the memory.
     reason
         ``budget``: there was no room left; ``duplicate``: a better memory says the same;
-        ``no_text``: the text is empty, or could not be read in time.
+        ``no_text``: the text is empty, or could not be read in time; ``relevance``: it is too
+        unlikely to be evidence, see `ContextConfig.min_relevance`.
     duplicate_of
         For ``duplicate``, the id of that better memory; else None.
     """
@@ -94,7 +101,8 @@ class ContextPack:
     Attributes
     ----------
     text
-        The context; at most as many tokens as the budget allows.
+        The context; at most as many tokens as the budget allows. Empty where nothing is relevant:
+        `Trace.notes` says so.
     items
         The memories in it, in the order of the text.
     tokens
@@ -127,6 +135,8 @@ class Trace:
         the levels go on.
     degraded
         For each part that did not work as well as it could have, a sentence that says why.
+    notes
+        What else a reader should know, in sentences, such as why the context is empty.
     id
         Id of this recall; no other recall has it.
     seeds, explorations
@@ -143,6 +153,7 @@ class Trace:
     started_at: datetime
     timings_s: Mapping[str, float]
     degraded: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     id: str = field(default_factory=lambda: uuid4().hex)
     seeds: Seeds = field(default=Seeds(seeds=()), repr=False)
     explorations: tuple[Exploration, ...] = field(default=(), repr=False)

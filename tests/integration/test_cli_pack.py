@@ -78,6 +78,38 @@ def test_pack_reads_files_and_standard_input_and_merges_them(tmp_path: Path) -> 
     assert done.stdout.endswith("a\n")
 
 
+def ranked(relevance: dict[str, float | None]) -> str:
+    """What ``recall --json`` prints, as far as pack reads it; the best memory first."""
+    found = json.loads(document(*relevance))
+    found["ranked"] = [
+        {"id": id_, "score": 1 / place, "features": {"bm25": 1.0}, "relevance": probability}
+        for place, (id_, probability) in enumerate(relevance.items(), start=1)
+    ]
+    return json.dumps(found)
+
+
+def test_pack_leaves_out_what_is_not_relevant(call: Call, tmp_path: Path) -> None:
+    def packed(*arguments: str, stdin: str = "") -> set[str]:
+        done = call("pack", "--json", *arguments, stdin=stdin)
+        assert done.code == 0, done.err
+        context = json.loads(done.out)
+        assert {item["reason"] for item in context["omitted"]} <= {"relevance"}
+        assert ("nothing is relevant" in done.err) == (not context["items"])
+        return {item["id"] for item in context["items"]}
+
+    one = ranked({"likely": 0.5, "hardly": 0.1, "unknown": None})
+    assert packed(stdin=one) == {"likely", "hardly", "unknown"}
+    assert packed("--min-relevance", "0.2", stdin=one) == {"likely", "unknown"}
+    assert packed("--min-relevance", "0.2", stdin=ranked({"hardly": 0.1})) == set()
+    file = tmp_path / "other.json"
+    file.write_text(ranked({"hardly": 0.3}), encoding="utf-8")
+    both = ("--min-relevance", "0.2", str(file), "-")
+    assert packed(*both, stdin=one) == {"likely", "hardly", "unknown"}, "one question needs it"
+    # Nothing ranked an exploration that was asked for by its seeds.
+    file.write_text(document("seed"), encoding="utf-8")
+    assert packed(*both, stdin=one) == {"likely", "hardly", "unknown", "seed"}
+
+
 def test_pack_in_each_format_holds_the_memory(call: Call) -> None:
     for name, order in (("text", "time"), ("markdown", "relevance"), ("json", "relevance")):
         done = call("pack", "--format", name, "--order", order, stdin=document("a"))

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import neo4j
@@ -22,6 +23,8 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.ingest import GraphWriter
+from memoria.plain import plain_recall, trace_from
+from memoria.ranking.calibration import Calibration
 from memoria.ranking.config import RelevanceConfig
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
@@ -412,6 +415,41 @@ async def test_without_a_relevance_model_memories_rank_by_energy(linked: GraphRe
     by_seed = {seed.id: seed.score for seed in recall.seeds.seeds}
     assert all(entry.score >= by_seed.get(entry.memory.id, 0.0) for entry in recall.ranked)
     assert all(entry.features == entry.shares == {} for entry in recall.ranked)
+
+
+@pytest.fixture
+async def crowd(driver: neo4j.AsyncDriver, store: Store, scope: str) -> GraphRetriever:
+    """A retriever on a chain of so many memories that their relevance is known."""
+    await GraphWriter(store, scope=scope).write(*chain(f"m{number:02}" for number in range(30)))
+    embedder = CallableEmbedder(
+        lambda texts: [AXIS for _ in texts], dimensions=DIMENSIONS, name=EMBEDDER
+    )
+    return GraphRetriever(driver, scope=scope, embedder=embedder)
+
+
+async def test_what_is_too_unlikely_stays_out_of_the_context(crowd: GraphRetriever) -> None:
+    # Odds of 1 to 1 for the first place, and of 1 to e to the 4 for the hundredth.
+    weights = replace(
+        RelevanceConfig.default(), calibration=Calibration(answer=20.0, evidence_place=4.0)
+    )
+    config = RetrieverConfig(relevance=weights, context=ContextConfig(min_relevance=0.3))
+    recall = await crowd.recall("link", config=config, budget_tokens=10_000)
+    likely = {entry.memory.id for entry in recall.ranked if (entry.relevance or 0.0) >= 0.3}
+    assert 0 < len(likely) < len(recall.ranked)
+    assert {item.id for item in recall.context.items} == likely
+    out = {item.id for item in recall.context.omitted if item.reason == "relevance"}
+    assert out == {entry.memory.id for entry in recall.ranked} - likely
+    assert recall.trace.notes == ()
+
+
+async def test_a_recall_that_finds_nothing_relevant_says_so(crowd: GraphRetriever) -> None:
+    weights = replace(RelevanceConfig.default(), calibration=Calibration(answer=-20.0))
+    recall = await crowd.recall("link", config=RetrieverConfig(relevance=weights))
+    assert len(recall.ranked) > 20
+    assert (recall.context.text, recall.context.items) == ("", ())
+    [note] = recall.trace.notes
+    assert note.startswith(f"nothing is relevant: the best of {len(recall.ranked)} memories has ")
+    assert trace_from(plain_recall(recall)).notes == (note,)
 
 
 async def test_shares_of_the_features_explain_the_score(linked: GraphRetriever) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memoria.evaluation import EvaluationConfig, ask_features, load_dataset, prepare, read_dataset
-from memoria.evaluation.answers import FEATURES
-from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
 from tests.integration.alone import driver, store, target
@@ -57,7 +55,7 @@ async def test_answers_are_those_of_the_engine(store: Store, copied: Path) -> No
     assert answer.features.tolist() == [
         [by_id[id_].features[name] for name in FEATURES] for id_ in answer.ids
     ]
-    weights = asdict(RelevanceConfig.default())
+    weights = RelevanceConfig.default().weights
     assert answer.ranked(np.array([weights[name] for name in FEATURES])) == answer.before
 
 
@@ -81,8 +79,12 @@ def test_command_fits_prints_and_writes(
     assert re.search(r"^talks: .* points of mean recall on questions", done.out, re.MULTILINE)
     assert f"wrote {file}" in done.out
     weights = RelevanceConfig.load(file)
-    for name, weight in json.loads(file.read_bytes()).items():
-        assert getattr(weights, name) == round(weight, 3)
+    written = json.loads(file.read_bytes())
+    assert written.pop("calibration") is None, "nothing has a vector"
+    assert "relevance is off by" not in done.out
+    assert weights.weights == written
+    for name, weight in written.items():
+        assert weight == round(weight, 3)
         assert re.search(rf"^{name} .* {weight:.3f}$", done.out, re.MULTILINE)
 
 

@@ -6,6 +6,7 @@ has six.
 
 import random
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -448,6 +449,77 @@ def test_memory_with_blank_text_stays_visible_on_the_way_to_another() -> None:
     assert result.text.splitlines()[1] == "  leads_to -> [b] Event, energy 0.500: (no text)"
     assert ids(result.items) == ["a", "c"]
     assert [(o.id, o.reason) for o in result.omitted] == [("b", "no_text")]
+
+
+def built_without(
+    irrelevant: set[str],
+    *paths: Path,
+    worth: Mapping[str, float] | None = None,
+    near: Iterable[tuple[str, str]] = (),
+) -> ContextPack:
+    """Pack where these memories lie just below the floor, and all others on it."""
+    builder = ContextBuilder(PLENTY, config=ContextConfig(min_relevance=0.2), count_tokens=words)
+    for each in paths:
+        builder.add(each)
+    relevance = {id_: 0.19 if id_ in irrelevant else 0.2 for each in paths for id_ in each.ids}
+    return builder.build(near=near, worth=worth, relevance=relevance)
+
+
+def test_a_memory_without_a_relevance_enters_whatever_the_floor() -> None:
+    builder = ContextBuilder(PLENTY, config=ContextConfig(min_relevance=1.0), count_tokens=words)
+    builder.add(path(("a", 0.9), ("b", 0.5)))
+    assert ids(builder.build().items) == ["a", "b"]
+    assert ids(builder.build(worth={"a": 1.0, "b": 1.0}, relevance={"a": 0.9}).items) == ["b"]
+
+
+def test_what_has_no_worth_enters_only_beside_something_relevant() -> None:
+    # "b" is of a kind that was not asked for: nothing ranked it.
+    paths = (path(("a", 0.9), ("b", 0.5)), path(("c", 0.8)))
+    worth = {"a": 1.0, "c": 0.5}
+    assert ids(built_without({"a"}, *paths, worth=worth).items) == ["b", "c"]
+    nothing = built_without({"a", "c"}, *paths, worth=worth)
+    assert (nothing.text, nothing.items) == ("", ())
+    assert {o.id: o.reason for o in nothing.omitted} == dict.fromkeys("abc", "relevance")
+
+
+def test_an_irrelevant_memory_stays_out_and_says_why() -> None:
+    result = built_without({"b"}, path(("a", 0.9)), path(("b", 0.5)))
+    assert ids(result.items) == ["a"]
+    assert "text of b" not in result.text
+    assert [(o.id, o.score, o.reason) for o in result.omitted] == [("b", 0.5, "relevance")]
+
+
+def test_where_nothing_is_relevant_the_context_is_empty() -> None:
+    result = built_without({"a", "b"}, path(("a", 0.9), ("b", 0.5)))
+    assert (result.text, result.items, result.tokens) == ("", (), 0)
+    assert [o.reason for o in result.omitted] == ["relevance", "relevance"]
+
+
+def test_an_irrelevant_memory_keeps_its_line_on_the_way_to_another_but_not_its_text() -> None:
+    # "b" has its text below "d", but there is no need to show that line for the one below "a".
+    paths = (path(("a", 0.9), ("b", 0.5), ("c", 0.1)), path(("d", 0.8), ("b", 0.6)))
+    result = built_without({"b"}, *paths)
+    assert result.text.splitlines() == [
+        "[a] Event, energy 0.900: text of a",
+        "  leads_to -> [b] Event, energy 0.500: (not relevant)",
+        "    leads_to -> [c] Event, energy 0.100: text of c",
+        "[d] Event, energy 0.800: text of d",
+    ]
+    assert ids(result.items) == ["a", "c", "d"]
+    assert [(o.id, o.reason) for o in result.omitted] == [("b", "relevance")]
+
+
+def test_a_memory_without_a_text_is_irrelevant_where_both_are_true() -> None:
+    result = built_without({"b"}, path(("a", 0.9), ("b", 0.5), texts={"b": ""}))
+    assert [(o.id, o.reason) for o in result.omitted] == [("b", "relevance")]
+
+
+def test_an_irrelevant_memory_is_no_duplicate_and_has_none() -> None:
+    same = {"a": "The disk of build host 7 is full.", "b": "The disk of build host 7 is full!"}
+    paths = (path(("a", 0.9), texts=same), path(("b", 0.5), texts=same))
+    result = built_without({"a"}, *paths, near=[("a", "b")])
+    assert ids(result.items) == ["b"]
+    assert [(o.id, o.reason, o.duplicate_of) for o in result.omitted] == [("a", "relevance", None)]
 
 
 def test_memory_with_blank_text_that_leads_nowhere_is_not_written() -> None:

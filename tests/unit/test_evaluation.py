@@ -136,9 +136,9 @@ def test_excluding_what_is_not_there_or_all_there_is_is_refused() -> None:
 
 
 def test_limited_questions_are_spread_evenly() -> None:
-    asked = dataset(*["x"] * 10)
+    asked = dataset(*["x"] * 10).questions
     assert [q.id for q in chosen_questions(asked, 4)] == ["q0", "q2", "q5", "q7"]
-    assert chosen_questions(asked, 11) == chosen_questions(asked, None) == asked.questions
+    assert chosen_questions(asked, 11) == chosen_questions(asked, None) == asked
 
 
 def test_run_is_one_line_for_each_question() -> None:

@@ -25,8 +25,7 @@ from memoria.evaluation import (
     tune_weights,
     tuning,
 )
-from memoria.evaluation.answers import FEATURES
-from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.config import FEATURES, RelevanceConfig
 from tests.unit.test_evaluation import dataset
 
 IDS = ("a", "b", "c")
@@ -139,6 +138,34 @@ def test_a_match_never_speaks_against_a_memory_but_a_question_may() -> None:
     weights = tune_weights([answers(*away)], ks=(1,), folds=2).weights
     assert getattr(weights, FEATURES[0]) == 0.0
     assert weights.question < 0.0
+
+
+def near(number: int, gold: str, rise: float) -> Answer:
+    """A question of which c is the best match, more or less far out of the crowd."""
+    found = answer(number, gold, (0.0, 0.0, 1.0))
+    found.features[2, FEATURES.index("cosine_rise")] = rise
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_probabilities_learn_from_foreign_questions(count: int) -> None:
+    own = tuple(near(n, "c", 0.4) for n in range(8))
+    foreign = tuple(near(n, "", 0.1) for n in range(4))
+    sets = [replace(answers(*own, name=f"d{n}"), foreign=foreign) for n in range(count)]
+    found = tune_weights(sets, ks=(1,), folds=2)
+    assert found.weights.calibration is not None
+    assert found.weights.calibration.answer_rise > 0
+    for each in found.sets:
+        assert each.calibration is not None
+        assert (each.calibration.foreign, each.calibration.separation) == (4, 1.0)
+        assert each.calibration.error < 0.1
+        assert each.calibration.error == each.calibration.error_first, "three candidates each"
+
+
+def test_without_vectors_there_is_no_calibration() -> None:
+    found = tune_weights([answers(*TELLING)], ks=(1,), folds=2)
+    assert found.weights.calibration is None
+    assert found.sets[0].calibration is None
 
 
 @pytest.mark.parametrize(

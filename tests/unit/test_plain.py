@@ -260,7 +260,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
     recall = Recall(
         seeds=Seeds(seeds=(found.seed,), runners_up=(Seed(id="c", score=0.1),)),
         explorations=(found,),
-        ranked=(RankedMemory(memory=path.memories[1], score=0.225, path=path),),
+        ranked=(RankedMemory(memory=path.memories[1], score=0.225, path=path, relevance=0.5),),
         context=ContextPack(
             text="[b]",
             tokens=1,
@@ -274,6 +274,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
             started_at=date,
             timings_s={"seeds": 0.25},
             degraded=("note",),
+            notes=("another",),
             id="recall-1",
             config={"budget_tokens": 9},
             vector=(0.5,),
@@ -295,13 +296,23 @@ def test_plain_recall_has_the_documented_fields() -> None:
         "query": "q",
         "query_tags": ["t"],
         "scope": "s",
-        "ranked": [{"id": "b", "score": 0.225, "path": ["a", "b"], "features": {}, "shares": {}}],
+        "ranked": [
+            {
+                "id": "b",
+                "score": 0.225,
+                "path": ["a", "b"],
+                "features": {},
+                "shares": {},
+                "relevance": 0.5,
+            }
+        ],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},
         "trace": {
             "id": "recall-1",
             "started_at": iso,
             "timings_s": {"seeds": 0.25},
             "degraded": ["note"],
+            "notes": ["another"],
             "config": {"budget_tokens": 9},
             "vector": [0.5],
             "frontiers": [{"seed_id": "a", "levels": [[["a", 0.9]], [["b", 0.225]]]}],

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path as File
 
@@ -29,7 +29,7 @@ from memoria.ranking.features import features
 from memoria.ranking.words import Pool, query_terms, stem
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
 
-FEATURES = {field.name for field in fields(RelevanceConfig)}
+FEATURES = set(config.FEATURES)
 
 
 def memory(name: str, text: str = "text", kind: str = "Event") -> MemoryNode:
@@ -485,7 +485,7 @@ def test_weights_of_the_earlier_ranking_say_what_to_do(tmp_path: File) -> None:
 
 
 def test_a_feature_that_is_not_named_weighs_nothing() -> None:
-    given = asdict(RelevanceConfig(bm25=2.0))
+    given = RelevanceConfig(bm25=2.0).weights
     assert given.pop("bm25") == 2.0
     assert set(given.values()) == {0.0}
 

@@ -1,0 +1,52 @@
+"""Questions that nothing in a dataset answers: those of other datasets.
+
+In: datasets. Out: for each, questions to ask in its scopes. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice, zip_longest
+
+from memoria.evaluation.config import EvaluationConfig
+from memoria.evaluation.dataset import Dataset, Question
+from memoria.evaluation.report import headline_questions
+from memoria.evaluation.run import chosen_questions
+
+#: Share of foreign questions: as many for each of the dataset's own.
+SHARE = 0.5
+
+
+def foreign_questions(
+    datasets: Sequence[Dataset], config: EvaluationConfig
+) -> list[tuple[Question, ...]]:
+    """Return for each dataset questions of the others, in turn, without evidence.
+
+    Notes
+    -----
+    Half as many as the dataset's own, spread over its scopes. Of each other dataset they are spread
+    over its file. A single dataset has questions of its other scopes in their place, and none if it
+    has one scope only.
+    """
+    asked = [headline_questions(dataset, config) for dataset in datasets]
+    found = []
+    for place, dataset in enumerate(datasets):
+        scopes = sorted(dataset.memories)
+        others = [questions for n, questions in enumerate(asked) if n != place] or [asked[place]]
+        count = int(SHARE * len(asked[place]))
+        each = -(-count // len(others))
+        turns = zip_longest(*(chosen_questions(questions, each) for questions in others))
+        mixed = islice((one for turn in turns for one in turn if one is not None), count)
+        chosen = (_asked_in(one, scopes, n) for n, one in enumerate(mixed))
+        found.append(tuple(one for one in chosen if one is not None))
+    return found
+
+
+def _asked_in(question: Question, scopes: Sequence[str], number: int) -> Question | None:
+    """Return the question for one of the scopes, which is not its own; None if there is none."""
+    left = [scope for scope in scopes if scope != question.scope]
+    if not left:
+        return None
+    scope = left[number % len(left)]
+    return replace(question, id=f"foreign {number}: {question.id}", gold=(), scope=scope)

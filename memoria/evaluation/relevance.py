@@ -1,0 +1,135 @@
+"""Fit the calibration that belongs to weights, and measure how true its probabilities are.
+
+In: `Answers` of one or several datasets, weights. Out: a `Calibration`, or figures. Touches
+nothing; the same input gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memoria.evaluation.answers import Answer, Answers, Array
+from memoria.evaluation.calibrating import (
+    Judged,
+    area_under_curve,
+    calibration_error,
+    fit_terms,
+)
+from memoria.ranking import weighted_sum
+from memoria.ranking.calibration import (
+    KEEP_ORDER,
+    Calibration,
+    answer_terms,
+    evidence_terms,
+    probabilities,
+)
+from memoria.ranking.config import FEATURES
+
+# To so many digits a fit rounds what it writes.
+DIGITS = 3
+FIRST = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationFigures:
+    """How true the probabilities of a calibration are, for questions that its fit has not seen.
+
+    Attributes
+    ----------
+    foreign
+        Number of foreign questions, which nothing in the dataset answers.
+    separation
+        How often the best memory of a question has a higher relevance than that of a foreign
+        question; 0 to 1 (AUROC). None without foreign questions.
+    error, error_first
+        Expected calibration error over all candidates, and over the first ten of each question,
+        foreign questions included; 0 to 1.
+    """
+
+    foreign: int
+    separation: float | None
+    error: float
+    error_first: float
+
+
+def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | None:
+    """Fit the calibration that belongs to weights; its own are rounded.
+
+    Whether there is an answer is learned from own and foreign questions, which candidate is
+    evidence from own questions. Without any vector there is no calibration.
+    """
+    rise = FEATURES.index("cosine_rise")
+    if not any(one.features[:, rise].any() for each in sets for one in each.answers):
+        return None
+    answered: list[list[Judged]] = []
+    evident: list[list[Judged]] = []
+    for each in sets:
+        own = [(one, *_summed(one, weights)) for one in each.answers if one.ids]
+        foreign = [_summed(one, weights) for one in each.foreign if one.ids]
+        answered.append(
+            [
+                *(_judged(answer_terms(values, sums), np.ones(1)) for _, values, sums in own),
+                *(_judged(answer_terms(values, sums), np.zeros(1)) for values, sums in foreign),
+            ]
+        )
+        evident.append([_judged(evidence_terms(sums), _gold(one)) for one, _, sums in own])
+    return Calibration(**_fitted(answered), **_fitted(evident))
+
+
+def _fitted(sets: Sequence[Sequence[Judged]]) -> dict[str, float]:
+    names = next(one.names for judged in sets for one in judged)
+    signs = np.array([1.0 if name in KEEP_ORDER else 0.0 for name in names])
+    return {
+        name: round(float(weight), DIGITS) + 0.0  # no negative zeros
+        for name, weight in zip(names, fit_terms(sets, signs), strict=True)
+    }
+
+
+def figures(asked: Answers, found: Sequence[Array]) -> CalibrationFigures:
+    """Compare probabilities with the evidence.
+
+    Parameters
+    ----------
+    found
+        Probabilities of the candidates of each answer, then of each foreign one, in their order.
+    """
+    answers = (*asked.answers, *asked.foreign)
+    golds = [_gold(answer) for answer in answers]
+    firsts = [np.argsort(-each, kind="stable")[:FIRST] for each in found]
+    best = np.array([each.max(initial=0.0) for each in found])
+    count = len(asked.answers)
+    return CalibrationFigures(
+        foreign=len(asked.foreign),
+        separation=area_under_curve(best[:count], best[count:]) if asked.foreign else None,
+        error=calibration_error(np.concatenate(found), np.concatenate(golds)),
+        error_first=calibration_error(
+            np.concatenate([each[rows] for each, rows in zip(found, firsts, strict=True)]),
+            np.concatenate([gold[rows] for gold, rows in zip(golds, firsts, strict=True)]),
+        ),
+    )
+
+
+def relevance_of(answer: Answer, weights: Array, calibration: Calibration) -> Array:
+    """Return the probability of each candidate of an answer; (N,)."""
+    if not answer.ids:
+        return np.zeros(0)
+    values, sums = _summed(answer, weights)
+    return probabilities(values, sums, calibration)
+
+
+def _judged(terms: Mapping[str, Array], gold: Array) -> Judged:
+    return Judged(
+        names=tuple(terms), terms=np.column_stack(list(terms.values())), gold=gold.astype(bool)
+    )
+
+
+def _gold(answer: Answer) -> Array:
+    return np.isin(answer.ids, answer.question.gold).astype(np.float64)
+
+
+def _summed(answer: Answer, weights: Array) -> tuple[dict[str, Array], Array]:
+    values = dict(zip(FEATURES, answer.features.T, strict=True))
+    return values, weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))

@@ -1,0 +1,44 @@
+"""What enters the context of a recall: the floor of relevance, and what is said below it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memoria.config import RetrieverConfig
+from memoria.context.config import ContextConfig
+from memoria.recall.packing import notes_of, relevance_of
+from memoria.types import MemoryNode, Path, RankedMemory
+
+CONFIG = RetrieverConfig(context=ContextConfig(min_relevance=0.1))
+
+
+def entry(name: str, relevance: float | None) -> RankedMemory:
+    node = MemoryNode(id=name, kind="Event", text=name)
+    path = Path(seed_id=name, hops=(), memories=(node,), end_reason="dead_end", energy=0.5)
+    return RankedMemory(memory=node, score=1.0, path=path, relevance=relevance)
+
+
+def test_relevance_is_that_of_the_memories_of_which_it_is_known() -> None:
+    assert relevance_of([entry("a", 0.5), entry("b", 0.0), entry("c", None)]) == {"a": 0.5, "b": 0}
+
+
+def test_the_note_says_that_nothing_is_relevant() -> None:
+    ranked = [entry("a", 0.0234), entry("b", 0.001)]
+    assert notes_of(ranked, CONFIG) == (
+        "nothing is relevant: the best of 2 memories has 0.0234, below min_relevance 0.1",
+    )
+    assert notes_of(ranked[:1], CONFIG) == (
+        "nothing is relevant: the best of 1 memory has 0.0234, below min_relevance 0.1",
+    )
+
+
+@pytest.mark.parametrize("found", [[], [0.1], [0.2, 0.05], [None], [0.05, None]])
+def test_no_note_where_something_may_enter_or_nothing_was_found(found: list[float | None]) -> None:
+    assert notes_of([entry(f"m{n}", each) for n, each in enumerate(found)], CONFIG) == ()
+
+
+def test_a_floor_of_zero_lets_everything_in() -> None:
+    config = replace(CONFIG, context=ContextConfig(min_relevance=0.0))
+    assert notes_of([entry("a", 0.0)], config) == ()
