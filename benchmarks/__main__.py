@@ -18,6 +18,7 @@ COMMANDS = {
     "strategies": ("benchmarks.strategies", "every strategy: times and answers, on LoCoMo"),
     "context": ("benchmarks.context", "how much evidence a context holds: sample, stories, LoCoMo"),
     "month": ("benchmarks.month", "a simulated month of use and learning, on LoCoMo"),
+    "taught": ("benchmarks.taught", "what was taught, by questions that were not, on LoCoMo"),
     "ingest": (
         "benchmarks.ingest",
         "memories and edges written per second, also on your server",

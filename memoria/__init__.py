@@ -37,6 +37,7 @@ from memoria.learn import LearnConfig, Learner, is_more_specific
 from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
 from memoria.ranking.calibration import Calibration
 from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.history import HistoryConfig
 from memoria.recall.replay import PathChange, Replay, replay
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
@@ -77,6 +78,7 @@ __all__ = [
     "Exploration",
     "GraphRetriever",
     "GraphWriter",
+    "HistoryConfig",
     "Hop",
     "IndexNotReadyError",
     "InvalidInputError",

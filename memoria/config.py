@@ -16,6 +16,7 @@ from memoria._support.wording import kind_of
 from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.ranking.config import RelevanceConfig
+from memoria.ranking.history import HistoryConfig
 from memoria.seeds.config import SeedConfig
 from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
 from memoria.types.history import aware_time
@@ -37,6 +38,9 @@ class RetrieverConfig:
         Weights of the model that ranks what was found. None: the strategy's score orders it
         (for transfer energy, the energy), and in a context hits that nothing was explored from
         come last.
+    history
+        How far what is known of a memory's past moves it in the ranking by relevance. None: not at
+        all.
     context
         Order and format of the context, and what counts as a duplicate.
     max_weight
@@ -61,6 +65,7 @@ class RetrieverConfig:
     strategy: Strategy = field(default_factory=TransferEnergy)
     seeds: SeedConfig | None = None
     relevance: RelevanceConfig | None = field(default_factory=RelevanceConfig.default)
+    history: HistoryConfig | None = field(default_factory=HistoryConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
     max_weight: float = 1.0
     seeds_per_session: int | None = None

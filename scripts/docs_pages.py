@@ -40,6 +40,7 @@ CONFIGS = (
     memoria.SeedConfig,
     memoria.RelevanceConfig,
     memoria.Calibration,
+    memoria.HistoryConfig,
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,
     memoria.LearnConfig,

@@ -41,7 +41,8 @@ RETURN collect({
   END,
   metadata: m.metadata,
   history: m {
-    .active_hours, .linked_before, .use_count, .use_times, .confirmed, .overridden
+    .active_hours, .linked_before, .use_count, .use_times, .confirmed, .overridden, .right_for,
+    .wrong_for
   },
   linked_at: CASE
     WHEN m.linked_at IS NULL THEN null

@@ -1,11 +1,12 @@
 // name: learn.reinforce
 // mode: write
-// params: event, event_id, hours, ids, key, kind, max_times, memories, now, origin, rows, scope, time
+// params: event, event_id, hours, ids, key, kind, max_questions, max_times, memories, now, origin, question, rows, scope, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
 // Count uses and feedback of memories, and strengthen edges, in one event that is applied once.
 // rows: [source, target, relation, increment, tags]; the increment is added to the weight, up to 1,
 // and to the lif_weight, up to 2; a missing edge is made with the increment as its weight.
 // memories: [id, 1 if used, 1 if confirmed, 1 if overridden]. ids: all of these, sorted.
+// question: what was asked; a memory keeps the latest questions that it proved right, or wrong, for.
 // Events of a scope are written one after the other: the node of the scope's clock is locked first,
 // then the memories in order, as every writer locks them (see ingest.relations). So no event reads
 // a value that another one is about to change. The old values go to the log, for an undo.
@@ -35,7 +36,9 @@ CALL (e, fresh) {
   UNWIND CASE fresh WHEN 1 THEN $p.memories ELSE [] END AS row
   MATCH (m:Memory {scope: $p.scope, id: row[0]})
   CREATE (e)-[:CHANGED]->(ch:LearningChange)
-  SET ch = m {.use_times, .use_count, .confirmed, .overridden, .active_hours},
+  SET ch = m {
+        .use_times, .use_count, .confirmed, .overridden, .active_hours, .right_for, .wrong_for
+      },
       ch.change = 'memory', ch.change_source = row[0]
   SET m.use_count = CASE row[1] WHEN 1 THEN coalesce(m.use_count, 0) + 1 ELSE m.use_count END,
       m.use_times = CASE row[1]
@@ -46,6 +49,15 @@ CALL (e, fresh) {
       m.confirmed = CASE row[2] WHEN 1 THEN coalesce(m.confirmed, 0) + 1 ELSE m.confirmed END,
       m.overridden = CASE row[3]
         WHEN 1 THEN coalesce(m.overridden, 0) + 1 ELSE m.overridden END
+  WITH m, row,
+       CASE WHEN m.right_for IS :: LIST<STRING NOT NULL> NOT NULL THEN m.right_for ELSE [] END AS right,
+       CASE WHEN m.wrong_for IS :: LIST<STRING NOT NULL> NOT NULL THEN m.wrong_for ELSE [] END AS wrong
+  WITH m, row, [q IN right WHERE q <> $p.question] AS right, [q IN wrong WHERE q <> $p.question] AS wrong
+  // Of the same question the last word counts.
+  WITH m, CASE WHEN row[3] = 1 THEN right ELSE (right + $p.question)[-$p.max_questions..] END AS right,
+       CASE WHEN row[3] = 1 THEN (wrong + $p.question)[-$p.max_questions..] ELSE wrong END AS wrong
+  SET m.right_for = CASE WHEN size(right) > 0 THEN right END,
+      m.wrong_for = CASE WHEN size(wrong) > 0 THEN wrong END
   RETURN count(*) AS counted
 }
 CALL (e, fresh) {

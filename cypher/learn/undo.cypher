@@ -29,7 +29,8 @@ CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'memory'})
   MATCH (m:Memory {scope: $p.scope, id: ch.change_source})
   SET m.use_times = ch.use_times, m.use_count = ch.use_count, m.confirmed = ch.confirmed,
-      m.overridden = ch.overridden, m.active_hours = ch.active_hours
+      m.overridden = ch.overridden, m.active_hours = ch.active_hours, m.right_for = ch.right_for,
+      m.wrong_for = ch.wrong_for
   RETURN count(*) AS memories
 }
 CALL (e) {

@@ -4,11 +4,13 @@
 // returns: candidates
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null]. neighbours: [id, weight, whether the edge leads to it], only those among ids,
-// with the strongest of parallel edges of one direction. memory: as in graph.hydrate. If kinds are
-// given, a memory of another kind has no part in the ranking: it gets neither cosine nor
-// neighbours. Hubs with more than max_degree edges are not expanded, because they support nobody by
-// much; their edges to other memories are read from the other end.
+// memory or null, past or null]. neighbours: [id, weight, whether the edge leads to it], only those
+// among ids, with the strongest of parallel edges of one direction. memory: as in graph.hydrate.
+// past: epoch milliseconds when it was made, or null; and what learning left on it, as stored:
+// use_count, use_times, confirmed, overridden, right_for, wrong_for. If kinds are given, a memory of
+// another kind has no part in the ranking: it gets neither cosine nor neighbours nor past. Hubs with
+// more than max_degree edges are not expanded, because they support nobody by much; their edges to
+// other memories are read from the other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH m, size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds) AS ranks
@@ -19,6 +21,7 @@ WITH ranked, each.ranks AS ranks, each.m AS m
 WITH ranked, ranks, m, CASE WHEN ranks THEN m.embedding END AS embedding,
      COUNT { (m)-[:RELATES]-() } AS degree
 WITH ranked, ranks, m, degree,
+     [m.use_count, m.use_times, m.confirmed, m.overridden, m.right_for, m.wrong_for] AS past,
      CASE
        WHEN embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
             AND size(embedding) = size($p.vector)
@@ -53,5 +56,8 @@ RETURN collect([
       WHEN m.valid_until IS :: ZONED DATETIME OR m.valid_until IS :: LOCAL DATETIME
         THEN toString(m.valid_until)
     END
-  ] END
+  ] END,
+  CASE WHEN ranks AND any(value IN past WHERE value IS NOT NULL) THEN
+    [CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END] + past
+  END
 ]) AS candidates

@@ -15,6 +15,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from memoria._support.progress import ProgressCallback, progress_bars
+from memoria.cli.choices import weights_named
 from memoria.cli.common import embedder_named
 from memoria.cli.connection import Connection, on_store, on_target
 from memoria.config import RetrieverConfig
@@ -27,7 +28,6 @@ from memoria.evaluation import (
     read_dataset,
     supplied_embedder,
 )
-from memoria.ranking.config import RelevanceConfig
 from memoria.store import Store, Target
 
 T = TypeVar("T")
@@ -45,13 +45,6 @@ Limit = Annotated[
 ]
 UseVectors = Annotated[
     bool, typer.Option("--use-vectors", help="Use the vectors supplied with the dataset.")
-]
-Weights = Annotated[
-    str,
-    typer.Option(
-        "--relevance",
-        help="Name of a profile, such as default; none (rank by energy); or a file of weights.",
-    ),
 ]
 
 
@@ -106,19 +99,7 @@ def read_subject(
 
 def retriever_config(relevance: str) -> RetrieverConfig:
     """Return the settings of every recall, with the weights that ``--relevance`` names."""
-    profiles = RelevanceConfig.profiles()
-    if relevance == "none":
-        weights = None
-    elif relevance in profiles:
-        weights = RelevanceConfig.profile(relevance)
-    elif Path(relevance).is_file():
-        weights = RelevanceConfig.load(relevance)
-    else:
-        raise typer.BadParameter(
-            f"{relevance!r} is neither a file nor one of {', '.join(profiles)}, none",
-            param_hint="--relevance",
-        )
-    return replace(EvaluationConfig().retriever, relevance=weights)
+    return replace(EvaluationConfig().retriever, relevance=weights_named(relevance))
 
 
 async def on_dataset(

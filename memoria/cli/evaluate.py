@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memoria._support.progress import ProgressCallback
+from memoria.cli.choices import Weights
 from memoria.cli.common import (
     EmbedderName,
     Json,
@@ -21,7 +22,6 @@ from memoria.cli.datasets import (
     OwnConnection,
     Split,
     UseVectors,
-    Weights,
     on_dataset,
     read_subject,
     retriever_config,

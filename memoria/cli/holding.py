@@ -43,12 +43,14 @@ def with_holding(
     situation: Sequence[str] | None,
 ) -> RetrieverConfig:
     """Return the settings with those of the three options."""
-    return replace(
-        config,
-        as_of=None if as_of is None else _time(as_of),
-        include_outdated=include_outdated,
-        situation=dict(map(_condition, situation or ())),
-    )
+    given: dict[str, Any] = {}
+    if as_of is not None:
+        given["as_of"] = _time(as_of)
+    if include_outdated:
+        given["include_outdated"] = True
+    if situation:
+        given["situation"] = dict(map(_condition, situation))
+    return replace(config, **given)
 
 
 def _time(text: str) -> datetime:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from memoria.cli.choices import (
+    Settings,
+    StrategyName,
+    Weights,
+    exploration_config,
+    weights_named,
+)
 from memoria.cli.common import (
     FAILED,
     Budget,
@@ -41,7 +48,7 @@ from memoria.explore import in_order
 from memoria.plain import plain_explorations, plain_recall
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
+from memoria.strategies import TransferEnergy
 from memoria.types import Exploration, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
@@ -52,9 +59,6 @@ _OF_IT = f"Of the strategy {TransferEnergy.name} only."
 # terminal wrap long lines.
 screen = Console(highlight=False, emoji=False)
 
-StrategyName = Annotated[
-    str, typer.Option("--strategy", help=f"How energy moves: {', '.join(STRATEGIES)}.")
-]
 Depth = Annotated[
     int | None,
     typer.Option(
@@ -80,6 +84,8 @@ def recall(
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,
+    settings: Settings = None,
+    relevance: Weights = "default",
     as_of: AsOf = None,
     include_outdated: IncludeOutdated = False,
     situation: Situation = None,
@@ -102,10 +108,12 @@ def recall(
     memoria recall "Why did the cinnamon buns run out?" --tag stockout --tag dairy
     memoria recall "What does Ada prefer?" --kind UserPreference --scope ada
     memoria recall "Why is the oven cold?" --json | memoria pack --format markdown
+    memoria recall "Why is the oven cold?" --strategy lif --set strategy.max_hops=2 --relevance none
     """
     model = embedder_named(embedder)
-    config = RetrieverConfig(
-        strategy=_strategy(strategy, depth=depth),
+    config = replace(
+        exploration_config(strategy, {"max_depth": depth}, settings),
+        relevance=weights_named(relevance),
         context=ContextConfig(format=format_, order=order),
         deadline_s=deadline,
         budget_tokens=budget,
@@ -129,12 +137,7 @@ def recall(
     if as_json:
         print_facts(plain_recall(found), True, "")
         return
-    if not found.seeds.seeds:
-        print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
-    elif packed := found.context.text:
-        print_text("")
-        print_heading("Context")
-        print_text(f"{packed}\n", wrap=format_ != "json")
+    _show(found, scope, wrap=format_ != "json")
     out.print(printable(recall_summary(found, budget)), style="dim", markup=False)
 
 
@@ -158,6 +161,7 @@ def explore(
             help=f"Energy to be exceeded; {_TRANSFER.min_activation} if not given. {_OF_IT}"
         ),
     ] = None,
+    settings: Settings = None,
     as_of: AsOf = None,
     include_outdated: IncludeOutdated = False,
     situation: Situation = None,
@@ -177,11 +181,11 @@ def explore(
     --------
     memoria explore evt-062 --depth 2
     memoria explore evt-062=0.9 src-029=0.4 --tag dairy
+    memoria explore evt-062 --strategy synapse --set strategy.max_steps=2
     memoria explore evt-062 --json | memoria pack --budget 500
     """
-    config = RetrieverConfig(
-        strategy=_strategy(strategy, depth=depth, branches=branches, min_activation=min_activation)
-    )
+    shortcuts = {"max_depth": depth, "max_branches": branches, "min_activation": min_activation}
+    config = exploration_config(strategy, shortcuts, settings)
     config = with_holding(config, as_of, include_outdated, situation)
     chosen = [_seed(text) for text in seeds]
 
@@ -211,30 +215,14 @@ def _with_seeds(config: RetrieverConfig, max_seeds: int | None) -> RetrieverConf
     return replace(config, seeds=replace(search, max_seeds=max_seeds, candidates=candidates))
 
 
-def _strategy(
-    name: str,
-    *,
-    depth: int | None,
-    branches: int | None = None,
-    min_activation: float | None = None,
-) -> Strategy:
-    """Return a strategy by its name, transfer energy with the settings that are given."""
-    given: dict[str, Any] = {
-        "max_depth": depth,
-        "max_branches": branches,
-        "min_activation": min_activation,
-    }
-    given = {setting: value for setting, value in given.items() if value is not None}
-    if name not in STRATEGIES:
-        known = ", ".join(STRATEGIES)
-        raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--strategy")
-    if not given:
-        return STRATEGIES[name]
-    if name != TransferEnergy.name:
-        raise typer.BadParameter(
-            f"{name} has no {' and no '.join(given)}: leave it out", param_hint="--strategy"
-        )
-    return TransferEnergy(**given)
+def _show(found: Recall, scope: str, *, wrap: bool) -> None:
+    """Print the context of a recall, or that it found nothing."""
+    if not found.seeds.seeds:
+        print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
+    elif packed := found.context.text:
+        print_text("")
+        print_heading("Context")
+        print_text(f"{packed}\n", wrap=wrap)
 
 
 def _seed(text: str) -> Seed:

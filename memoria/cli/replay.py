@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from memoria._support.wording import number_of
+from memoria.cli.choices import Settings, setting_pairs
 from memoria.cli.common import (
     Json,
     one_line,
@@ -25,15 +23,7 @@ from memoria.recall.replay import replay as run_again
 
 def replay(
     trace: TraceFile,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="SETTING=VALUE",
-            help="Setting of the exploration to change, such as strategy=lif or "
-            "strategy.max_depth=3; may be repeated.",
-        ),
-    ] = None,
+    changes: Settings = None,
     *,
     connection: Connection,
     as_json: Json = False,
@@ -51,7 +41,7 @@ def replay(
     memoria replay trace.json --set strategy=lif --set strategy.max_hops=2
     """
     found = read_document(trace, trace_from)
-    wanted = dict(map(_setting, changes or ()))
+    wanted = setting_pairs(changes)
     again = run(
         on_store(
             connection,
@@ -64,17 +54,6 @@ def replay(
         **plain_explorations(again.explorations),
     }
     print_facts(facts, as_json, _text(again))
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Read ``name=value``; a value that is not JSON is a string."""
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise typer.BadParameter(f"{text!r} must be SETTING=VALUE", param_hint="--set")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _plain_change(change: PathChange) -> dict[str, Any]:

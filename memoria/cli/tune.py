@@ -11,6 +11,7 @@ import typer
 
 from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
+from memoria.cli.choices import Weights
 from memoria.cli.common import (
     EmbedderName,
     Json,
@@ -26,7 +27,6 @@ from memoria.cli.datasets import (
     OwnConnection,
     Split,
     UseVectors,
-    Weights,
     on_dataset,
     read_subject,
     retriever_config,

@@ -32,6 +32,10 @@ from memoria.types import LearnReport, SuppressionKind
 
 #: How many times of use a memory keeps, the latest ones.
 MAX_USE_TIMES = 32
+#: How many questions a memory keeps that it proved right for, and wrong for, the latest ones; and
+#: how much of each.
+MAX_QUESTIONS = 8
+MAX_QUESTION_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +94,12 @@ def use_event(
     edges: Sequence[list[Any]],
     memories: Sequence[list[Any]],
     hours: float,
+    question: str,
 ) -> Event:
-    """Make the event of a use, from rows for ``learn.reinforce`` and the scope's hour."""
+    """Make the event of a use, from rows for ``learn.reinforce`` and the scope's hour.
+
+    ``question`` is what was asked; it counts only where there are ``memories``.
+    """
     ends = [end for row in edges for end in row[:2]]
     return Event(
         id=id_,
@@ -100,9 +108,11 @@ def use_event(
         ids=[*ends, *(row[0] for row in memories)],
         parameters={
             "hours": hours,
+            "max_questions": MAX_QUESTIONS,
             "max_times": MAX_USE_TIMES,
             "memories": Rows(memories),
             "origin": ORIGIN_LEARNED,
+            "question": question[:MAX_QUESTION_CHARS],
             "rows": Rows(edges),
         },
     )

@@ -92,7 +92,8 @@ class Learner:
 
         Each edge on a path from a seed to a used memory gains `LearnConfig.increment` once, up to a
         weight of 1 (2 for leaky integrate and fire). An edge that was deleted meanwhile is made
-        again. Each used memory gets one more use, at the present time.
+        again. Each used memory gets one more use, at the present time, and keeps the question: in
+        the ranking it moves up for questions like it.
 
         Parameters
         ----------
@@ -114,8 +115,9 @@ class Learner:
         ids = checked_ids(used, "used", trace)
         edges = edges_to(trace, ids)
         name = event_id_of(event_id, "reinforce", trace.id, ids)
+        memories = [[id_, 1, 0, 0] for id_ in ids]
         return await self._use(
-            name, "reinforce", edges, self.config.increment, memories=[[i, 1, 0, 0] for i in ids]
+            name, "reinforce", edges, self.config.increment, memories, trace.query
         )
 
     async def strengthen_edge(
@@ -162,7 +164,8 @@ class Learner:
     ) -> LearnReport:
         """Say which memories of a recall proved right, and which proved wrong.
 
-        Each memory counts how often it was ``confirmed`` and ``overridden``; no weight changes.
+        Each memory counts how often it was ``confirmed`` and ``overridden``, and keeps the
+        question: in the ranking it moves up, or down, for questions like it. No weight changes.
 
         Raises
         ------
@@ -182,7 +185,7 @@ class Learner:
             )
         memories = [[i, 0, 1, 0] for i in right] + [[i, 0, 0, 1] for i in wrong]
         name = event_id_of(event_id, "feedback", trace.id, right, wrong)
-        return await self._use(name, "feedback", (), 0.0, memories=memories)
+        return await self._use(name, "feedback", (), 0.0, memories, trace.query)
 
     async def co_activate(self, trace: Trace, *, event_id: str | None = None) -> LearnReport:
         """Note which memories were active together in a recall.
@@ -308,12 +311,13 @@ class Learner:
         edges: Iterable[EdgeKey],
         increment: float,
         memories: Sequence[list[Any]] = (),
+        question: str = "",
     ) -> LearnReport:
         """Strengthen edges and count uses and feedback of memories, in one event."""
         await self._ready()
         hours = await advance_clock(self._store, scope=self.scope, now=aware(self._clock()))
         edits = [[edge.source, edge.target, edge.relation, increment, []] for edge in edges]
-        return await self._apply(use_event(event_id, kind, edits, memories, hours))
+        return await self._apply(use_event(event_id, kind, edits, memories, hours, question))
 
     async def _apply(self, event: Event) -> LearnReport:
         await self._ready()

@@ -33,6 +33,7 @@ def settings_of(config: RetrieverConfig) -> dict[str, Any]:
         },
         "seeds": _values(config.seed_search),
         "relevance": None if config.relevance is None else _values(config.relevance),
+        "history": None if config.history is None else _values(config.history),
         "context": _values(config.context),
         "max_weight": config.max_weight,
         "seeds_per_session": config.seeds_per_session,

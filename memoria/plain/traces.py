@@ -43,12 +43,21 @@ def trace_from(data: object) -> Trace:
         explorations=explorations_from(data),
         config=_settings(trace.part("config")),
         vector=trace.optional("vector", lambda name: _vector(trace, name)),
+        contributed=_contributed(trace),
     )
 
 
 def _settings(part: Part) -> Mapping[str, Any]:
     """Return settings unchecked; they are checked when the recall is run again."""
     return checks.check_json_map(part.value, part.place)
+
+
+def _contributed(trace: Part) -> dict[str, int]:
+    """Read what the strategy brought; a trace of an earlier version does not say it."""
+    if "contributed" not in trace.value:
+        return {}
+    part = trace.part("contributed")
+    return {name: part.whole(name) for name in part.value}
 
 
 def _vector(part: Part, name: str) -> tuple[float, ...]:

@@ -59,6 +59,7 @@ def plain_recall(recall: Recall) -> Plain:
             "notes": list(trace.notes),
             "config": dict(trace.config),
             "vector": None if trace.vector is None else list(trace.vector),
+            "contributed": dict(trace.contributed),
             "frontiers": [
                 {
                     "seed_id": found.seed.id,

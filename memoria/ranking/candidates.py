@@ -8,7 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
+from memoria._support import foreign
 from memoria.graph.memories import memory_node
 from memoria.store import Store
 from memoria.store.queries import load
@@ -42,6 +46,30 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What learning left on a memory.
+
+    Attributes
+    ----------
+    uses
+        How often it was used.
+    age_hours
+        Hours since it was made, or since the earliest use that is noted; None: neither is known.
+    confirmed, overridden
+        How often it proved right, and was contradicted.
+    right_for, wrong_for
+        The latest questions that it proved right, or wrong, for.
+    """
+
+    uses: int = 0
+    age_hours: float | None = None
+    confirmed: int = 0
+    overridden: int = 0
+    right_for: Sequence[str] = ()
+    wrong_for: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What the database knows about candidates.
 
@@ -54,11 +82,14 @@ class Facts:
     neighbours
         Id -> the candidates that an edge joins it to, each as (id, weight of the strongest edge of
         this direction, whether the edge leads from the memory to the candidate).
+    past
+        Id -> what learning left on the memory; memories without a past are missing.
     """
 
     cosines: Mapping[str, float]
     degrees: Mapping[str, int]
     neighbours: Mapping[str, Sequence[tuple[str, float, bool]]]
+    past: Mapping[str, Past] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
@@ -106,6 +137,8 @@ class FactsRequest:
         A larger weight of an edge counts as this one.
     until
         Time of the loop's clock at which the query must be over; seconds.
+    now
+        The present, from which ages are counted; aware.
     """
 
     scope: str
@@ -113,6 +146,7 @@ class FactsRequest:
     vector: Sequence[float] | None = None
     max_weight: float = 1.0
     until: float | None = None
+    now: datetime = field(default_factory=partial(datetime.now, UTC))
 
 
 async def ask_facts(
@@ -147,7 +181,24 @@ async def ask_facts(
         degrees={id_: degree for id_, _, degree, *_ in rows},
         neighbours={
             id_: [(other, weight, outgoing) for other, weight, outgoing in neighbours]
-            for id_, _, _, neighbours, _ in rows
+            for id_, _, _, neighbours, *_ in rows
         },
+        past={id_: _past(past, request.now) for id_, *_, past in rows if past is not None},
     )
-    return facts, {row[0]: memory_node(row[-1]) for row in rows if row[-1] is not None}
+    return facts, {row[0]: memory_node(row[4]) for row in rows if row[4] is not None}
+
+
+def _past(row: Sequence[Any], now: datetime) -> Past:
+    """Read the past of a memory; a property of another type reads as missing."""
+    made_ms, use_count, use_times, confirmed, overridden, right_for, wrong_for = row
+    listed = use_times if isinstance(use_times, list) else ()
+    times = [time for time in map(foreign.number, listed) if time is not None]
+    since = min(times, default=None) if made_ms is None else made_ms / 1000
+    return Past(
+        uses=max(foreign.count(use_count), len(times)),
+        age_hours=None if since is None else (now.timestamp() - since) / 3600,
+        confirmed=foreign.count(confirmed),
+        overridden=foreign.count(overridden),
+        right_for=foreign.strings(right_for),
+        wrong_for=foreign.strings(wrong_for),
+    )

@@ -13,6 +13,7 @@ from memoria.ranking.calibration import probabilities
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
+from memoria.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.types import RankedMemory
 
 # With fewer there is no crowd that the best could stand out of.
@@ -20,9 +21,15 @@ LEAST_CANDIDATES = 21
 
 
 def rank_by_relevance(
-    query: str, candidates: Sequence[Candidate], facts: Facts, config: RelevanceConfig
+    query: str,
+    candidates: Sequence[Candidate],
+    facts: Facts,
+    config: RelevanceConfig,
+    history: HistoryConfig | None = None,
 ) -> tuple[RankedMemory, ...]:
     """Rank candidates by the weighted sum of their features.
+
+    With ``history`` the past of a memory counts as well, where anything is known of it.
 
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
@@ -33,6 +40,9 @@ def rank_by_relevance(
         return ()
     values = features(query, candidates, facts)
     weights = config.weights
+    if history is not None:
+        values |= history_features(query, candidates, facts.past, history.least_shared)
+        weights |= history_weights(history)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     total = weighted_sum(values, weights)
     scores = np.exp(total - total.max()).tolist()

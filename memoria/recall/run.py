@@ -194,8 +194,9 @@ class Recaller:
             explorations=found.explorations,
             ranked=ranked,
             context=context,
-            trace=self._trace(
-                seeds, found.explorations, notes, notes_of(ranked, self._call.config)
+            trace=replace(
+                self._trace(seeds, found.explorations, notes, notes_of(ranked, self._call.config)),
+                contributed=contributed(seeds, found.explorations, context),
             ),
             hits=found.hits,
         )
@@ -234,6 +235,7 @@ class Recaller:
             vector=self._vector,
             max_weight=config.max_weight,
             until=self._until,
+            now=self._started_at,
         )
         reading = self._clock()
         found = await complete(
@@ -254,7 +256,9 @@ class Recaller:
         if call.config.relevance is None:
             return rank_by_energy(found.explorations)
         candidates = gather(found.explorations, found.hits, call.kinds)
-        return rank_by_relevance(call.query, candidates, found.facts, call.config.relevance)
+        return rank_by_relevance(
+            call.query, candidates, found.facts, call.config.relevance, call.config.history
+        )
 
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]
@@ -310,3 +314,16 @@ class Recaller:
         self._timings_s[stage] = 0.0  # stages stand in the order in which they begin
         yield
         self._timings_s[stage] = self._clock() - start
+
+
+def contributed(
+    seeds: Seeds, explorations: tuple[Exploration, ...], context: ContextPack
+) -> dict[str, int]:
+    """Count what the energy brought, beside what the search had found; see `Trace`."""
+    hits = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
+    reached = {hop.target for found in explorations for path in found.paths for hop in path.hops}
+    return {
+        "reached": len(reached),
+        "only_reached": len(reached - hits),
+        "packed": len((reached - hits) & {item.id for item in context.items}),
+    }

@@ -62,6 +62,8 @@ class MemoryHistory(_History):
         Times of its latest uses; epoch seconds, the latest at the end.
     confirmed, overridden
         How often the memory proved right, and how often it was contradicted.
+    right_for, wrong_for
+        The questions that it proved right, or wrong, for; the latest at the end.
 
     Raises
     ------
@@ -76,9 +78,13 @@ class MemoryHistory(_History):
     use_times: Iterable[float] = ()
     confirmed: int | None = None
     overridden: int | None = None
+    right_for: Iterable[str] = ()
+    wrong_for: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         """Check every field once."""
+        for name in ("right_for", "wrong_for"):
+            object.__setattr__(self, name, _questions(getattr(self, name), name))
         _check_numbers(self, "active_hours")
         _check_times(self, "linked_at")
         if self.linked_before is not None and not isinstance(self.linked_before, bool):
@@ -300,6 +306,18 @@ def _moments(values: object, field: str) -> tuple[float, ...]:
         raise InvalidInputError(f"{field} must be a list of numbers", field=field)
     bound = MAX_WEIGHT
     found = tuple(checks.check_number(v, field, low=-bound, high=bound) for v in values)
+    if len(found) > MAX_TIMES:
+        raise InvalidInputError(
+            f"{field} has {len(found)} entries; at most {MAX_TIMES} are allowed", field=field
+        )
+    return found
+
+
+def _questions(values: object, field: str) -> tuple[str, ...]:
+    """Return texts as a tuple, in their order, if each is a text and they are not too many."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInputError(f"{field} must be a list of strings", field=field)
+    found = tuple(checks.check_string(value, field) for value in values)
     if len(found) > MAX_TIMES:
         raise InvalidInputError(
             f"{field} has {len(found)} entries; at most {MAX_TIMES} are allowed", field=field

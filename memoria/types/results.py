@@ -145,6 +145,10 @@ class Trace:
         Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
     vector
         Embedding of the query, or None.
+    contributed
+        What the strategy of ``config`` brought, in numbers of memories: ``reached`` by its energy
+        over at least one hop, ``only_reached`` of these, which the search did not find, and of the
+        latter how many the context holds (``packed``).
     """
 
     query: str
@@ -159,6 +163,7 @@ class Trace:
     explorations: tuple[Exploration, ...] = field(default=(), repr=False)
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
     vector: tuple[float, ...] | None = field(default=None, repr=False)
+    contributed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

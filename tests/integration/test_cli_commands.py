@@ -360,6 +360,37 @@ def test_recall_and_explore_take_a_strategy_by_its_name(call: Call, filled: list
         assert done.out.startswith("a "), done.err
 
 
+def test_recall_and_explore_take_the_settings_of_every_strategy(
+    call: Call, filled: list[str], tmp_path: Path
+) -> None:
+    weights = tmp_path / "weights.json"
+    weights.write_text('{"bm25": 2.0}', encoding="utf-8")
+    for strategy, setting, value in (
+        ("transfer", "max_branches", 1),
+        ("lif", "max_hops", 2),
+        ("anchor", "iterations", 1),
+        ("synapse", "max_steps", 2),
+    ):
+        chosen = ["--strategy", strategy, "--set", f"strategy.{setting}={value}"]
+        assert call("explore", "a", *chosen, *filled).code == 0
+        for relevance in ("none", str(weights)):
+            options = [*chosen, "--relevance", relevance, "--embedder", "none", "--json"]
+            trace = json.loads(call("recall", "rain", *options, *filled).out)["trace"]
+            assert trace["config"]["strategy"]["name"] == strategy
+            assert trace["config"]["strategy"][setting] == value
+            wanted = None if relevance == "none" else 2.0
+            assert (trace["config"]["relevance"] or {}).get("bm25") == wanted
+            assert set(trace["contributed"]) == {"reached", "only_reached", "packed"}
+    for options, message in (
+        (["--set", "strategy.max_hops=2"], "transfer has no setting max_hops"),
+        (["--set", "max_hops"], "must be SETTING=VALUE"),
+        (["--relevance", "nothing"], "is neither a file nor one of"),
+    ):
+        done = call("recall", "rain", "--embedder", "none", *options, *filled)
+        assert done.code in (1, 2)
+        assert message in " ".join(done.err.split())
+
+
 def test_settings_of_another_strategy_are_refused(call: Call, filled: list[str]) -> None:
     for options, message in (
         (["--strategy", "lif", "--depth", "2"], "lif has no max_depth"),

@@ -173,6 +173,8 @@ _memory_histories = st.builds(
     use_times=st.lists(st.floats(-1e12, 1e12), max_size=3),
     confirmed=_counts,
     overridden=_counts,
+    right_for=st.lists(_strings, max_size=3),
+    wrong_for=st.lists(_strings, max_size=3),
 )
 _edge_histories = st.builds(
     EdgeHistory,

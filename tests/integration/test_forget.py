@@ -64,6 +64,7 @@ async def adopted(store: Store, scope: str) -> Adopted:
         "MATCH (b:Memory {scope: $scope, id: 'b'}) "
         "CREATE (a)-[:COACTIVATED {times: [1.0]}]->(b) "
         "SET a.use_count = 1, a.use_times = [1.0], a.confirmed = 1, a.overridden = 1, "
+        "a.right_for = ['why'], a.wrong_for = ['who'], "
         "a.active_hours = 1.0, a.linked_at = datetime(), a.linked_before = true, "
         "a.`when` = '{}', a.metadata = '{}', a.topics = ['t'], a.entities = ['e']"
     )

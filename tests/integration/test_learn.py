@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -19,11 +20,12 @@ from memoria.formulas.plasticity import oja, strengthened
 from memoria.graph.vocabulary import CO_ACTIVATED
 from memoria.ingest import GraphWriter
 from memoria.learn import MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
+from memoria.learn.events import MAX_QUESTION_CHARS, MAX_QUESTIONS
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.queries import Query, load, root
 from memoria.strategies import Synapse
-from memoria.types import Activation, Memory, Relation, Seed
+from memoria.types import Activation, Memory, Relation, Seed, Trace
 from tests.effort import effort
 from tests.traces import path, trace
 
@@ -448,6 +450,74 @@ async def test_feedback_counts_on_the_memories_and_changes_no_weight(graph: Grap
     assert await graph.weights() == {"ab": 0.5}
     with pytest.raises(InvalidInputError, match="both confirmed and overridden"):
         await learner.feedback(one, confirmed=["b"], overridden=["b"])
+
+
+class TestQuestions:
+    """What was asked stays with what proved right or wrong, and moves it for questions like it."""
+
+    @staticmethod
+    def asked(graph: Graph, question: str) -> Trace:
+        return replace(trace(graph.scope, [("a", 1.0), ("b", 0.5)]), query=question)
+
+    async def test_a_memory_keeps_the_latest_questions_and_the_last_word_on_each(
+        self, graph: Graph
+    ) -> None:
+        await graph.write("ab", {"ab": 0.5})
+        learner = graph.learner()
+        for number in range(MAX_QUESTIONS + 2):
+            await learner.reinforce(self.asked(graph, f"question {number}"), ["b"])
+        long = self.asked(graph, "x" * (MAX_QUESTION_CHARS + 1))
+        await learner.reinforce(long, ["b"])
+        await learner.feedback(long, confirmed=["b"])
+        memory = await graph.memory("b")
+        kept = [f"question {number}" for number in range(3, MAX_QUESTIONS + 2)]
+        assert memory["right_for"] == [*kept, "x" * MAX_QUESTION_CHARS]
+        assert "wrong_for" not in memory
+        await learner.feedback(self.asked(graph, kept[-1]), overridden=["b"])
+        memory = await graph.memory("b")
+        assert memory["right_for"] == [*kept[:-1], "x" * MAX_QUESTION_CHARS]
+        assert memory["wrong_for"] == kept[-1:]
+        assert "right_for" not in await graph.memory("a")
+
+    async def test_what_stands_in_place_of_the_questions_is_written_over(
+        self, graph: Graph
+    ) -> None:
+        await graph.write("ab", {"ab": 0.5})
+        await graph.rows("MATCH (m:Memory {scope: $scope}) SET m.right_for = 7, m.wrong_for = [1]")
+        await graph.learner().reinforce(self.asked(graph, "Why?"), ["b"])
+        memory = await graph.memory("b")
+        assert memory["right_for"] == ["Why?"]
+        assert "wrong_for" not in memory
+
+    async def test_what_was_taught_ranks_higher_for_a_like_question_until_it_is_undone(
+        self, graph: Graph
+    ) -> None:
+        writer = GraphWriter(graph.store, scope=graph.scope)
+        texts = {"a": "the pump stopped", "b": "the pump in the cellar", "c": "the pump ran dry"}
+        await writer.write([Memory(id=i, kind="Event", text=text) for i, text in texts.items()])
+        retriever = GraphRetriever(graph.store, scope=graph.scope)
+        untouched = replace(retriever.config, history=None)
+
+        async def ranked(question: str, config: RetrieverConfig | None = None) -> Any:
+            return (await retriever.recall(question, config=config)).ranked
+
+        question, like_it = "When did the pump stop?", "When does the pump stop again?"
+        before = await ranked(like_it)
+        assert repr(before) == repr(await ranked(like_it, untouched)), "no history, no difference"
+        assert before[0].memory.id == "a"
+        last = before[-1].memory.id
+        learner = graph.learner()
+        recall = await retriever.recall(question)
+        await learner.feedback(recall.trace, confirmed=[last], overridden=["a"])
+        after = await ranked(like_it)
+        assert after[0].memory.id == last
+        taught = {one.memory.id: one.shares["taught"] for one in after}
+        assert taught["a"] == -taught[last] < 0
+        assert [one.memory.id for one in await ranked(like_it, untouched)] == [
+            one.memory.id for one in before
+        ]
+        await learner.undo(NOW)
+        assert repr(await ranked(like_it)) == repr(before)
 
 
 class TestCoActivate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import neo4j
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from memoria.graph.memories import hydrate
 from memoria.ingest import GraphWriter
 from memoria.ranking import Facts, FactsRequest, ask_facts
-from memoria.ranking.candidates import MAX_DEGREE
+from memoria.ranking.candidates import MAX_DEGREE, Past
 from memoria.store import Store
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS
@@ -73,6 +73,30 @@ async def test_a_hub_is_not_expanded_and_its_edges_are_read_from_the_other_end(
     facts = await ask(store, scope, "hub", "m1")
     assert facts.degrees["hub"] == MAX_DEGREE + 1
     assert facts.neighbours == {"hub": [], "m1": [("hub", 0.5, False)]}
+
+
+async def test_what_learning_left_comes_along_and_foreign_values_of_it_do_not(
+    driver: neo4j.AsyncDriver, store: Store, scope: str
+) -> None:
+    made = datetime(2026, 5, 2, tzinfo=UTC)
+    memories = [Memory(id=id_, kind="Event", text=id_, created_at=made) for id_ in "abcd"]
+    await GraphWriter(store, scope=scope).write(memories, [])
+    await driver.execute_query(
+        "MATCH (m:Memory {scope: $scope}) WHERE m.id <> 'd' SET m += $past[m.id]",
+        scope=scope,
+        past={
+            "a": {"use_count": 3, "use_times": [1.0], "confirmed": 2, "overridden": 1},
+            "b": {"right_for": ["Why?"], "wrong_for": ["Who?", "When?"]},
+            "c": {"use_count": "x", "use_times": 1, "confirmed": -1, "right_for": "Why?"},
+        },
+    )
+    request = FactsRequest(scope=scope, now=made + timedelta(hours=6))
+    facts, _ = await ask_facts(store, request, "abcd", known="abcd")
+    assert facts.past == {
+        "a": Past(uses=3, age_hours=6.0, confirmed=2, overridden=1),
+        "b": Past(age_hours=6.0, right_for=("Why?",), wrong_for=("Who?", "When?")),
+        "c": Past(age_hours=6.0),
+    }
 
 
 async def test_memories_come_along_unless_they_are_known(store: Store, scope: str) -> None:

@@ -126,7 +126,7 @@ async def test_everything_that_was_learned_comes_back(
     lines, before = await export(store, scope), await stored(store, scope)
     seen = {name for row in before["memories"] for name in row["properties"]}
     assert seen >= {"use_count", "use_times", "confirmed", "overridden", "active_hours"}
-    assert seen >= {"linked_at", "linked_before"}
+    assert seen >= {"linked_at", "linked_before", "right_for", "wrong_for"}
     seen = {name for row in before["joined"] for name in row["properties"]}
     assert seen >= {"base_weight", "given_weight", "last_used_at", "decayed_at", "promoted_uses"}
     assert {row["type"] for row in before["joined"]} == {"RELATES", "SUPPRESSES", "COACTIVATED"}
@@ -228,7 +228,8 @@ async def test_what_a_foreign_graph_holds_in_place_of_history_is_named(
     await run_statement(
         store,
         "CREATE (a:Memory:Event {scope: $scope, id: 'a', text: 't', use_count: 'many', "
-        "use_times: ['x'], confirmed: 2, linked_at: 5, active_hours: -1.0}) "
+        "use_times: ['x'], confirmed: 2, linked_at: 5, active_hours: -1.0, right_for: 'why', "
+        "wrong_for: [1]}) "
         "CREATE (b:Memory:Event {scope: $scope, id: 'b', text: 't'}) "
         "CREATE (a)-[:RELATES {relation: 'r', weight: 0.5, uses: -1, lif_weight: 1.5, "
         "decayed_at: 'never', created_at: 7}]->(b) "
@@ -247,7 +248,7 @@ async def test_what_a_foreign_graph_holds_in_place_of_history_is_named(
     assert sorted((each.what, each.name, each.field) for each in skipped) == sorted(
         [
             *(("field", "a", name) for name in ("use_count", "use_times", "linked_at")),
-            ("field", "a", "active_hours"),
+            *(("field", "a", name) for name in ("active_hours", "right_for", "wrong_for")),
             *(("field", "a -> b (r)", name) for name in ("uses", "decayed_at", "created_at")),
             ("edge", "a -> b (SUPPRESSES)", "suppresses"),
             ("edge", "a -> b (COACTIVATED)", "co_activated"),

@@ -39,7 +39,11 @@ class Texts:
         if query.name == TEXTS:
             return [{"memories": [_row(id_) for id_ in ids]}]
         return [
-            {"candidates": [[id_, 0.5, 1, [], None if id_ in known else _row(id_)] for id_ in ids]}
+            {
+                "candidates": [
+                    [id_, 0.5, 1, [], None if id_ in known else _row(id_), None] for id_ in ids
+                ]
+            }
         ]
 
 

@@ -51,6 +51,7 @@ def test_every_stage_but_the_store_is_there() -> None:
         "seeds_per_session",
         "deadline_s",
         "budget_tokens",
+        "history",
         "as_of",
         "include_outdated",
         "situation",

@@ -1,0 +1,93 @@
+"""Options that choose a strategy, its settings, and the weights of the ranking.
+
+In: arguments. Out: settings of a recall or an exploration. Reads the file of weights that is named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memoria.config import RetrieverConfig
+from memoria.plain.settings import exploration_from
+from memoria.ranking.config import RelevanceConfig
+from memoria.strategies import STRATEGIES, TransferEnergy
+
+StrategyName = Annotated[
+    str, typer.Option("--strategy", help=f"How energy moves: {', '.join(STRATEGIES)}.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="SETTING=VALUE",
+        help="Setting of the exploration, such as strategy.max_depth=3; may be repeated.",
+    ),
+]
+Weights = Annotated[
+    str,
+    typer.Option(
+        "--relevance",
+        help="Name of a profile, such as default; none (rank by energy); or a file of weights.",
+    ),
+]
+
+
+def exploration_config(
+    strategy: str, transfer: Mapping[str, Any], settings: Sequence[str] | None
+) -> RetrieverConfig:
+    """Return the settings of an exploration.
+
+    Parameters
+    ----------
+    strategy
+        Name of the strategy.
+    transfer
+        Settings of transfer energy that have options of their own; None: not given.
+    settings
+        ``name=value``, as `replay` takes them.
+    """
+    if strategy not in STRATEGIES:
+        known = ", ".join(STRATEGIES)
+        raise typer.BadParameter(f"{strategy!r} is not one of {known}", param_hint="--strategy")
+    given = {name: value for name, value in transfer.items() if value is not None}
+    if given and strategy != TransferEnergy.name:
+        raise typer.BadParameter(
+            f"{strategy} has no {' and no '.join(given)}: leave it out", param_hint="--strategy"
+        )
+    changes = {f"strategy.{name}": value for name, value in given.items()}
+    return exploration_from({"strategy": strategy}, changes | setting_pairs(settings))
+
+
+def setting_pairs(settings: Sequence[str] | None) -> dict[str, Any]:
+    """Read ``name=value`` pairs; a value that is not JSON is a string."""
+    return dict(map(_setting, settings or ()))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"{text!r} must be SETTING=VALUE", param_hint="--set")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def weights_named(relevance: str) -> RelevanceConfig | None:
+    """Return the weights that ``--relevance`` names; None for a ranking by energy."""
+    profiles = RelevanceConfig.profiles()
+    if relevance == "none":
+        return None
+    if relevance in profiles:
+        return RelevanceConfig.profile(relevance)
+    if Path(relevance).is_file():
+        return RelevanceConfig.load(relevance)
+    raise typer.BadParameter(
+        f"{relevance!r} is neither a file nor one of {', '.join(profiles)}, none",
+        param_hint="--relevance",
+    )
