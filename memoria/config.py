@@ -5,14 +5,20 @@ Change one for a call with ``dataclasses.replace(config, budget_tokens=500)``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
+from memoria._support.checks import check_json_map
 from memoria._support.settings import SettingsCheck
+from memoria._support.wording import kind_of
 from memoria.context.config import ContextConfig
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.ranking.config import RelevanceConfig
 from memoria.seeds.config import SeedConfig
 from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
+from memoria.types.history import aware_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,14 @@ class RetrieverConfig:
         Time for one call, unless the call says otherwise; seconds, > 0.
     budget_tokens
         Size of a context, unless the call says otherwise; tokens, >= 1.
+    as_of
+        Ask for an earlier state: memories that were made, and neither superseded nor outdated, at
+        this time; a naive time counts as UTC. Edges and texts are those of today. None: now.
+    include_outdated
+        Whether superseded and outdated memories take part as the others do.
+    situation
+        What the ``when`` of memories is compared with, such as ``{"language": "go"}``: a memory
+        with another value for one of these keys takes no part. Empty: conditions rule nothing out.
     """
 
     strategy: Strategy = field(default_factory=TransferEnergy)
@@ -52,6 +66,9 @@ class RetrieverConfig:
     seeds_per_session: int | None = None
     deadline_s: float = 10.0
     budget_tokens: int = 2_000
+    as_of: datetime | None = None
+    include_outdated: bool = False
+    situation: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -62,6 +79,15 @@ class RetrieverConfig:
             check.whole("seeds_per_session", 1, 1_000)
         check.seconds("deadline_s")
         check.whole("budget_tokens", 1, 100_000_000)
+        if not isinstance(self.include_outdated, bool):
+            got = kind_of(self.include_outdated)
+            raise ConfigError(f"include_outdated must be True or False, got {got}")
+        try:
+            object.__setattr__(self, "situation", check_json_map(self.situation, "situation"))
+            if self.as_of is not None:
+                object.__setattr__(self, "as_of", aware_time(self.as_of, "as_of"))
+        except InvalidInputError as exc:
+            raise ConfigError(str(exc)) from exc
 
     @property
     def seed_search(self) -> SeedConfig:

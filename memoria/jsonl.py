@@ -46,6 +46,7 @@ MEMORY_FIELDS = (
     "priority",
     "when",
     "created_at",
+    "valid_until",
     "metadata",
     "embedding",
     "learned",
@@ -55,6 +56,7 @@ SUPPRESSION_FIELDS = ("source", "target", "suppresses", "created_at")
 CO_ACTIVATION_FIELDS = ("source", "target", "co_activated")
 TIME_FIELDS = (
     "created_at",
+    "valid_until",
     "linked_at",
     "last_used_at",
     "decayed_at",

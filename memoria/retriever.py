@@ -7,12 +7,13 @@ the writer, linker and learner that it makes write on an explicit call.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from memoria._support.checks import check_scope, check_strings, check_whole
 from memoria._support.once import Once
@@ -28,7 +29,7 @@ from memoria.ingest import GraphWriter, WriterOptions
 from memoria.learn import LearnConfig, Learner
 from memoria.link import Linker
 from memoria.link.config import LinkConfig
-from memoria.recall import Engine, RecallCall, Recaller
+from memoria.recall import Engine, RecallCall, Recaller, validity_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.strategies import RunInput
 from memoria.types import Exploration, Path, Recall, Seed, Seeds
@@ -229,7 +230,7 @@ class GraphRetriever:
                 done.append(exploration)
                 emit(exploration)
 
-            await explore(self.store, request(), Listener(on_exploration=deliver))
+            await explore(self.store, await request(), Listener(on_exploration=deliver))
             raise_if_all_failed(done)
 
         return Stream(produce)
@@ -253,7 +254,7 @@ class GraphRetriever:
         async def produce(emit: Callable[[Path], None]) -> tuple[Exploration, ...]:
             done: list[Exploration] = []
             listener = Listener(on_exploration=done.append, on_path=emit)
-            await explore(self.store, request(), listener)
+            await explore(self.store, await request(), listener)
             for exploration in done:
                 if exploration.error is not None:
                     raise exploration.error
@@ -270,6 +271,7 @@ class GraphRetriever:
         budget_tokens: int | None = None,
         deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
+        as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
     ) -> Recall:
         """Find seeds, explore from them, rank what was found, and pack it for a prompt.
@@ -282,6 +284,8 @@ class GraphRetriever:
             Size of the context; tokens, >= 1.
         deadline_s
             Time for the call; seconds, > 0.
+        as_of
+            Ask for an earlier state; see `RetrieverConfig`, which also lets outdated memories in.
         config
             Settings for this call.
 
@@ -294,7 +298,8 @@ class GraphRetriever:
         MemoriaError
             Neither vectors nor words could be searched, or every exploration failed.
         """
-        settings = self._settings(config, budget_tokens=budget_tokens, deadline_s=deadline_s)
+        given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
+        settings = self._settings(config, **given)
         call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
         return await Recaller(self.store, self._engine, call).run(None)
 
@@ -306,10 +311,12 @@ class GraphRetriever:
         budget_tokens: int | None = None,
         deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
+        as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
     ) -> Stream[Path, Recall]:
         """Recall, and iterate over the paths as they end; ``result`` is the `Recall`."""
-        settings = self._settings(config, budget_tokens=budget_tokens, deadline_s=deadline_s)
+        given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
+        settings = self._settings(config, **given)
         call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
@@ -317,27 +324,17 @@ class GraphRetriever:
 
         return Stream(produce)
 
-    def _settings(
-        self,
-        config: RetrieverConfig | None,
-        *,
-        budget_tokens: int | None = None,
-        deadline_s: float | None = None,
-    ) -> RetrieverConfig:
-        """Return the settings with the limits of one call, which are a caller's input."""
+    def _settings(self, config: RetrieverConfig | None, **given: Any) -> RetrieverConfig:
+        """Return the settings with those that one call gives, which are a caller's input."""
         settings = self.config if config is None else config
         if not isinstance(settings, RetrieverConfig):
             raise InvalidInputError(
                 f"config must be a RetrieverConfig, got {kind_of(settings)}", field="config"
             )
         try:
-            if budget_tokens is not None:
-                settings = replace(settings, budget_tokens=budget_tokens)
-            if deadline_s is not None:
-                settings = replace(settings, deadline_s=deadline_s)
+            return replace(settings, **{k: v for k, v in given.items() if v is not None})
         except ConfigError as exc:
             raise InvalidInputError(str(exc)) from exc
-        return settings
 
     def _explore_request(
         self,
@@ -346,13 +343,14 @@ class GraphRetriever:
         config: RetrieverConfig | None,
         deadline_s: float | None,
         hydrate_at: HydrateAt,
-    ) -> Callable[[], ExploreRequest]:
+    ) -> Callable[[], Awaitable[ExploreRequest]]:
         """Check the arguments now; the clock starts when the stream starts."""
         tags = check_strings(query_tags, "query_tags")
         settings = self._settings(config, deadline_s=deadline_s)
 
-        def request() -> ExploreRequest:
-            now = asyncio.get_running_loop().time()
+        async def request() -> ExploreRequest:
+            started, now = asyncio.get_running_loop().time(), datetime.now(UTC)
+            until = started + settings.deadline_s
             return ExploreRequest(
                 strategy=settings.strategy,
                 input=RunInput(
@@ -360,9 +358,13 @@ class GraphRetriever:
                     scope=self.scope,
                     query_tags=tags,
                     max_weight=settings.max_weight,
+                    now=now,
+                    validity=await validity_of(
+                        self.store, settings, scope=self.scope, now=now, until=until
+                    ),
                 ),
-                started=now,
-                until=now + settings.deadline_s,
+                started=started,
+                until=until,
                 hydrate_at=hydrate_at,
                 seeds_per_session=settings.seeds_per_session or 1,
             )

@@ -2,7 +2,8 @@
 
 ``random_question`` makes many, each named by its seed; ``questions`` makes small ones that
 hypothesis can shrink. Few distinct weights and tags, so that ties are everywhere; bad weights,
-self loops, parallel edges, edges into other scopes, ids that only code points put in order.
+self loops, parallel edges, edges into other scopes, ids that only code points put in order;
+memories that don't hold.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from memoria.config import RetrieverConfig
 from memoria.strategies import TransferEnergy
 from tests.oracle.transfer import Edge, Graph, Node, explore, transfer_energy, with_transfer
+from tests.oracle.validity import CALLS, CONDITIONS, ODD_TIMES, TIMES, Span
 
 SCOPE = "a"
 SCOPES = [SCOPE, "A", "a ", "b"]
@@ -78,7 +80,7 @@ def random_question(rng: random.Random) -> Question:
         nodes += leaves
     rng.shuffle(edges)
     question = Question(
-        graph=Graph([*nodes, *foreign], edges),
+        graph=Graph([*nodes, *foreign], edges, _spans(rng, nodes)),
         seeds=_seeds(rng, ids, foreign),
         query_tags=query_tags,
         config=_config(rng),
@@ -90,13 +92,30 @@ def _config(rng: random.Random) -> RetrieverConfig:
     """Whole numbers among the fractions: in Cypher, whole numbers divide into whole numbers."""
     return RetrieverConfig(
         strategy=TransferEnergy(
-            max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6]),
+            max_depth=rng.choice([1, 2, 3, 4, 5, 5, 6, 6]),
             min_activation=rng.choice([0, 0.0005, 0.005, 0.005, 0.02]),
             tag_sim_floor=rng.choice([0, 0.0, 0.15, 0.15, 0.15, 0.1, 0.2, 1, 1.0]),
             max_branches=rng.randint(1, 4),
         ),
         max_weight=rng.choice([1.0, 1.0, 1.0, 1, 2.0, 2.0, 0.5, 0.005]),
+        **rng.choice(CALLS),
     )
+
+
+def _spans(rng: random.Random, nodes: Sequence[Node]) -> dict[Node, Span]:
+    """In half of the graphs some memories are superseded, outdated, made late or conditional."""
+    share = rng.choice([0.0, 0.0, 0.2, 0.5])
+    times = [*TIMES, rng.choice(ODD_TIMES)]
+    return {
+        node: Span(
+            superseded_at=rng.choice(times),
+            valid_until=rng.choice(times),
+            created_at=rng.choice(times),
+            when=rng.choice(CONDITIONS),
+        )
+        for node in nodes
+        if rng.random() < share
+    }
 
 
 def _at_the_threshold(rng: random.Random, question: Question) -> Question:
@@ -217,6 +236,23 @@ configs = st.builds(
 )
 
 
+_times = st.sampled_from([*TIMES, *TIMES, *ODD_TIMES])
+spans = st.builds(
+    Span,
+    superseded_at=_times,
+    valid_until=_times,
+    created_at=_times,
+    when=st.sampled_from(CONDITIONS),
+)
+#: Settings of a call that say what holds.
+calls = st.sampled_from(CALLS)
+
+
+def spans_of(nodes: Sequence[Node]) -> st.SearchStrategy[dict[Node, Span]]:
+    """What some of the nodes say of their own time and conditions."""
+    return st.dictionaries(st.sampled_from(nodes), spans, max_size=4)
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
     """Small graphs whose seeds are any of their ids, or none of them."""
@@ -232,9 +268,10 @@ def questions(draw: st.DrawFn) -> Question:
     )
     ids = sorted({node.id for node in nodes} | {MISSING_SEED})
     seed = st.tuples(st.sampled_from(ids), st.sampled_from(SCORES))
+    graph = Graph(nodes, draw(st.lists(edges, max_size=24)), draw(spans_of(nodes)))
     return Question(
-        graph=Graph(nodes, draw(st.lists(edges, max_size=24))),
+        graph=graph,
         seeds=draw(st.lists(seed, min_size=1, max_size=5, unique_by=lambda pair: pair[0])),
         query_tags=draw(_tags),
-        config=draw(configs),
+        config=replace(draw(configs), **draw(calls)),
     )

@@ -1,6 +1,6 @@
 // name: doctor.memories
 // mode: read
-// params: dimensions, limit, scope
+// params: dimensions, directional, limit, scope
 // returns: fault, count, examples
 // Faults of memories, among at most limit memories: those of a scope, which an index seek finds;
 // or, if scope is null, all memories, by a label scan. examples: [scope, id, element id] of the
@@ -20,7 +20,23 @@ UNION ALL
 WITH m, m.embedding AS vector, size(labels(m)) - 1 AS kinds,
      NOT (m.id IS :: STRING NOT NULL) OR m.id = '' AS nameless,
      NOT (m.scope IS :: STRING NOT NULL) OR m.scope = '' AS homeless,
-     CASE WHEN m.text IS :: STRING NOT NULL THEN trim(m.text) = '' ELSE true END AS blank
+     CASE WHEN m.text IS :: STRING NOT NULL THEN trim(m.text) = '' ELSE true END AS blank,
+     // The mark of a superseded memory, as doctor.fix_superseded sets it.
+     COLLECT {
+       MATCH (by:Memory)-[s:SUPPRESSES]->(m)
+       WHERE by.scope = m.scope AND by <> m AND s.kind IN $p.directional
+         AND (s.kind <> 'overrides' OR by.`when` IS NULL OR m.`when` IS NULL)
+         AND NOT EXISTS {
+           (m)-[back:SUPPRESSES]->(by)
+           WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
+         }
+       WITH by.id AS id, CASE
+         WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
+         ELSE datetime({epochMillis: 0})
+       END AS at
+       ORDER BY at, id LIMIT 1
+       RETURN [id, at]
+     }[0] AS first
 UNWIND [
   'examined',
   CASE WHEN nameless THEN 'id' END,
@@ -35,7 +51,13 @@ UNWIND [
       OR NOT all(x IN vector WHERE abs(x) < 1e18) THEN 'bad_embedding'
   END,
   CASE WHEN kinds = 0 THEN 'no_kind' WHEN kinds > 1 THEN 'several_kinds' END,
-  CASE WHEN NOT (m.created_at IS :: ZONED DATETIME | LOCAL DATETIME) THEN 'created_at' END
+  CASE WHEN NOT (m.created_at IS :: ZONED DATETIME | LOCAL DATETIME) THEN 'created_at' END,
+  CASE WHEN NOT (m.valid_until IS :: ZONED DATETIME) THEN 'valid_until' END,
+  CASE
+    WHEN coalesce(toStringOrNull(m.superseded_by), '') + ' ' + coalesce(toStringOrNull(m.superseded_at), '')
+      <> coalesce(toStringOrNull(first[0]), '') + ' ' + coalesce(toStringOrNull(first[1]), '')
+    THEN 'superseded'
+  END
 ] AS fault
 WITH m, fault WHERE fault IS NOT NULL
 RETURN fault, count(*) AS count,

@@ -33,6 +33,12 @@ RETURN collect({
       THEN toString(datetime({datetime: m.created_at, timezone: 'Z'}))
     ELSE false
   END,
+  valid_until: CASE
+    WHEN m.valid_until IS NULL THEN null
+    WHEN m.valid_until IS :: ZONED DATETIME OR m.valid_until IS :: LOCAL DATETIME
+      THEN toString(datetime({datetime: m.valid_until, timezone: 'Z'}))
+    ELSE false
+  END,
   metadata: m.metadata,
   history: m {
     .active_hours, .linked_before, .use_count, .use_times, .confirmed, .overridden

@@ -1,6 +1,6 @@
 // name: ingest.forget
 // mode: write
-// params: cleared, delete_foreign, ids, kinds, known, max_edges, scope
+// params: cleared, delete_foreign, directional, ids, kinds, known, max_edges, scope
 // returns: edges, deleted, kept
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
 // changes, and edges tells how many there are. A node that holds more than a memory (a label beside
@@ -19,6 +19,13 @@ WITH collect([m, keep]) AS found,
               ELSE COUNT { (m)--() } END) AS edges
 WITH edges, CASE WHEN edges <= $p.max_edges THEN found ELSE [] END AS found
 CALL (found) {
+  WITH [pair IN found | pair[0]] AS gone
+  UNWIND gone AS m
+  MATCH (m)-[:SUPPRESSES]-(target:Memory)
+  WHERE NOT target IN gone
+  RETURN collect(DISTINCT target) AS targets
+}
+CALL (found) {
   UNWIND [pair IN found WHERE pair[1] | pair[0]] AS m
   CALL (m) {
     MATCH (m)-[r:RELATES|SUPPRESSES|COACTIVATED]-()
@@ -34,5 +41,24 @@ CALL (found) {
   UNWIND [pair IN found WHERE NOT pair[1] | pair[0]] AS m
   DETACH DELETE m
   RETURN count(*) AS deleted
+}
+CALL (targets) {
+  UNWIND targets AS target
+  // What a forgotten memory superseded holds again; as in learn.suppress.
+  OPTIONAL MATCH (by:Memory {scope: $p.scope})-[s:SUPPRESSES]->(target)
+  WHERE by <> target AND s.kind IN $p.directional
+    AND (s.kind <> 'overrides' OR by.`when` IS NULL OR target.`when` IS NULL)
+    AND NOT EXISTS {
+      (target)-[back:SUPPRESSES]->(by)
+      WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
+    }
+  WITH target, by.id AS id, CASE
+    WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
+    WHEN s IS NOT NULL THEN datetime({epochMillis: 0})
+  END AS at
+  ORDER BY at, id
+  WITH target, collect([id, at])[0] AS first
+  SET target.superseded_by = first[0], target.superseded_at = first[1]
+  RETURN count(*) AS marked
 }
 RETURN edges, deleted, kept

@@ -1,6 +1,6 @@
 // name: ingest.history
 // mode: write
-// params: ids, now, pairs, scope, skip_missing, suppressions
+// params: directional, ids, now, pairs, scope, skip_missing, suppressions
 // returns: missing, written
 // Write suppressions, and how often pairs were active together, as they were elsewhere. ids and the
 // ends of rows are those of ingest.relations, and so are the locks. suppressions: source, target,
@@ -21,7 +21,28 @@ CALL (ends, whole) {
   MERGE (source)-[s:SUPPRESSES {kind: row.kind}]->(target)
     ON CREATE SET s.created_at = $p.now
   SET s.created_at = coalesce(row.created_at, s.created_at)
-  RETURN count(*) AS suppressions
+  WITH collect(source) + collect(target) AS joined, count(*) AS suppressions
+  CALL (joined) {
+    UNWIND joined AS target
+    WITH DISTINCT target
+    // As in learn.suppress.
+    OPTIONAL MATCH (by:Memory {scope: $p.scope})-[s:SUPPRESSES]->(target)
+    WHERE by <> target AND s.kind IN $p.directional
+      AND (s.kind <> 'overrides' OR by.`when` IS NULL OR target.`when` IS NULL)
+      AND NOT EXISTS {
+        (target)-[back:SUPPRESSES]->(by)
+        WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
+      }
+    WITH target, by.id AS id, CASE
+      WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
+      WHEN s IS NOT NULL THEN datetime({epochMillis: 0})
+    END AS at
+    ORDER BY at, id
+    WITH target, collect([id, at])[0] AS first
+    SET target.superseded_by = first[0], target.superseded_at = first[1]
+    RETURN count(*) AS marked
+  }
+  RETURN suppressions
 }
 CALL (ends, whole) {
   UNWIND CASE WHEN whole THEN $p.pairs ELSE [] END AS row

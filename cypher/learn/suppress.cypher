@@ -1,11 +1,15 @@
 // name: learn.suppress
 // mode: write
-// params: event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
+// params: directional, event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
 // Write that memories suppress others, in one event that is applied once. rows: [source, target].
 // symmetric: whether an edge in the other direction counts as the same edge. ids: all ends, sorted.
 // The edges are SUPPRESSES relationships, so that they never count as RELATES. Locks and log as in
 // learn.reinforce.
+// A memory that another one supersedes carries a mark: who did so first, and since when. Recalls
+// test the mark alone; it follows the edges. Of two memories with conditions, one that overrides the
+// other does so only where its conditions hold, so that makes no mark; nor does an edge that a later
+// one in the other direction takes back.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c
@@ -40,7 +44,24 @@ CALL (e, fresh) {
     change: 'suppression', change_source: row[0], change_target: row[1],
     change_relation: $p.suppression
   })
-  RETURN count(*) AS made
+  WITH [a, b] AS ends
+  UNWIND ends AS target
+  WITH DISTINCT target
+  OPTIONAL MATCH (by:Memory {scope: $p.scope})-[s:SUPPRESSES]->(target)
+  WHERE by <> target AND s.kind IN $p.directional
+    AND (s.kind <> 'overrides' OR by.`when` IS NULL OR target.`when` IS NULL)
+    AND NOT EXISTS {
+      (target)-[back:SUPPRESSES]->(by)
+      WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
+    }
+  WITH target, by.id AS id, CASE
+    WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
+    WHEN s IS NOT NULL THEN datetime({epochMillis: 0})
+  END AS at
+  ORDER BY at, id
+  WITH target, collect([id, at])[0] AS first
+  SET target.superseded_by = first[0], target.superseded_at = first[1]
+  RETURN count(*) AS marked
 }
 RETURN e.kind AS kind, fresh, 0 AS memories, 0 AS changed, 0 AS created, 0 AS pairs,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'suppression'}) } AS suppressions

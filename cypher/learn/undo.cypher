@@ -1,6 +1,6 @@
 // name: learn.undo
 // mode: write
-// params: event, key, now, scope, undo
+// params: directional, event, key, now, scope, undo
 // returns: undone, changes, restored
 // Take back one event: every edge, memory and pending pair gets the values that the log has from
 // before. An edge whose weight, or a pair whose times, are not those that the event left was
@@ -68,11 +68,32 @@ CALL (e) {
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'suppression'})
-  MATCH (:Memory {scope: $p.scope, id: ch.change_source})
+  MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
         -[s:SUPPRESSES {kind: ch.change_relation}]->
-        (:Memory {scope: $p.scope, id: ch.change_target})
+        (b:Memory {scope: $p.scope, id: ch.change_target})
   DELETE s
-  RETURN count(*) AS suppressions
+  WITH collect(a) + collect(b) AS ends, count(*) AS suppressions
+  CALL (ends) {
+    UNWIND ends AS target
+    WITH DISTINCT target
+    // As in learn.suppress.
+    OPTIONAL MATCH (by:Memory {scope: $p.scope})-[s:SUPPRESSES]->(target)
+    WHERE by <> target AND s.kind IN $p.directional
+      AND (s.kind <> 'overrides' OR by.`when` IS NULL OR target.`when` IS NULL)
+      AND NOT EXISTS {
+        (target)-[back:SUPPRESSES]->(by)
+        WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
+      }
+    WITH target, by.id AS id, CASE
+      WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
+      WHEN s IS NOT NULL THEN datetime({epochMillis: 0})
+    END AS at
+    ORDER BY at, id
+    WITH target, collect([id, at])[0] AS first
+    SET target.superseded_by = first[0], target.superseded_at = first[1]
+    RETURN count(*) AS marked
+  }
+  RETURN suppressions
 }
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'pair'})

@@ -48,6 +48,10 @@ RETURN collect([
       WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
         THEN toString(m.created_at)
     END,
-    m.metadata
+    m.metadata,
+    CASE
+      WHEN m.valid_until IS :: ZONED DATETIME OR m.valid_until IS :: LOCAL DATETIME
+        THEN toString(m.valid_until)
+    END
   ] END
 ]) AS candidates

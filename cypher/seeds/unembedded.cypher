@@ -1,12 +1,15 @@
 // name: seeds.unembedded
 // mode: read
-// params: kinds, limit, scope
+// params: held, kinds, limit, scope
 // returns: ids
 // The memories of a scope that have no embedding, which no comparison of vectors can find, the
 // newest first. Takes one pass over the scope, as the exact search does.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.embedding IS NULL
   AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
+  AND NOT coalesce(m.superseded_at <= $p.held.at OR m.valid_until <= $p.held.at, false)
+  AND ($p.held.plain OR NOT coalesce(
+    m.created_at > $p.held.made_by OR m.`when` IN $p.held.outside, false))
 WITH m.id AS id,
      CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL
        THEN m.created_at.epochMillis ELSE -9223372036854775807 END AS made_ms

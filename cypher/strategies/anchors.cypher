@@ -1,6 +1,6 @@
 // name: strategies.anchors
 // mode: read
-// params: ids, limit, max_weight, scope, vector
+// params: held, ids, limit, max_weight, scope, vector
 // returns: found, edges, cosines
 // The strongest edges that begin or end at anchors (source: 004), each once.
 // found    ids of the anchors that exist.
@@ -10,6 +10,9 @@
 //          without an embedding of the same size.
 UNWIND $p.ids AS id
 MATCH (memory:Memory {scope: $p.scope, id: id})
+WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
+  AND ($p.held.plain OR NOT coalesce(
+    memory.created_at > $p.held.made_by OR memory.`when` IN $p.held.outside, false))
 WITH collect(memory) AS anchors
 CALL (anchors) {
   UNWIND CASE WHEN $p.limit > 0 THEN anchors ELSE [] END AS anchor
@@ -25,6 +28,12 @@ CALL (anchors) {
   WHERE source <> target AND source.scope = $p.scope AND target.scope = $p.scope
     AND source:Memory AND target:Memory
     AND source.id IS :: STRING NOT NULL AND target.id IS :: STRING NOT NULL
+    AND NOT coalesce(source.superseded_at <= $p.held.at OR source.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      source.created_at > $p.held.made_by OR source.`when` IN $p.held.outside, false))
+    AND NOT coalesce(target.superseded_at <= $p.held.at OR target.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      target.created_at > $p.held.made_by OR target.`when` IN $p.held.outside, false))
   WITH source, target, weight, coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN r.tags IS :: LIST<ANY> NOT NULL THEN r.tags ELSE [] END AS tags
   ORDER BY weight DESC, source.id, target.id, relation, tags

@@ -1,6 +1,6 @@
 // name: strategies.edges
 // mode: read
-// params: both_ways, floor, frontier, limit, max_lif_weight, max_weight, scope
+// params: both_ways, floor, frontier, held, limit, max_lif_weight, max_weight, scope
 // returns: found, edges
 // The strongest edges at memories of a scope, for a strategy that decides in Python.
 //
@@ -15,6 +15,9 @@
 //            loops and edges into another scope.
 UNWIND $p.frontier AS f
 MATCH (memory:Memory {scope: $p.scope, id: f[0]})
+WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
+  AND ($p.held.plain OR NOT coalesce(
+    memory.created_at > $p.held.made_by OR memory.`when` IN $p.held.outside, false))
 WITH collect([memory, f[1]]) AS rows
 CALL (rows) {
   UNWIND rows AS row
@@ -37,6 +40,9 @@ CALL (rows) {
        END AS weight
   WHERE energy * weight >= $p.floor AND neighbour.scope = $p.scope
     AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
   WITH current, neighbour, energy * weight AS strength, weight,
        coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END AS direction,

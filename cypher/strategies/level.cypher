@@ -1,6 +1,6 @@
 // name: strategies.level
 // mode: read
-// params: cap, frontier, max_weight, min_activation, query_tags, scope, tag_sim_floor, visited
+// params: cap, frontier, held, max_weight, min_activation, query_tags, scope, tag_sim_floor, visited
 // returns: level, memories
 // One hop for every frontier memory of one or more explorations (source: 001, section 6.2).
 //
@@ -15,6 +15,9 @@
 // The order of the arithmetic must stay: Python computes the same doubles, bit for bit.
 UNWIND $p.frontier AS f
 MATCH (current:Memory {scope: $p.scope, id: f[1]})
+WHERE NOT coalesce(current.superseded_at <= $p.held.at OR current.valid_until <= $p.held.at, false)
+  AND ($p.held.plain OR NOT coalesce(
+    current.created_at > $p.held.made_by OR current.`when` IN $p.held.outside, false))
 WITH f, current, COUNT { (current)-[:RELATES]-() } AS degree
 CALL (f, current, degree) {
   // A parent is not expanded if even the best possible edge would carry too little energy.
@@ -55,6 +58,9 @@ CALL (f, current, degree) {
          tags, weight, similarity
        ]) AS edge
   WHERE neighbour.scope = $p.scope AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
   WITH neighbour.id AS id, edge, $p.visited[f[0]][neighbour.id] IS NOT NULL AS seen
   // At most cap children of a parent can be selected. A neighbour that was already visited only
   // serves to distinguish a dead end from energy below the threshold, so it comes last.
@@ -71,5 +77,9 @@ RETURN collect([f[0], f[1], degree, any_above, children]) AS level,
            WHEN current.created_at IS :: ZONED DATETIME OR current.created_at IS :: LOCAL DATETIME
              THEN toString(current.created_at)
          END,
-         current.metadata
+         current.metadata,
+         CASE
+           WHEN current.valid_until IS :: ZONED DATETIME OR current.valid_until IS :: LOCAL DATETIME
+             THEN toString(current.valid_until)
+         END
        ] END) AS memories

@@ -1,6 +1,6 @@
 // name: strategies.levels
 // mode: read
-// params: cap, frontier, levels, max_branches, max_weight, min_activation, most, query_tags, scope, tag_sim_floor
+// params: cap, frontier, held, levels, max_branches, max_weight, min_activation, most, query_tags, scope, tag_sim_floor
 // returns: levels, memories
 // needs: 2026
 // All levels of explorations in one round trip. Each level repeats the core of strategies.level;
@@ -24,6 +24,9 @@ WITH reduce(
       CALL (state) {
         UNWIND state.frontier AS f
         MATCH (current:Memory {scope: $p.scope, id: f[1]})
+        WHERE NOT coalesce(current.superseded_at <= $p.held.at OR current.valid_until <= $p.held.at, false)
+          AND ($p.held.plain OR NOT coalesce(
+            current.created_at > $p.held.made_by OR current.`when` IN $p.held.outside, false))
         WITH f, current, COUNT { (current)-[:RELATES]-() } AS degree
         CALL (state, f, current, degree) {
           WITH *, CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
@@ -58,6 +61,9 @@ WITH reduce(
                  tags, weight, similarity
                ]) AS edge
           WHERE neighbour.scope = $p.scope AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+            AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
+            AND ($p.held.plain OR NOT coalesce(
+              neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
           WITH neighbour.id AS id, edge, neighbour.id IN state.visited[f[0]] AS seen
           ORDER BY seen, edge[0], id
           LIMIT toInteger($p.cap)
@@ -109,7 +115,11 @@ CALL (state) {
       WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
         THEN toString(m.created_at)
     END,
-    m.metadata
+    m.metadata,
+    CASE
+      WHEN m.valid_until IS :: ZONED DATETIME OR m.valid_until IS :: LOCAL DATETIME
+        THEN toString(m.valid_until)
+    END
   ]) AS memories
 }
 RETURN state.levels AS levels, memories

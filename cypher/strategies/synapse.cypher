@@ -1,6 +1,6 @@
 // name: strategies.synapse
 // mode: read
-// params: conflicts, directional, floor, frontier, limit, max_weight, min_overlap, now_ms, rate, scope
+// params: conflicts, directional, floor, frontier, held, limit, max_weight, min_overlap, now_ms, rate, scope
 // returns: found, edges, suppressions, affinities
 // The edges that leave memories, in each of the four categories, and the number of edges of that
 // category at the source, which alone divides the energy (source: 003, "Why four denominators?").
@@ -17,6 +17,9 @@
 // Without loops and edges into another scope.
 UNWIND $p.frontier AS f
 MATCH (memory:Memory {scope: $p.scope, id: f[0]})
+WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
+  AND ($p.held.plain OR NOT coalesce(
+    memory.created_at > $p.held.made_by OR memory.`when` IN $p.held.outside, false))
 WITH collect([memory, f[1]]) AS rows
 CALL (rows) {
   UNWIND rows AS row
@@ -44,6 +47,9 @@ CALL (rows) {
        energy * weight * exp(-$p.rate * hours) / edge_count AS strength
   WHERE strength >= $p.floor AND neighbour.scope = $p.scope
     AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
   WITH current, edge_count, neighbour, weight, hours, strength,
        coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END AS direction,
@@ -74,6 +80,9 @@ CALL (rows) {
   WITH current, s, neighbour, edge_count, weight, energy * weight / edge_count AS strength
   WHERE strength >= $p.floor AND neighbour.scope = $p.scope
     AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
+    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
   WITH current, neighbour, edge_count, weight, strength, s.kind AS kind,
        CASE WHEN startNode(s) = current THEN 'out' ELSE 'in' END AS direction
   ORDER BY strength DESC, current.id, neighbour.id, kind, direction
@@ -91,6 +100,9 @@ CALL (rows) {
   // There is no index on tags, so this takes one pass over the scope for all frontier memories.
   MATCH (other:Memory)
   WHERE other.scope = $p.scope AND other.id IS :: STRING NOT NULL
+    AND NOT coalesce(other.superseded_at <= $p.held.at OR other.valid_until <= $p.held.at, false)
+    AND ($p.held.plain OR NOT coalesce(
+      other.created_at > $p.held.made_by OR other.`when` IN $p.held.outside, false))
   WITH tagged, every, other, other.tags AS tags
   // A memory with too many tags that no frontier memory has can't overlap enough, and is left out
   // at once. The factor allows for rounding.

@@ -31,6 +31,7 @@ from memoria.cli.common import (
     say_missing,
 )
 from memoria.cli.connection import Connection, on_store
+from memoria.cli.holding import AsOf, IncludeOutdated, Situation, with_holding
 from memoria.cli.pack import say_too_small
 from memoria.cli.render import recall_summary, show_paths, summary
 from memoria.config import RetrieverConfig
@@ -79,6 +80,9 @@ def recall(
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,
+    as_of: AsOf = None,
+    include_outdated: IncludeOutdated = False,
+    situation: Situation = None,
     format_: Format = "text",
     order: Order = "relevance",
     scope: Scope = "default",
@@ -106,10 +110,8 @@ def recall(
         deadline_s=deadline,
         budget_tokens=budget,
     )
-    if max_seeds is not None:
-        search = config.seed_search
-        candidates = max(search.candidates, max_seeds)
-        config = replace(config, seeds=replace(search, max_seeds=max_seeds, candidates=candidates))
+    config = with_holding(config, as_of, include_outdated, situation)
+    config = _with_seeds(config, max_seeds)
 
     async def ask(store: Store) -> Recall:
         retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
@@ -156,6 +158,9 @@ def explore(
             help=f"Energy to be exceeded; {_TRANSFER.min_activation} if not given. {_OF_IT}"
         ),
     ] = None,
+    as_of: AsOf = None,
+    include_outdated: IncludeOutdated = False,
+    situation: Situation = None,
     scope: Scope = "default",
     *,
     connection: Connection,
@@ -164,8 +169,9 @@ def explore(
     """Follow the relations from memories that you name.
 
     A seed is an id, or ID=SCORE with a score above 0 and up to 1. If the text after the last = is
-    not a number, it belongs to the id. Exit code 1 if no seed is found. --json prints one
-    document: explorations, memories; `memoria pack` turns it into a context.
+    not a number, it belongs to the id. A memory that is superseded or outdated counts as not found.
+    Exit code 1 if no seed is found. --json prints one document: explorations, memories;
+    `memoria pack` turns it into a context.
 
     Examples
     --------
@@ -176,6 +182,7 @@ def explore(
     config = RetrieverConfig(
         strategy=_strategy(strategy, depth=depth, branches=branches, min_activation=min_activation)
     )
+    config = with_holding(config, as_of, include_outdated, situation)
     chosen = [_seed(text) for text in seeds]
 
     async def follow(store: Store) -> tuple[Exploration, ...]:
@@ -192,7 +199,16 @@ def explore(
         print_facts(plain_explorations(found), True, "")
     else:
         out.print(summary(found), style="dim", markup=False)
-    _report(found, scope)
+    _report(found, scope, config)
+
+
+def _with_seeds(config: RetrieverConfig, max_seeds: int | None) -> RetrieverConfig:
+    """Return the settings with the largest number of seeds, if it is given."""
+    if max_seeds is None:
+        return config
+    search = config.seed_search
+    candidates = max(search.candidates, max_seeds)
+    return replace(config, seeds=replace(search, max_seeds=max_seeds, candidates=candidates))
 
 
 def _strategy(
@@ -229,10 +245,13 @@ def _seed(text: str) -> Seed:
     return Seed(id=text, score=1.0)
 
 
-def _report(explorations: Sequence[Exploration], scope: str) -> None:
+def _report(explorations: Sequence[Exploration], scope: str, config: RetrieverConfig) -> None:
     """Print the seeds without a result; end with an error if no seed has one, or one failed."""
     missing = [found.seed.id for found in explorations if found.status == "seed_not_found"]
     say_missing(missing, scope)
+    if missing and not config.include_outdated:
+        text = "superseded and outdated memories count as missing; --include-outdated finds them"
+        err.print(text, style="yellow", markup=False)
     for found in explorations:
         if found.error is not None:
             text = printable(f"memoria: from {found.seed.id}: {found.error}")

@@ -22,7 +22,7 @@ from memoria.doctor.report import Fixed
 from memoria.doctor.server import check_dialect
 from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
 from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import scope_key
+from memoria.graph.vocabulary import DIRECTIONAL, scope_key
 from memoria.store import Store
 from memoria.store.queries import Query, load
 
@@ -98,6 +98,7 @@ async def _change(
     values: dict[str, Any] = {
         "scope": subject.scope,
         "dimensions": subject.facts.dimensions,
+        "directional": list(DIRECTIONAL),
         "new_scope": RECOVERED,
         "scope_key": scope_key(RECOVERED),
         "keys": keys,

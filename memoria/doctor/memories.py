@@ -13,7 +13,7 @@ from typing import Any
 from memoria.doctor.faults import Fault, counted, findings
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
-from memoria.graph.vocabulary import scope_key
+from memoria.graph.vocabulary import DIRECTIONAL, scope_key
 
 #: Scope for memories without a scope.
 RECOVERED = "recovered"
@@ -22,7 +22,9 @@ SCOPE_KEY = "memories.scope_key"
 
 async def check_memories(subject: Subject) -> list[Finding]:
     """Count all faults of memories in one pass."""
-    rows = await subject.rows("memories", dimensions=subject.facts.dimensions)
+    rows = await subject.rows(
+        "memories", dimensions=subject.facts.dimensions, directional=list(DIRECTIONAL)
+    )
     examined = next((row["count"] for row in rows if row["fault"] == "examined"), 0)
     faults = [
         _for_embedder(subject, fault) if fault is _NO_EMBEDDING else fault for fault in FAULTS
@@ -204,5 +206,26 @@ FAULTS = (
         remedy="turn dates written as text into datetimes, and set other values aside",
         fix="fix_created_at",
         done="changed",
+    ),
+    Fault(
+        check="memories.valid_until",
+        severity="warning",
+        what="memories whose valid_until is not a datetime with a time zone",
+        well="every valid_until is a datetime with a time zone",
+        effect="they never count as outdated",
+        remedy="turn times written as text, or without a zone, into datetimes, and set other "
+        "values aside",
+        fix="fix_valid_until",
+        done="changed",
+    ),
+    Fault(
+        check="memories.superseded",
+        severity="warning",
+        what="memories whose mark of being superseded is missing or wrong",
+        well="every superseded memory is marked, and no other memory is",
+        effect="recalls trust the mark alone, not the SUPPRESSES edges",
+        remedy="make the marks follow the SUPPRESSES edges",
+        fix="fix_superseded",
+        done="marked anew",
     ),
 )

@@ -32,6 +32,7 @@ SCANS = (
 _NEVER_SCAN: Mapping[str, Severity] = {
     "context": "error",
     "ranking": "error",
+    "recall": "error",
     "strategies": "error",
     "seeds": "error",
     "ingest": "warning",

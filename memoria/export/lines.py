@@ -247,8 +247,9 @@ def _name(row: Mapping[str, Any]) -> str:
 def _parsed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a node as a `Memory` takes them: times and maps are stored in another form."""
     parsed = dict(fields)
-    if "created_at" in fields:
-        parsed["created_at"] = _time(fields["created_at"], "created_at")
+    for name in ("created_at", "valid_until"):
+        if name in fields:
+            parsed[name] = _time(fields[name], name)
     for name in ("when", "metadata"):
         if name in fields:
             parsed[name] = _json_map(fields[name], name)

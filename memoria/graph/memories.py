@@ -96,7 +96,8 @@ class Memories:
 
 def memory_node(row: Sequence[Any]) -> MemoryNode:
     """Build a memory from a row of ``graph.hydrate``; unusable values read as empty."""
-    id_, labels, text, tags, topics, entities, category, priority, when, created_at, metadata = row
+    id_, labels, text, tags, topics, entities, category, priority, when, created_at, *rest = row
+    metadata, valid_until = (*rest, None)[:2]  # a strategy of one's own may know no valid_until
     return MemoryNode(
         id=id_,
         kind=min((label for label in labels if label != MEMORY_LABEL), default=MEMORY_LABEL),
@@ -109,4 +110,5 @@ def memory_node(row: Sequence[Any]) -> MemoryNode:
         when=foreign.json_map(when),
         created_at=foreign.moment(created_at),
         metadata=foreign.json_map(metadata),
+        valid_until=foreign.moment(valid_until),
     )

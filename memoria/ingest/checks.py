@@ -14,7 +14,7 @@ from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.server import require_online
 from memoria.graph.vocabulary import RESERVED_LABELS, VECTOR_INDEX
-from memoria.ingest.rows import json_text, utc
+from memoria.ingest.rows import memory_row
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
 
@@ -49,9 +49,7 @@ def check_memory(memory: Memory, kinds: Sequence[str], facts: ServerFacts | None
             "give other kinds to the GraphWriter as kinds",
             field="kind",
         )
-    utc(memory.created_at)
-    json_text(memory.when, "when")
-    json_text(memory.metadata, "metadata")
+    memory_row(memory, None)  # refuses times and maps that can't be stored
     if isinstance(memory.embedding, tuple) and facts is not None:
         require_online(VECTOR_INDEX, facts)
         size = len(memory.embedding)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memoria.graph.vocabulary import DIRECTIONAL
 from memoria.ingest.rows import batches
 from memoria.store import Store
 from memoria.store.queries import load
@@ -33,6 +34,7 @@ async def forget_memories(
     for batch in batches(ids, batch_size):
         limits = {
             "delete_foreign": delete_foreign,
+            "directional": list(DIRECTIONAL),
             "ids": batch,
             "max_edges": MAX_EDGES_AT_ONCE,
             "scope": scope,

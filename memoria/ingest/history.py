@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from memoria.graph.vocabulary import clock_key
+from memoria.graph.vocabulary import DIRECTIONAL, clock_key
 from memoria.ingest.rows import pair_row, suppression_row
 from memoria.store import Rows, Store
 from memoria.store.queries import load
@@ -53,6 +53,7 @@ async def write_history(
     missing: list[str] = []
     if joined:
         parameters = {
+            "directional": list(DIRECTIONAL),
             "ids": Rows(ids),
             "now": now,
             "pairs": rows(list(pairs.values()), pair_row),

@@ -35,6 +35,7 @@ def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, A
             "priority": memory.priority,
             "when": json_text(memory.when, "when"),
             "metadata": json_text(memory.metadata, "metadata"),
+            "valid_until": utc(memory.valid_until, "valid_until"),
         },
         "created_at": utc(memory.created_at),
         "history": None if memory.learned is None else memory.learned.stored(),
@@ -85,15 +86,15 @@ def json_text(value: Mapping[str, Any], field: str) -> str | None:
     return check_string(text, field)
 
 
-def utc(value: datetime | None) -> datetime | None:
-    """Return the same instant in UTC."""
+def utc(value: datetime | None, field: str = "created_at") -> datetime | None:
+    """Return the same instant in UTC; the error names the field."""
     if value is None:
         return None
     try:
         return value.astimezone(UTC)
     except (OverflowError, ValueError) as exc:
         raise InvalidInputError(
-            "created_at is outside the years 1 to 9999 in UTC", field="created_at"
+            f"{field} is outside the years 1 to 9999 in UTC", field=field
         ) from exc
 
 

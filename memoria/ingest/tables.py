@@ -29,7 +29,7 @@ _STRINGS = ("tags", "topics", "entities")
 _MEMORY_HEADER = (
     "id:ID(Memory),scope:string,scope_key:string,text:string,tags:string[],topics:string[],"
     "entities:string[],category:string,priority:double,when:string,metadata:string,"
-    "created_at:datetime,embedding:double[],:LABEL\n"
+    "created_at:datetime,valid_until:datetime,embedding:double[],:LABEL\n"
 )
 _RELATION_HEADER = (
     ":START_ID(Memory),:END_ID(Memory),relation:string,weight:double,tags:string[],"
@@ -95,7 +95,7 @@ class Tables:
         properties = row["properties"]
         text, created_at, vector = properties["text"], row["created_at"], row["embedding"]
         strings = [_strings(properties[name], name) for name in _STRINGS]
-        priority = properties["priority"]
+        priority, valid_until = properties["priority"], properties["valid_until"]
         cells = (
             _text(row["id"]),
             self._scope,
@@ -106,6 +106,7 @@ class Tables:
             _text(properties["when"]),
             _text(properties["metadata"]),
             self._now if created_at is None else _time(created_at),
+            "" if valid_until is None else _time(valid_until),
             "" if vector is None else LIST_DELIMITER.join(repr(float(x)) for x in vector),
             f"Memory{LIST_DELIMITER}{row['kind']}",
         )

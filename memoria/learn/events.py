@@ -17,7 +17,13 @@ from memoria._support.checks import check_id
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.formulas.plasticity import DAY_S, oja_terms
-from memoria.graph.vocabulary import CO_ACTIVATED, CONFLICTS, ORIGIN_LEARNED, clock_key
+from memoria.graph.vocabulary import (
+    CO_ACTIVATED,
+    CONFLICTS,
+    DIRECTIONAL,
+    ORIGIN_LEARNED,
+    clock_key,
+)
 from memoria.learn.config import LearnConfig
 from memoria.learn.trails import CoActive
 from memoria.store import Rows, Store
@@ -133,6 +139,7 @@ def suppression_event(
         query="learn.suppress",
         ids=[end for pair in pairs for end in pair],
         parameters={
+            "directional": list(DIRECTIONAL),
             "rows": Rows(map(list, pairs)),
             "suppression": suppression,
             "symmetric": suppression == CONFLICTS,

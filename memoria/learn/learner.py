@@ -212,13 +212,14 @@ class Learner:
         kind: SuppressionKind = CONFLICTS,
         event_id: str | None = None,
     ) -> LearnReport:
-        """Say that a memory suppresses another; the strategy ``synapse`` takes account of it.
+        """Say that a memory suppresses another.
 
         Parameters
         ----------
         kind
-            ``conflicts``: each suppresses the other. ``overrides``, ``deprecated-to``,
-            ``merged-into``: the source suppresses the target.
+            ``conflicts``: each suppresses the other, under the strategy ``synapse``. ``overrides``,
+            ``deprecated-to``, ``merged-into``: the source supersedes the target, which recalls
+            leave out from then on.
         event_id
             Name of the event; None: a new one with each call.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import uuid4
 
-from memoria.graph.vocabulary import clock_key
+from memoria.graph.vocabulary import DIRECTIONAL, clock_key
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import UndoReport
@@ -29,7 +29,14 @@ async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -
     undo = uuid4().hex
     events = restored = kept = 0
     for event in keys:
-        parameters = {"event": event, "key": key, "now": now, "scope": scope, "undo": undo}
+        parameters = {
+            "directional": list(DIRECTIONAL),
+            "event": event,
+            "key": key,
+            "now": now,
+            "scope": scope,
+            "undo": undo,
+        }
         row = (await store.run(load("learn.undo"), parameters))[0]
         if row["undone"]:
             events += 1

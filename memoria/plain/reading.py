@@ -194,6 +194,7 @@ def _memory(part: Part, id_: str) -> MemoryNode:
         when=dict(part.part("when").value),
         created_at=part.optional("created_at", lambda name: time_from(part, name)),
         metadata=dict(part.part("metadata").value),
+        valid_until=part.optional("valid_until", lambda name: time_from(part, name)),
     )
 
 

@@ -16,7 +16,7 @@ from memoria.errors import ConfigError
 from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
 
 #: Settings of an exploration beside those of its strategy.
-_OF_THE_CALL = ("max_weight", "seeds_per_session")
+_OF_THE_CALL = ("max_weight", "seeds_per_session", "as_of", "include_outdated", "situation")
 
 
 def settings_of(config: RetrieverConfig) -> dict[str, Any]:
@@ -38,6 +38,9 @@ def settings_of(config: RetrieverConfig) -> dict[str, Any]:
         "seeds_per_session": config.seeds_per_session,
         "deadline_s": config.deadline_s,
         "budget_tokens": config.budget_tokens,
+        "as_of": _plain(config.as_of),
+        "include_outdated": config.include_outdated,
+        "situation": dict(config.situation),
     }
 
 
@@ -52,7 +55,8 @@ def exploration_from(
         Settings as `settings_of` returns them; a missing setting gets its default.
     changes
         New values for some settings: ``strategy`` by name or as an object, a setting of the
-        strategy, such as ``strategy.leak_rate``, ``max_weight`` or ``seeds_per_session``.
+        strategy, such as ``strategy.leak_rate``, or one of ``max_weight``, ``seeds_per_session``,
+        ``as_of``, ``include_outdated``, ``situation``.
 
     Raises
     ------
@@ -73,6 +77,7 @@ def exploration_from(
             known = ("strategy", "strategy.SETTING", *_OF_THE_CALL)
             raise ConfigError(f"no setting {name}: there are {', '.join(known)}")
     strategy = _strategy_from(values.pop("strategy", TransferEnergy.name), own)
+    values["as_of"] = _from_plain(values.get("as_of"), is_time=True)
     return RetrieverConfig(strategy=strategy, **values)
 
 

@@ -142,6 +142,7 @@ def _plain_memory(memory: MemoryNode) -> Plain:
         "when": _finite(dict(memory.when), memory.id),
         "created_at": _iso(memory.created_at),
         "metadata": _finite(dict(memory.metadata), memory.id),
+        "valid_until": _iso(memory.valid_until),
     }
 
 

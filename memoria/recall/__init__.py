@@ -3,5 +3,6 @@
 from memoria.recall.call import RecallCall
 from memoria.recall.replay import PathChange, Replay, replay
 from memoria.recall.run import Engine, Recaller
+from memoria.recall.validity import validity_of
 
-__all__ = ["Engine", "PathChange", "RecallCall", "Recaller", "Replay", "replay"]
+__all__ = ["Engine", "PathChange", "RecallCall", "Recaller", "Replay", "replay", "validity_of"]

@@ -16,6 +16,7 @@ from memoria.explore import ExploreRequest, explore_all
 from memoria.plain.settings import exploration_from
 from memoria.ranking import FactsRequest
 from memoria.recall.texts import complete
+from memoria.recall.validity import validity_of
 from memoria.store import StoreOrDriver, store_of
 from memoria.strategies import RunInput
 from memoria.types import EndReason, Exploration, Hop, Path, Trace
@@ -85,7 +86,8 @@ async def replay(
         trace's scope.
     changes
         Settings to change: the strategy, by name or as an object, one of its settings, such as
-        ``{"strategy.max_depth": 3}``, ``max_weight`` or ``seeds_per_session``.
+        ``{"strategy.max_depth": 3}``, or one of ``max_weight``, ``seeds_per_session``, ``as_of``,
+        ``include_outdated`` and ``situation``.
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
 
@@ -110,6 +112,9 @@ async def replay(
             max_weight=config.max_weight,
             vector=trace.vector,
             now=trace.started_at,
+            validity=await validity_of(
+                store, config, scope=trace.scope, now=trace.started_at, until=started + deadline_s
+            ),
         ),
         started=started,
         until=started + deadline_s,

@@ -21,6 +21,7 @@ from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
 from memoria.recall.packing import notes_of, pack, relevance_of, worth_of
 from memoria.recall.texts import Completed, complete
+from memoria.recall.validity import validity_of
 from memoria.recall.vector import query_vector
 from memoria.seeds import SeedRequest, search_seeds, with_unembedded
 from memoria.store import Store
@@ -28,6 +29,7 @@ from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
 from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
+from memoria.types.validity import Validity
 
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
 _EMBED_SHARE = 0.25
@@ -77,6 +79,7 @@ class Recaller:
         self._until = self._started + call.config.deadline_s
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
+        self._validity = Validity(at=self._started_at)
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -147,7 +150,7 @@ class Recaller:
 
     async def _search(self, facts: ServerFacts, notes: list[str]) -> Seeds:
         """Find seeds by vector and by words."""
-        call, config = self._call, self._call.config.seed_search
+        call = self._call
         until = self._half_of_the_rest()
         tags = (tag.replace("_", " ") for tag in call.query_tags)
         request = SeedRequest(
@@ -156,18 +159,20 @@ class Recaller:
             scope=self._engine.scope,
             kinds=call.kinds or (),
             dialect=facts.vector_dialect,
-            config=config,
+            config=call.config.seed_search,
             until=until,
         )
         with self._timed("seeds"):
-            seeds = await with_unembedded(
+            self._validity = await validity_of(
                 self._store,
-                await search_seeds(self._store, request),
+                call.config,
                 scope=request.scope,
-                kinds=request.kinds,
-                limit=config.unembedded,
+                now=self._started_at,
                 until=until,
             )
+            request = replace(request, validity=self._validity)
+            found = await search_seeds(self._store, request)
+            seeds = await with_unembedded(self._store, found, request)
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     def _half_of_the_rest(self) -> float:
@@ -209,6 +214,7 @@ class Recaller:
                 max_weight=config.max_weight,
                 vector=self._vector,
                 now=self._started_at,
+                validity=self._validity,
             ),
             started=self._clock(),
             until=self._until,

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from memoria._support.checks import is_id
@@ -23,6 +23,7 @@ from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Seed, Seeds
+from memoria.types.validity import Validity
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,9 @@ _WORD = re.compile(r"\w+")
 # index has no such fallback.
 _VECTOR_LIMITS = (4, 40)
 _TEXT_LIMITS = (4, 40, 400, 4_000)
+# Few memories are superseded or outdated, so where nothing else is filtered after the index has
+# answered, a few hits to spare are enough at first.
+_SPARE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,8 @@ class SeedRequest:
         Settings.
     until
         Time of the loop's clock at which the search must be over; seconds.
+    validity
+        Which memories hold; the others are no hits.
     """
 
     text: str
@@ -66,6 +72,7 @@ class SeedRequest:
     dialect: Literal["search", "procedure"]
     config: SeedConfig
     until: float | None
+    validity: Validity = field(default_factory=Validity.now)
 
 
 async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
@@ -150,12 +157,12 @@ async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> 
     if request.vector is None:
         return []
     filtered_after = bool(request.kinds) or request.dialect == "procedure"
-    limits = _VECTOR_LIMITS if filtered_after else (1,)
+    limits = _VECTOR_LIMITS if filtered_after else (1, *_VECTOR_LIMITS)
     parameters: dict[str, Any] = {"vector": list(request.vector)}
     hits, complete = await _grow(
         store, f"seeds.vector_{request.dialect}", request, parameters, limits
     )
-    if filtered_after and not complete:
+    if not complete:
         try:
             hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,))
         except QueryError as exc:
@@ -172,7 +179,7 @@ async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
     lucene = lucene_query(request.text, request.scope)
     if lucene is None:
         return []
-    limits = _TEXT_LIMITS if request.kinds else (1,)
+    limits = _TEXT_LIMITS if request.kinds else (1, *_TEXT_LIMITS)
     hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits)
     return hits
 
@@ -193,13 +200,20 @@ async def _grow(
         order of equal hits); and whether these hits are enough, or all that exist.
     """
     wanted = request.config.candidates
+    spare = _SPARE if request.validity.leaves_out else 0
     hits: list[tuple[str, float]] = []
     for factor in limits:
-        asked = {"kinds": list(request.kinds), "limit": wanted * factor, "scope": request.scope}
+        limit = wanted * factor + spare
+        asked = {
+            "held": request.validity.held,
+            "kinds": list(request.kinds),
+            "limit": limit,
+            "scope": request.scope,
+        }
         record = (await store.run(load(name), {**parameters, **asked}, until=request.until))[0]
         # A foreign graph may hold memories without an id, or with a number for one.
         hits = [(node, float(score)) for node, score in record["hits"] if is_id(node)]
-        if len(hits) >= wanted or record["seen"] < wanted * factor:
+        if len(hits) >= wanted or record["seen"] < limit:
             return _best(hits)[:wanted], True
     return _best(hits)[:wanted], False
 

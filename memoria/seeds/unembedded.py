@@ -6,12 +6,12 @@ Query: ``seeds.unembedded``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from memoria._support.checks import is_id
 from memoria._support.wording import number_of
 from memoria.errors import MemoriaError
+from memoria.seeds.search import SeedRequest
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Seed, Seeds
@@ -20,9 +20,7 @@ from memoria.types import Seed, Seeds
 SCORE = 0.01
 
 
-async def with_unembedded(
-    store: Store, found: Seeds, *, scope: str, kinds: Sequence[str], limit: int, until: float | None
-) -> Seeds:
+async def with_unembedded(store: Store, found: Seeds, request: SeedRequest) -> Seeds:
     """Add memories without an embedding as seeds, the newest first.
 
     A memory that the search by words has found keeps its score; the others get `SCORE`. If the
@@ -30,18 +28,25 @@ async def with_unembedded(
 
     Parameters
     ----------
-    limit
-        Largest number of memories to add; with 0 the server is not asked.
+    request
+        What the search looked for. Its settings say how many memories to add, at most; with 0 the
+        server is not asked.
 
     Notes
     -----
     One round trip, in which the server reads the scope once.
     """
+    limit = request.config.unembedded
     if not limit:
         return found
-    parameters = {"kinds": list(kinds), "limit": limit + 1, "scope": scope}
+    parameters = {
+        "held": request.validity.held,
+        "kinds": list(request.kinds),
+        "limit": limit + 1,
+        "scope": request.scope,
+    }
     try:
-        record = (await store.run(load("seeds.unembedded"), parameters, until=until))[0]
+        record = (await store.run(load("seeds.unembedded"), parameters, until=request.until))[0]
     except MemoriaError as exc:
         note = f"memories without an embedding could not be read ({exc})"
         return replace(found, degraded=(*found.degraded, note))

@@ -63,6 +63,7 @@ def edges_step(
         "both_ways": None if both_ways is None else list(both_ways),
         "floor": float(floor),
         "frontier": [[node, float(energy)] for node, energy in frontier.items()],
+        "held": run_input.validity.held,
         "limit": limit,
         "max_lif_weight": max_lif_weight,
         "max_weight": float(run_input.max_weight),

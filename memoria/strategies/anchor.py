@@ -116,6 +116,7 @@ class AnchorRun(JointRun):
             return None
         run_input, settings = self.input, self._settings
         parameters = {
+            "held": run_input.validity.held,
             "ids": list(self.charges),
             "limit": settings.max_edges if settings.spreads else 0,
             "max_weight": float(run_input.max_weight),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from memoria.seeds.config import SeedConfig
 from memoria.types import Activation, Path, Seed
+from memoria.types.validity import Validity
 
 if TYPE_CHECKING:
     from memoria.store.queries import Query
@@ -37,6 +38,9 @@ class RunInput:
         Embedding of the query, or None: an exploration from given seeds has none.
     now
         The present, for strategies in which the age of a memory counts; aware.
+    validity
+        Which memories hold; the others take no part. Each query must keep to it, by its parameter
+        ``held``. Without one given, memories must hold at present.
     """
 
     seeds: tuple[Seed, ...]
@@ -45,6 +49,7 @@ class RunInput:
     max_weight: float = 1.0
     vector: tuple[float, ...] | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
+    validity: Validity = field(default_factory=Validity.now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

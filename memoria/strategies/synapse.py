@@ -148,6 +148,7 @@ class SynapseRun(JointRun):
             "directional": list(DIRECTIONAL),
             "floor": self._least * _SLACK,
             "frontier": [[node, self._leaves(node, 1.0, 1)] for node in self._wave],
+            "held": self.input.validity.held,
             "limit": settings.max_edges,
             "max_weight": float(self.input.max_weight),
             "min_overlap": None if self.steps else settings.min_overlap,

@@ -219,6 +219,7 @@ def level_parameters(
             [index, branch.id, branch.energy, first[branch.id] == index]
             for index, branch in branches
         ],
+        "held": run_input.validity.held,
         "max_weight": float(run_input.max_weight),
         "min_activation": float(settings.min_activation),
         "query_tags": list(run_input.query_tags),

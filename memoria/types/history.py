@@ -250,8 +250,11 @@ MEMORY_PROPERTIES = (
     "priority",
     "when",
     "created_at",
+    "valid_until",
     "metadata",
     "embedding",
+    "superseded_by",
+    "superseded_at",
     *MEMORY_HISTORY,
 )
 

@@ -45,6 +45,9 @@ class MemoryNode:
         When the memory was made; an aware datetime, or None.
     metadata
         Anything else that the writer wants to keep.
+    valid_until
+        When the memory ceases to hold; an aware datetime, or None: never. Later recalls leave it
+        out.
     """
 
     id: str
@@ -58,13 +61,14 @@ class MemoryNode:
     when: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    valid_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(MemoryNode):
     """A memory to be written; see `MemoryNode` for its fields.
 
-    Lists of strings are kept sorted and without duplicates. A naive ``created_at`` counts as UTC.
+    Lists of strings are kept sorted and without duplicates. A naive time counts as UTC.
 
     Attributes
     ----------
@@ -96,8 +100,9 @@ class Memory(MemoryNode):
             _set(self, "priority", checks.check_number(self.priority, "priority", low=0, high=1))
         for name in ("when", "metadata"):
             _set(self, name, checks.check_json_map(getattr(self, name), name))
-        if self.created_at is not None:
-            _set(self, "created_at", aware_time(self.created_at, "created_at"))
+        for name in ("created_at", "valid_until"):
+            if getattr(self, name) is not None:
+                _set(self, name, aware_time(getattr(self, name), name))
         if self.embedding is not None:
             _set(self, "embedding", checks.check_vector(self.embedding))
         _check_learned(self.learned, MemoryHistory)

@@ -21,10 +21,11 @@ from memoria.store import Store
 from memoria.store.queries import load
 from memoria.strategies import AnchorSpreading
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
+from memoria.types.validity import Validity
 from tests.cases.build import HERE, edge, graph
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
-from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
+from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS, calls, spans_of
 from tests.oracle.agreement import remove, write
 from tests.oracle.anchor import scores
 from tests.oracle.transfer import Edge, Graph, Node
@@ -40,7 +41,7 @@ async def spread(
     driver: neo4j.AsyncDriver,
     scope: str,
     anchors: Mapping[str, float],
-    strategy: AnchorSpreading | None = None,
+    settings: AnchorSpreading | RetrieverConfig | None = None,
 ) -> dict[str, Exploration]:
     """Explore from anchors with these cosines."""
     retriever = GraphRetriever(driver, scope=scope)
@@ -48,7 +49,9 @@ async def spread(
         Seed(id=node, score=max(cosine, 1e-9), vector_score=cosine)
         for node, cosine in anchors.items()
     ]
-    config = RetrieverConfig(strategy=strategy or AnchorSpreading())
+    config = settings
+    if not isinstance(config, RetrieverConfig):
+        config = RetrieverConfig(strategy=config or AnchorSpreading())
     found = [each async for each in retriever.explore_seeds(seeds, config=config)]
     assert [each for each in found if each.error] == []
     return {each.seed.id: each for each in found}
@@ -197,7 +200,13 @@ async def test_without_spreading_a_recall_is_plain_vector_search(
     ]
     edges = [Relation(source="m30", target=f"m{number:02}") for number in range(1, 10)]
     await GraphWriter(store, scope=prefix).write(memories, edges)
-    parameters = {"kinds": [], "limit": 10, "scope": prefix, "vector": leaning(1.0)}
+    parameters = {
+        "held": Validity().held,
+        "kinds": [],
+        "limit": 10,
+        "scope": prefix,
+        "vector": leaning(1.0),
+    }
     plain = (await store.run(load("seeds.vector_exact"), parameters))[0]["hits"]
     for config in (settled(use_spreading=False), settled(spreading_strength=0.0)):
         retriever = GraphRetriever(driver, scope=prefix, embedder=AXIS, config=config)
@@ -355,7 +364,7 @@ def graphs(draw: st.DrawFn) -> Graph:
         relation=st.sampled_from([None, "", "similar", "near"]),
         weight=st.sampled_from(NORMAL_WEIGHTS) | st.sampled_from(WILD_WEIGHTS),
     )
-    return Graph(chosen, draw(st.lists(edges, max_size=20)))
+    return Graph(chosen, draw(st.lists(edges, max_size=20)), draw(spans_of(chosen)))
 
 
 cosines = st.sampled_from([1.0, 0.9, 0.5, 0.25, 0.0, -0.2])
@@ -379,18 +388,20 @@ async def many(driver: neo4j.AsyncDriver) -> AsyncIterator[str]:
 
 
 @on_a_server()
-@given(graph=graphs(), anchors=anchors, strategy=strategies)
+@given(graph=graphs(), anchors=anchors, strategy=strategies, call=calls)
 async def test_scores_equal_the_oracle_on_any_graph(
     driver: neo4j.AsyncDriver,
     many: str,
     graph: Graph,
     anchors: dict[str, float],
     strategy: AnchorSpreading,
+    call: dict[str, Any],
 ) -> None:
     name = f"{many}{next(_example)}-"
     await write(driver, {name: graph})
-    found = await spread(driver, name + SCOPE, anchors, strategy)
-    expected = scores(graph, SCOPE, anchors, strategy)
+    config = RetrieverConfig(strategy=strategy, **call)
+    found = await spread(driver, name + SCOPE, anchors, config)
+    expected = scores(graph, SCOPE, anchors, config)
     shares = {node: dict(entry.shares) for node, entry in entries(found).items()}
     assert shares.keys() == expected.keys()
     for node, parts in expected.items():
@@ -398,7 +409,7 @@ async def test_scores_equal_the_oracle_on_any_graph(
     on_ways = {node for each in found.values() for path in each.paths for node in path.ids}
     assert on_ways == expected.keys()
     for each in found.values():
-        exists = Node(SCOPE, each.seed.id) in graph.nodes
+        exists = graph.has(Node(SCOPE, each.seed.id), config)
         assert each.status == ("complete" if exists else "seed_not_found")
 
 

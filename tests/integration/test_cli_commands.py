@@ -292,6 +292,54 @@ def test_recall_with_a_wrong_setting_is_one_line(call: Call, filled: list[str]) 
         assert len(done.err.splitlines()) == 1
 
 
+def test_what_no_longer_holds_is_left_out_unless_asked_for(call: Call, here: list[str]) -> None:
+    old = '{"id": "c", "kind": "Event", "text": "A pump.", "valid_until": "2026-05-02T18:00+00:00"}'
+    go = '{"id": "b", "kind": "Event", "text": "The cellar.", "when": {"language": "go"}}'
+    lines = "\n".join((LINES[0], go, old, *LINES[3:]))
+    assert call("ingest", "-", "--embedder", "none", *here, stdin=lines).code == 0
+
+    def reached(*options: str) -> list[str]:
+        query = ["recall", "rain cellar pump", "--embedder", "none", "--json", *options]
+        recalled = json.loads(call(*query, *here).out)
+        explored = json.loads(call("explore", "a", "--json", *options, *here).out)
+        assert explored["memories"].keys() == {entry["id"] for entry in recalled["ranked"]}
+        return sorted(explored["memories"])
+
+    assert reached() == ["a", "b"]
+    assert reached("--include-outdated") == ["a", "b", "c"]
+    assert reached("--situation", "language=go", "--situation", "tests=true") == ["a", "b"]
+    assert reached("--situation", 'language=["rust"]') == ["a"]
+    done = call("explore", "c", *here)
+    assert done.code == 1
+    assert "--include-outdated finds them" in " ".join(done.err.split())
+    done = call("learn", "suppress", "a", "b", "--kind", "overrides", *here)
+    assert done.code == 0, done.err
+    assert reached() == ["a"]
+
+
+def test_earlier_state_is_that_of_the_time_asked_for(call: Call, here: list[str]) -> None:
+    lines = (
+        '{"id": "a", "kind": "Event", "text": "Rain.", "created_at": "2026-01-01T00:00+00:00"}',
+        '{"id": "b", "kind": "Event", "text": "Rain!", "created_at": "2026-03-01T00:00+00:00"}',
+    )
+    assert call("ingest", "-", "--embedder", "none", *here, stdin="\n".join(lines)).code == 0
+    query = ["recall", "rain", "--embedder", "none", "--json", "--as-of", "2026-02-01", *here]
+    assert [entry["id"] for entry in json.loads(call(*query).out)["ranked"]] == ["a"]
+    assert call("explore", "a", "--as-of", "2026-02-01", *here).code == 0
+    assert call("explore", "b", "--as-of", "2026-02-01", *here).code == 1
+
+
+def test_wrong_times_and_situations_are_wrong_usage(call: Call, here: list[str]) -> None:
+    for options, message in (
+        (["--as-of", "yesterday"], "is not a time such as"),
+        (["--situation", "go"], "must be KEY=VALUE"),
+        (["--situation", "=go"], "must be KEY=VALUE"),
+    ):
+        done = call("explore", "a", *options, *here)
+        assert done.code == 2
+        assert message in " ".join(done.err.split())
+
+
 def test_another_embedder_than_the_databases_is_refused_with_advice(
     call: Call, filled: list[str]
 ) -> None:

@@ -147,6 +147,18 @@ MEMORY_FAULTS: dict[str, tuple[str, Sequence[str]]] = {
             "SET m.created_at = 1700000000",
         ],
     ),
+    "memories.valid_until": (
+        "warning",
+        [
+            "SET m.valid_until = '2026-05-02'",
+            "SET m.valid_until = localdatetime('2026-05-02T10:00')",
+            "SET m.valid_until = 7",
+        ],
+    ),
+    "memories.superseded": (
+        "warning",
+        ["SET m.superseded_by = 'nobody'", "SET m.superseded_at = datetime()"],
+    ),
     "memories.scope_key": ("error", ["REMOVE m.scope_key", "SET m.scope_key = 'other'"]),
 }
 EDGE_FAULTS: dict[str, tuple[str, Sequence[str]]] = {

@@ -34,6 +34,7 @@ from memoria.store import Store, Target, open_driver, translate
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, load, parse
 from memoria.types import Exploration, Seed
+from memoria.types.validity import Validity
 
 SECRET = "the cat is called Wednesday"
 PASSWORD = "not-the-password-Thursday"
@@ -234,7 +235,13 @@ async def test_missing_index_says_what_to_run(store: Store, text: str) -> None:
 
 
 async def test_vector_of_another_size_is_a_dimension_error(store: Store, scope: str) -> None:
-    parameters = {"kinds": [], "limit": 5, "scope": scope, "vector": [0.5, 0.5]}
+    parameters = {
+        "held": Validity().held,
+        "kinds": [],
+        "limit": 5,
+        "scope": scope,
+        "vector": [0.5, 0.5],
+    }
     with pytest.raises(DimensionError, match="another size"):
         await store.run(load("seeds.vector_procedure"), parameters)
 

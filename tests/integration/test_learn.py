@@ -330,7 +330,7 @@ class TestOnce:
 
 class TestSynapse:
     async def activations(self, graph: Graph) -> dict[str, Activation]:
-        config = RetrieverConfig(strategy=Synapse(now=graph.now))
+        config = RetrieverConfig(strategy=Synapse(now=graph.now), include_outdated=True)
         retriever = GraphRetriever(graph.store.driver, scope=graph.scope)
         async with retriever.explore_seeds([Seed(id="a", score=1.0)], config=config) as stream:
             return {entry.id: entry async for each in stream for entry in each.activations}

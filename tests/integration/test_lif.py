@@ -25,7 +25,7 @@ from memoria.types import Activation, Exploration, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.cases.lif import BEACH_YOGA, BELOW, CHARGES, FIRED, MEETING, SEEDS, TWO_SEEDS
 from tests.effort import on_a_server
-from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS
+from tests.generated import NORMAL_WEIGHTS, SCOPE, WILD_WEIGHTS, calls, spans_of
 from tests.oracle.agreement import remove, write
 from tests.oracle.lif import charges, strongest_ways
 from tests.oracle.transfer import Edge, Graph, Node
@@ -389,7 +389,7 @@ def graphs(draw: st.DrawFn, weights: st.SearchStrategy[Any], lif_weights: Any) -
         weight=weights,
         lif_weight=lif_weights,
     )
-    return Graph(chosen, draw(st.lists(edges, max_size=20)))
+    return Graph(chosen, draw(st.lists(edges, max_size=20)), draw(spans_of(chosen)))
 
 
 constants = st.builds(
@@ -421,6 +421,7 @@ def borderline(values: dict[str, float], limits: Sequence[float]) -> bool:
     graph=graphs(wild, st.none() | wild | st.sampled_from([1.5, 2.0, 2.5])),
     seeds=seeds,
     constants=constants,
+    call=calls,
 )
 async def test_charges_equal_the_oracle_on_any_graph(
     driver: neo4j.AsyncDriver,
@@ -429,16 +430,20 @@ async def test_charges_equal_the_oracle_on_any_graph(
     graph: Graph,
     seeds: list[str],
     constants: LeakyIntegrateAndFire,
+    call: dict[str, Any],
 ) -> None:
     name = f"{many}{next(_example)}-"
     await write(driver, {name: graph})
-    expected = charges(graph, SCOPE, seeds, constants)
+    config = RetrieverConfig(strategy=constants)
+    expected = charges(graph, SCOPE, seeds, config)
     assert await charged(store, name + SCOPE, seeds, constants) == pytest.approx(
         expected, rel=1e-12
     )
+    config = replace(config, **call)
+    expected = charges(graph, SCOPE, seeds, config)
     if borderline(expected, [constants.fire_threshold]):
         return
-    found = await explored(driver, name + SCOPE, seeds, RetrieverConfig(strategy=constants))
+    found = await explored(driver, name + SCOPE, seeds, config)
     reached = {
         node
         for node, charge in expected.items()
@@ -446,10 +451,10 @@ async def test_charges_equal_the_oracle_on_any_graph(
     }
     assert set(fired(found)) == reached
     for each in found.values():
-        exists = Node(SCOPE, each.seed.id) in graph.nodes
+        exists = graph.has(Node(SCOPE, each.seed.id), config)
         assert each.status == ("complete" if exists else "seed_not_found")
     check_ways(found, reached)
-    again = await explored(driver, name + SCOPE, seeds[::-1], RetrieverConfig(strategy=constants))
+    again = await explored(driver, name + SCOPE, seeds[::-1], config)
     assert {name: each.activations for name, each in again.items()} == {
         name: each.activations for name, each in found.items()
     }, "the order of the seeds makes no difference"
@@ -479,8 +484,9 @@ async def test_ways_are_the_strongest_there_are(
     name = f"{many}w{next(_example)}-"
     await write(driver, {name: graph})
     constants = replace(EACH_WAY, max_hops=hops, fire_threshold=ALL)
-    found = await explored(driver, name + SCOPE, seeds, RetrieverConfig(strategy=constants))
-    best = strongest_ways(graph, SCOPE, seeds, constants)
+    config = RetrieverConfig(strategy=constants)
+    found = await explored(driver, name + SCOPE, seeds, config)
+    best = strongest_ways(graph, SCOPE, seeds, config)
     shown: dict[str, float] = {}
     for each in found.values():
         for path in each.paths:

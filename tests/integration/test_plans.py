@@ -11,10 +11,14 @@ from memoria.doctor import plans
 from memoria.doctor.plans import Step
 from memoria.store import Store
 from memoria.store.queries import load, root
+from memoria.types.validity import Validity
+
+HELD = Validity.now().held
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "context.duplicates": {"ids": ["a", "b"], "min_cosine": 0.95, "scope": "s"},
     "strategies.anchors": {
+        "held": HELD,
         "ids": ["a"],
         "limit": 500,
         "max_weight": 1.0,
@@ -22,6 +26,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "vector": [0.1] * 384,
     },
     "strategies.edges": {
+        "held": HELD,
         "both_ways": ["similar"],
         "floor": 0.0,
         "frontier": [["a", 1.0]],
@@ -31,6 +36,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "scope": "s",
     },
     "strategies.level": {
+        "held": HELD,
         "cap": 3,
         "frontier": [[0, "a", 1.0]],
         "max_weight": 1.0,
@@ -41,6 +47,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "visited": [{"a": True}],
     },
     "strategies.levels": {
+        "held": HELD,
         "cap": 11,
         "frontier": [[0, "a", 1.0]],
         "levels": 5,
@@ -52,9 +59,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "scope": "s",
         "tag_sim_floor": 0.15,
     },
+    "recall.conditions": {"scope": "s"},
     "graph.hydrate": {"ids": ["a"], "scope": "s"},
     "strategies.situation": {"ids": ["a"], "now_ms": 0, "scope": "s"},
     "strategies.synapse": {
+        "held": HELD,
         "conflicts": "conflicts",
         "directional": ["overrides"],
         "floor": 2e-5,
@@ -76,11 +85,29 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "scope": "s",
         "vector": [0.1] * 384,
     },
-    "seeds.text": {"kinds": [], "limit": 5, "lucene": "x", "scope": "s"},
-    "seeds.unembedded": {"kinds": [], "limit": 5, "scope": "s"},
-    "seeds.vector_search": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
-    "seeds.vector_procedure": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
-    "seeds.vector_exact": {"kinds": [], "limit": 5, "scope": "s", "vector": [0.1] * 384},
+    "seeds.text": {"held": HELD, "kinds": [], "limit": 5, "lucene": "x", "scope": "s"},
+    "seeds.unembedded": {"held": HELD, "kinds": [], "limit": 5, "scope": "s"},
+    "seeds.vector_search": {
+        "held": HELD,
+        "kinds": [],
+        "limit": 5,
+        "scope": "s",
+        "vector": [0.1] * 384,
+    },
+    "seeds.vector_procedure": {
+        "held": HELD,
+        "kinds": [],
+        "limit": 5,
+        "scope": "s",
+        "vector": [0.1] * 384,
+    },
+    "seeds.vector_exact": {
+        "held": HELD,
+        "kinds": [],
+        "limit": 5,
+        "scope": "s",
+        "vector": [0.1] * 384,
+    },
 }
 
 
@@ -91,7 +118,7 @@ async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
 def test_every_query_of_the_recall_path_and_that_of_all_pages_is_here() -> None:
     files = [
         file
-        for stage in ("context", "ranking", "seeds", "strategies")
+        for stage in ("context", "ranking", "recall", "seeds", "strategies")
         for file in (root() / stage).glob("*.cypher")
     ]
     queries = [load(f"{file.parent.name}.{file.stem}") for file in files]

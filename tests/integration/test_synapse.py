@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria._support.foreign import json_map
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
+from memoria.formulas import situation
 from memoria.formulas.synapse import squashed
 from memoria.ingest import GraphWriter
 from memoria.learn import Learner
@@ -27,6 +29,7 @@ from memoria.strategies import Synapse
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
+from tests.generated import calls, spans
 from tests.oracle.agreement import remove
 from tests.oracle.synapse import Relates, Signal, Suppresses, World, activations, signals
 
@@ -56,7 +59,14 @@ SET r = edge.properties
 async def write(driver: neo4j.AsyncDriver, scope: str, world: World) -> None:
     """Write a world as its own scope."""
     nodes = [
-        {"id": node, "properties": {"text": node, **world.memories.get(node, {})}}
+        {
+            "id": node,
+            "properties": {
+                "text": node,
+                **world.memories.get(node, {}),
+                **(world.spans[node].properties() if node in world.spans else {}),
+            },
+        }
         for node in sorted(world.ids)
     ]
     relates = [
@@ -99,15 +109,17 @@ async def spread(
     driver: neo4j.AsyncDriver,
     scope: str,
     seeds: Mapping[str, float] | str,
-    strategy: Synapse | None = None,
+    settings: Synapse | RetrieverConfig | None = None,
 ) -> dict[str, Exploration]:
     """Explore from seeds: id -> score, or ids that all start with 1."""
     scores = dict.fromkeys(seeds.split(), 1.0) if isinstance(seeds, str) else seeds
-    chosen = strategy or Synapse(now=NOW)
+    config = settings
+    if not isinstance(config, RetrieverConfig):
+        config = RetrieverConfig(strategy=config or Synapse(now=NOW))
     retriever = GraphRetriever(driver, scope=scope)
     stream = retriever.explore_seeds(
         [Seed(id=node, score=score) for node, score in scores.items()],
-        config=RetrieverConfig(strategy=chosen),
+        config=config,
     )
     found = [each async for each in stream]
     assert [each.error for each in found if each.error] == []
@@ -640,6 +652,7 @@ worlds = st.builds(
     memories=st.dictionaries(ids, st.builds(lambda tags: {"tags": tags}, tag_lists)),
     relates=relates,
     suppresses=suppresses,
+    spans=st.dictionaries(ids, spans, max_size=3),
 )
 seed_maps = st.dictionaries(
     st.sampled_from([*IDS[:4], "missing"]),
@@ -680,27 +693,31 @@ def borderline(values: Sequence[float], limits: Sequence[float]) -> bool:
 
 
 @on_a_server()
-@given(world=worlds, seeds=seed_maps, strategy=constants)
+@given(world=worlds, seeds=seed_maps, strategy=constants, call=calls)
 async def test_signals_and_activations_equal_the_oracle_on_any_graph(
     driver: neo4j.AsyncDriver,
     many: str,
     world: World,
     seeds: dict[str, float],
     strategy: Synapse,
+    call: dict[str, Any],
 ) -> None:
     name = f"{many}{next(_example)}"
     await write(driver, name, world)
-    passed = signals(world, seeds, strategy)
-    expected = activations(world, seeds, strategy)
+    config = RetrieverConfig(strategy=strategy, **call)
+    passed = signals(world, seeds, config)
+    expected = activations(world, seeds, config)
     least = strategy.min_activation
     if borderline([*expected.values(), *waves(passed)], [least]):
         return
-    found = await spread(driver, name, seeds, strategy)
+    found = await spread(driver, name, seeds, config)
     every = entries(found)
     on = {node for node, energy in expected.items() if energy >= least or node in seeds}
     assert on <= every.keys() <= expected.keys()
     for node, entry in every.items():
-        assert entry.shares["context"] == pytest.approx(0.35 * squashed(expected[node]), rel=1e-9)
+        fit = situation.match(when_of(world, node), {})
+        context = 0.35 * squashed(expected[node]) * fit
+        assert entry.shares["context"] == pytest.approx(context, rel=1e-9)
         ledger = [(each.step, each.source, each.relation) for each in entry.contributions]
         to_it = [each for each in passed if each.target == node]
         assert sorted(ledger) == sorted((each.step, each.source, each.relation) for each in to_it)
@@ -710,7 +727,12 @@ async def test_signals_and_activations_equal_the_oracle_on_any_graph(
     ways = {node for each in found.values() for path in each.paths for node in path.ids}
     assert ways == every.keys()
     backwards = dict(reversed(seeds.items()))
-    assert entries(await spread(driver, name, backwards, strategy)) == every
+    assert entries(await spread(driver, name, backwards, config)) == every
+
+
+def when_of(world: World, node: str) -> dict[str, Any]:
+    """The conditions of a memory."""
+    return json_map(world.spans[node].when) if node in world.spans else {}
 
 
 additions = st.one_of(
@@ -786,7 +808,7 @@ async def test_the_context_follows_the_score_and_ends_with_hits_that_were_not_ex
     edges = [Relation(source="new", target="reached", weight=1.0)]
     await GraphWriter(store, scope=scope).write(memories, edges)
     await Learner(store, scope=scope).suppress("new", "old", kind="overrides")
-    config = replace(settled(unembedded=0), seeds=SeedConfig(max_seeds=2))
+    config = replace(settled(unembedded=0), seeds=SeedConfig(max_seeds=2), include_outdated=True)
     retriever = GraphRetriever(driver, scope=scope, config=config)
     recall = await retriever.recall("umbrella")
     assert [seed.id for seed in recall.seeds.seeds] == ["old", "new"]

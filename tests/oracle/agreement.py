@@ -22,7 +22,8 @@ DATABASE = "neo4j"
 ROWS_PER_BATCH = 5_000
 WRITE_NODES = """
 UNWIND $rows AS row
-CREATE (:Memory:Event {scope: row[0], id: row[1]})
+CREATE (m:Memory:Event {scope: row[0], id: row[1]})
+SET m += row[2]
 """
 WRITE_EDGES = """
 UNWIND $rows AS row
@@ -39,7 +40,11 @@ CALL (memory) { DETACH DELETE memory } IN TRANSACTIONS OF 5000 ROWS
 
 async def write(driver: neo4j.AsyncDriver, graphs: Mapping[str, Graph]) -> None:
     """Write each graph with its key put before the names of its scopes."""
-    nodes = [_row(prefix, node) for prefix, graph in graphs.items() for node in graph.nodes]
+    nodes = [
+        [*_row(prefix, node), graph.spans[node].properties() if node in graph.spans else {}]
+        for prefix, graph in graphs.items()
+        for node in graph.nodes
+    ]
     edges = [
         {
             "source": _row(prefix, edge.source),

@@ -22,16 +22,23 @@ from tests.oracle.transfer import Graph, Node, counted_weight
 Parts = dict[str, float]
 
 
+def settings_of(config: RetrieverConfig) -> AnchorSpreading:
+    """Constants of spreading from anchors, the strategy that this reference knows."""
+    assert isinstance(config.strategy, AnchorSpreading)
+    return config.strategy
+
+
 def scores(
-    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpreading
+    graph: Graph, scope: str, anchors: Mapping[str, float], config: RetrieverConfig
 ) -> dict[str, Parts]:
     """Id -> the parts of its score, of anchors that exist and of all that they activate."""
+    settings = settings_of(config)
     start = {
         anchor: max(0.0, cosine)
         for anchor, cosine in anchors.items()
-        if Node(scope, anchor) in graph.nodes
+        if graph.has(Node(scope, anchor), config)
     }
-    edges = loaded(graph, scope, start, settings)
+    edges = loaded(graph, scope, start, config)
     if not edges:
         return {anchor: {"cosine": cosine} for anchor, cosine in start.items()}
     activation = dict(start)
@@ -56,9 +63,10 @@ def scores(
 
 
 def loaded(
-    graph: Graph, scope: str, anchors: Mapping[str, float], settings: AnchorSpreading
+    graph: Graph, scope: str, anchors: Mapping[str, float], config: RetrieverConfig
 ) -> list[tuple[str, str, float]]:
     """(from, to, weight) of the strongest edges at anchors, both ways for similar ones."""
+    settings = settings_of(config)
     if not settings.use_spreading or settings.spreading_strength == 0:
         return []
     at_anchors = []
@@ -70,6 +78,8 @@ def loaded(
             weight is not None
             and inside
             and ends[0] != ends[1]
+            and graph.has(edge.source, config)
+            and graph.has(edge.target, config)
             and not anchors.keys().isdisjoint(ends)
         ):
             at_anchors.append((-weight, *ends, edge.relation or ""))

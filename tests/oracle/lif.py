@@ -22,6 +22,12 @@ MAX_WEIGHT = RetrieverConfig().max_weight
 MAX_LIF_WEIGHT = 2.0
 
 
+def settings_of(config: RetrieverConfig) -> LeakyIntegrateAndFire:
+    """Constants of leaky integrate and fire, the strategy that this reference knows."""
+    assert isinstance(config.strategy, LeakyIntegrateAndFire)
+    return config.strategy
+
+
 def weight_of(edge: Edge) -> float | None:
     """The weight that counts, or None for an edge that transmits nothing."""
     if edge.lif_weight is not None:
@@ -29,12 +35,14 @@ def weight_of(edge: Edge) -> float | None:
     return counted_weight(edge.weight, MAX_WEIGHT)
 
 
-def followed(graph: Graph, scope: str) -> Iterator[tuple[str, str, float]]:
+def followed(graph: Graph, scope: str, config: RetrieverConfig) -> Iterator[tuple[str, str, float]]:
     """(from, to, weight) of every edge that transmits, both ways for similar ones."""
     for edge in graph.edges:
         weight = weight_of(edge)
         inside = edge.source.scope == edge.target.scope == scope
         if weight is None or not inside or edge.source == edge.target:
+            continue
+        if not graph.has(edge.source, config) or not graph.has(edge.target, config):
             continue
         yield edge.source.id, edge.target.id, weight
         if edge.relation == "similar":
@@ -42,11 +50,12 @@ def followed(graph: Graph, scope: str) -> Iterator[tuple[str, str, float]]:
 
 
 def charges(
-    graph: Graph, scope: str, seeds: Collection[str], settings: LeakyIntegrateAndFire
+    graph: Graph, scope: str, seeds: Collection[str], config: RetrieverConfig
 ) -> dict[str, float]:
     """Id -> charge after the last hop, of seeds that exist and of all that were reached."""
-    edges = list(followed(graph, scope))
-    wave = {seed: 1.0 for seed in seeds if Node(scope, seed) in graph.nodes}
+    settings = settings_of(config)
+    edges = list(followed(graph, scope, config))
+    wave = {seed: 1.0 for seed in seeds if graph.has(Node(scope, seed), config)}
     arrived: defaultdict[str, list[float]] = defaultdict(list)
     for seed in wave:
         arrived[seed].append(1.0)
@@ -63,10 +72,11 @@ def charges(
 
 
 def strongest_ways(
-    graph: Graph, scope: str, seeds: Collection[str], settings: LeakyIntegrateAndFire
+    graph: Graph, scope: str, seeds: Collection[str], config: RetrieverConfig
 ) -> dict[str, float]:
     """Id -> the strongest signal that a single way brings, round no circle and past no seed."""
-    edges = list(followed(graph, scope))
+    settings = settings_of(config)
+    edges = list(followed(graph, scope, config))
     best: dict[str, float] = {}
 
     def go(node: str, signal: float, before: frozenset[str]) -> None:
@@ -79,6 +89,6 @@ def strongest_ways(
                 go(target, arrives, before | {target})
 
     for seed in seeds:
-        if Node(scope, seed) in graph.nodes:
+        if graph.has(Node(scope, seed), config):
             go(seed, 1.0, frozenset({seed}))
     return best

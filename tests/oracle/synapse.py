@@ -18,7 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from memoria.config import RetrieverConfig
 from memoria.strategies import Synapse
+from tests.oracle.validity import Span, holds
 
 ONE_WAY = {"overrides", "deprecated-to", "merged-into"}
 
@@ -44,17 +46,25 @@ class Suppresses(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """Memories of one scope with their properties, and what joins them."""
+    """Memories of one scope with their properties, and what joins them.
+
+    ``spans``: what some memories say of their own time and conditions.
+    """
 
     memories: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     relates: Sequence[Relates] = ()
     suppresses: Sequence[Suppresses] = ()
+    spans: Mapping[str, Span] = field(default_factory=dict)
 
     @property
     def ids(self) -> frozenset[str]:
         """Those that are described, and those that edges name."""
         ends = {end for edge in (*self.relates, *self.suppresses) for end in edge[:2]}
         return frozenset(ends | self.memories.keys())
+
+    def holding(self, config: RetrieverConfig) -> frozenset[str]:
+        """Those that hold."""
+        return frozenset(node for node in self.ids if holds(self.spans.get(node), config))
 
     def tags(self, node: str) -> set[str]:
         """Tags of a memory."""
@@ -71,14 +81,22 @@ class Signal(NamedTuple):
     energy: float
 
 
+def settings_of(config: RetrieverConfig) -> Synapse:
+    """Constants of spreading with suppression, the strategy that this reference knows."""
+    assert isinstance(config.strategy, Synapse)
+    return config.strategy
+
+
 def leading_away(
-    world: World, node: str, settings: Synapse, affinity: bool
+    world: World, node: str, config: RetrieverConfig, affinity: bool
 ) -> Iterator[tuple[str, str, float, int]]:
     """(target, relation, signed weight, edges of its category) of all that leads from a memory."""
+    settings = settings_of(config)
+    holding = world.holding(config)
     at = [edge for edge in world.relates if node in (edge.source, edge.target)]
     for edge in at:
         other = edge.target if edge.source == node else edge.source
-        if other != node:
+        if other != node and other in holding:
             weight = edge.weight * math.exp(-settings.temporal_decay_rate * edge.hours)
             yield other, edge.relation, weight, len(at)
     touching = [edge for edge in world.suppresses if node in (edge.source, edge.target)]
@@ -87,13 +105,13 @@ def leading_away(
     for edges in (conflicts, superseded):
         for one in edges:
             other = one.target if one.source == node else one.source
-            if other != node:
+            if other != node and other in holding:
                 yield other, one.kind, -(1.0 if one.weight is None else one.weight), len(edges)
     if affinity and settings.min_overlap is not None and world.tags(node):
         mine = world.tags(node)
         alike = {
             other: len(mine & world.tags(other)) / len(mine | world.tags(other))
-            for other in world.ids - {node}
+            for other in holding - {node}
         }
         partners = {
             other: overlap
@@ -104,16 +122,17 @@ def leading_away(
             yield other, "shared-tags", overlap, len(partners)
 
 
-def signals(world: World, seeds: Mapping[str, float], settings: Synapse) -> list[Signal]:
+def signals(world: World, seeds: Mapping[str, float], config: RetrieverConfig) -> list[Signal]:
     """Every signal of a run."""
-    wave = {seed: score for seed, score in seeds.items() if seed in world.ids}
+    settings = settings_of(config)
+    wave = {seed: score for seed, score in seeds.items() if seed in world.holding(config)}
     passed: list[Signal] = []
     for step in range(1, settings.max_steps + 1):
         now = []
         for node, energy in wave.items():
             if energy < settings.min_activation:
                 continue
-            for target, relation, weight, count in leading_away(world, node, settings, step == 1):
+            for target, relation, weight, count in leading_away(world, node, config, step == 1):
                 energy_out = (
                     energy * settings.spread_factor * settings.decay_factor * weight / count
                 )
@@ -127,12 +146,15 @@ def signals(world: World, seeds: Mapping[str, float], settings: Synapse) -> list
     return passed
 
 
-def activations(world: World, seeds: Mapping[str, float], settings: Synapse) -> dict[str, float]:
+def activations(
+    world: World, seeds: Mapping[str, float], config: RetrieverConfig
+) -> dict[str, float]:
     """Id -> activation after suppression and inhibition, of all that was reached."""
-    passed = signals(world, seeds, settings)
+    settings = settings_of(config)
+    passed = signals(world, seeds, config)
     gathered: defaultdict[str, list[float]] = defaultdict(list)
     for seed, score in seeds.items():
-        if seed in world.ids:
+        if seed in world.holding(config):
             gathered[seed].append(score)
     for signal in passed:
         gathered[signal.target].append(signal.energy)

@@ -7,6 +7,7 @@ Source: 001, sections 3 to 7. Where the source is open:
 - a weight that is missing counts as 0.01, whatever ``max_weight`` says;
 - tags of a query are a set; tags of an edge count as they are stored, duplicates included;
 - parallel edges: the highest energy wins, then relation, direction (``in`` first), tags;
+- an edge to a memory that does not hold is as one into another scope: it counts in the degree;
 - a node whose only neighbours above the threshold are visited, claimed or itself is a dead end.
 
 Strings are ordered by Unicode code point, as Python orders them.
@@ -16,13 +17,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from memoria.config import RetrieverConfig
 from memoria.strategies import TransferEnergy
 from memoria.types import EndReason, Hop, Status
+from tests.oracle.validity import Span, holds
 
 MISSING_WEIGHT = 0.01
 
@@ -47,9 +49,15 @@ class Edge:
 
 
 class Graph:
-    """Nodes, and the edges at each of them in either direction: a self loop once."""
+    """Nodes, and the edges at each of them in either direction: a self loop once.
 
-    def __init__(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+    ``spans``: what some nodes say of their own time and conditions.
+    """
+
+    def __init__(
+        self, nodes: Iterable[Node], edges: Iterable[Edge], spans: Mapping[Node, Span] | None = None
+    ) -> None:
+        self.spans = dict(spans or {})
         self.nodes = frozenset(nodes)
         self.edges = tuple(edges)
         self.edges_at: dict[Node, list[Edge]] = {node: [] for node in self.nodes}
@@ -58,8 +66,12 @@ class Graph:
                 self.edges_at[end].append(edge)
 
     def degree(self, node: Node) -> int:
-        """Every edge counts: with a bad weight, or into another scope, too."""
+        """Every edge counts: with a bad weight, into another scope, to what does not hold, too."""
         return len(self.edges_at[node])
+
+    def has(self, node: Node, config: RetrieverConfig) -> bool:
+        """Whether a node is there, and holds."""
+        return node in self.nodes and holds(self.spans.get(node), config)
 
 
 class ReferencePath(NamedTuple):
@@ -127,7 +139,7 @@ def explore(
     config: RetrieverConfig,
 ) -> ReferenceExploration:
     """Spread energy from one seed, level by level."""
-    if Node(scope, seed_id) not in graph.nodes:
+    if not graph.has(Node(scope, seed_id), config):
         return ReferenceExploration("seed_not_found", [])
     trails: dict[str, tuple[Hop, ...]] = {seed_id: ()}  # the frontier: id -> hops that led there
     visited = {seed_id}
@@ -173,7 +185,7 @@ def _hops_above(
     for edge in graph.edges_at[node]:
         neighbour = edge.target if edge.source == node else edge.source
         weight = counted_weight(edge.weight, config.max_weight)
-        if neighbour.scope != node.scope or weight is None:
+        if neighbour.scope != node.scope or weight is None or not graph.has(neighbour, config):
             continue
         degree = graph.degree(node)
         similarity = tag_similarity(edge.tags, query_tags, strategy.tag_sim_floor)

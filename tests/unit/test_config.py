@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from memoria.store.config import StoreConfig
 from memoria.strategies import TransferEnergy
 
 CONFIGS = (StoreConfig, SeedConfig, ContextConfig, RetrieverConfig)
-NAMED_CHOICES = ("fusion", "transactions", "order", "format")
+NAMED_CHOICES = ("fusion", "transactions", "order", "format", "include_outdated")
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
 # Config, field, values at the ends of its range, values beyond them.
@@ -48,6 +49,8 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (ContextConfig, "min_relevance", [0, 1e-9, 1], [-1e-9, 1.0000000000000002, None]),
     (RetrieverConfig, "deadline_s", [1e-3, 10, 1e6], [0, -1, 1e300]),
     (RetrieverConfig, "budget_tokens", [1, 100_000_000], [0, 100_000_001, 5.0]),
+    (RetrieverConfig, "as_of", [None, datetime(2026, 1, 2, tzinfo=UTC)], ["2026-01-02", 7]),
+    (RetrieverConfig, "include_outdated", [False, True], [None, 1, "no"]),
 ]
 NO_NUMBERS = ["1", b"1", True, [1], math.nan, math.inf, -math.inf, HUGE, -HUGE, 1j]
 

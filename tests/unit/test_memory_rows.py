@@ -13,7 +13,9 @@ def columns(name: str, variable: str) -> str:
     """The list of columns that a query returns of a memory, under the name ``m``."""
     text = re.sub(r"\s+", " ", load(name).text)
     text = re.sub(rf"\b{variable}\.", "m.", text).replace(f"labels({variable})", "labels(m)")
-    match = re.search(r"\[ ?(?:m\.)?id, labels\(m\), .*? m\.metadata ?\]", text)
+    match = re.search(
+        r"\[ ?(?:m\.)?id, labels\(m\), .*? m\.metadata, CASE .*?m\.valid_until\) END ?\]", text
+    )
     assert match is not None
     return re.sub(r"^\[ ?(m\.)?id", "[id", match[0]).replace(" ]", "]")
 

@@ -30,6 +30,9 @@ from tests.traces import trace
         RetrieverConfig(strategy=LeakyIntegrateAndFire()),
         RetrieverConfig(strategy=LeakyIntegrateAndFire(leak_rate=0.5)),
         RetrieverConfig(strategy=AnchorSpreading(fact_kinds=("Event",))),
+        RetrieverConfig(
+            as_of=datetime(2026, 1, 2, tzinfo=UTC), include_outdated=True, situation={"os": ["x"]}
+        ),
     ],
 )
 def test_settings_survive_json(config: RetrieverConfig) -> None:
@@ -48,6 +51,9 @@ def test_every_stage_but_the_store_is_there() -> None:
         "seeds_per_session",
         "deadline_s",
         "budget_tokens",
+        "as_of",
+        "include_outdated",
+        "situation",
     }
     assert settings_of(RetrieverConfig(relevance=None))["relevance"] is None
 
@@ -75,6 +81,11 @@ def test_the_seeds_are_those_that_were_searched() -> None:
             {"max_weight": 2.0, "seeds_per_session": 1},
             RetrieverConfig(max_weight=2.0, seeds_per_session=1),
         ),
+        (
+            {"as_of": "2026-01-02T00:00+00:00", "situation": {"os": "x"}},
+            RetrieverConfig(as_of=datetime(2026, 1, 2, tzinfo=UTC), situation={"os": "x"}),
+        ),
+        ({"include_outdated": True}, RetrieverConfig(include_outdated=True)),
     ],
 )
 def test_settings_may_be_changed(changes: dict[str, Any], expected: RetrieverConfig) -> None:
@@ -93,6 +104,10 @@ def test_settings_may_be_changed(changes: dict[str, Any], expected: RetrieverCon
         ({"max_depth": 2}, "no setting max_depth: there are strategy, strategy.SETTING, "),
         ({"strategy": LeakyIntegrateAndFire}, "is not known"),
         ({"strategy": "lif", "strategy.leak_rate": 5}, "leak_rate"),
+        ({"as_of": "yesterday"}, "'yesterday' is not a time"),
+        ({"as_of": 7}, "as_of must be a datetime"),
+        ({"include_outdated": "no"}, "include_outdated must be True or False"),
+        ({"situation": 7}, "situation"),
     ],
 )
 def test_wrong_changes_are_refused(changes: dict[str, Any], message: str) -> None:

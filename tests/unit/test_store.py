@@ -592,9 +592,7 @@ async def test_twice_as_many_recalls_may_begin_as_are_at_work() -> None:
         async with AsyncExitStack() as stack:
             for _ in range(places):
                 await stack.enter_async_context(limiter.turn(until))
-            with pytest.raises(
-                OverloadedError, match=f"no turn for a recall.*: {places} are at work"
-            ):
+            with pytest.raises(OverloadedError, match=f"no turn for a recall.*: {places} at work"):
                 await stack.enter_async_context(limiter.turn(until))
 
 

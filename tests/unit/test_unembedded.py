@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from memoria.errors import QueryError
+from memoria.seeds import SeedRequest
+from memoria.seeds.config import SeedConfig
 from memoria.seeds.unembedded import SCORE, with_unembedded
 from memoria.types import Seed, Seeds
+from memoria.types.validity import Validity
 
 FOUND = Seeds(
     seeds=(Seed(id="a", score=1.0),),
@@ -33,7 +36,17 @@ class Answering:
 
 async def asked(answer: list[Any] | Exception, limit: int = 5) -> tuple[Seeds, Answering]:
     store: Any = Answering(answer)
-    found = await with_unembedded(store, FOUND, scope="s", kinds=("Event",), limit=limit, until=9.0)
+    request = SeedRequest(
+        text="",
+        vector=None,
+        scope="s",
+        kinds=("Event",),
+        dialect="search",
+        config=SeedConfig(unembedded=limit),
+        until=9.0,
+        validity=Validity(),
+    )
+    found = await with_unembedded(store, FOUND, request)
     return found, store
 
 
@@ -44,7 +57,7 @@ async def test_hit_of_the_words_keeps_its_score_and_the_others_have_the_least() 
     ]
     assert [hit.id for hit in found.runners_up] == ["b"]
     assert found.degraded == ("before",)
-    parameters = {"kinds": ["Event"], "limit": 6, "scope": "s"}
+    parameters = {"held": Validity().held, "kinds": ["Event"], "limit": 6, "scope": "s"}
     assert store.asked == [("seeds.unembedded", parameters, 9.0)]
 
 
