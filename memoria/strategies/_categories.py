@@ -1,4 +1,4 @@
-"""The four categories of edges that `synapse` knows: three that are stored, and one that is not.
+"""The four categories of edges that `synapse` knows: three are stored, affinity is not.
 
 In: the answer to ``strategies.synapse``. Out: edges, and whether each activates or suppresses.
 Touches nothing.
@@ -15,16 +15,16 @@ from memoria.strategies._edges import Edge
 
 
 def signed_edges(record: Mapping[str, Any], rate: float) -> Iterator[tuple[Edge, int]]:
-    """Read the edges of an answer, each with 1, or with -1 where it suppresses.
+    """Read the edges of an answer, each with 1 if it activates or -1 if it suppresses.
 
-    The degree of an edge is the number of edges of its own category at its source (source: 003,
-    "Why four denominators?"). Only edges that activate fade: what was superseded does not come back
-    by waiting.
+    The degree of an edge is the number of edges of the same category at its source (source: 003,
+    "Why four denominators?"). Only edges that activate fade: a superseded memory does not come back
+    because time has passed.
 
     Parameters
     ----------
     rate
-        Share of a weight lost per hour since its last use; >= 0.
+        Share of its weight that an edge loses per hour since its last use; >= 0.
     """
     for source, target, relation, direction, weight, hours, tags, count in record["edges"]:
         edge = Edge(

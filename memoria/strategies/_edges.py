@@ -1,6 +1,6 @@
-"""The strongest edges at any memories: a step that strategies share.
+"""The strongest edges at given memories: a step that several strategies use.
 
-In: memories with energies. Out: a step to send, then `Edge`s from its answer. Touches nothing.
+In: memories with energies. Out: a step to send, then the `Edge`s of its answer. Touches nothing.
 Query: ``strategies.edges``.
 """
 
@@ -18,7 +18,8 @@ from memoria.types import Direction
 class Edge:
     """An edge as a strategy follows it, from ``source`` to ``target``.
 
-    ``direction`` is ``out`` where it is stored that way; ``degree`` that of the source.
+    ``direction`` is ``out`` if the edge is stored in this direction; ``degree`` is the degree of
+    the source.
     """
 
     source: str
@@ -31,7 +32,7 @@ class Edge:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sort key: ids first, so that sums do not depend on the order of the answer."""
+        """Sort key that starts with ids, so that sums do not depend on the order of the answer."""
         return (self.target, self.source, self.relation, self.direction, self.tags, self.weight)
 
 
@@ -44,20 +45,20 @@ def edges_step(
     both_ways: Sequence[str] | None = None,
     max_lif_weight: float | None = None,
 ) -> Step:
-    """Ask for the strongest edges at memories; `edges_of` reads the answer.
+    """Ask for the strongest edges at these memories; `edges_of` reads the answer.
 
     Parameters
     ----------
     frontier
-        Id -> energy, >= 0.
+        Id of each memory -> its energy, >= 0.
     limit
-        Edges in all, at most; those with most energy * weight.
+        Largest number of edges in all; those with the highest energy * weight are kept.
     floor
-        Edges of less energy * weight are left out.
+        Edges with a lower energy * weight are left out.
     both_ways
-        Relations that are followed against their stored direction too; None: all.
+        Relations that are also followed against their stored direction; None for all relations.
     max_lif_weight
-        ``lif_weight`` counts up to this, in place of ``weight``; None: ``weight`` alone.
+        ``lif_weight`` counts up to this value, in place of ``weight``; None to use only ``weight``.
     """
     parameters = {
         "both_ways": None if both_ways is None else list(both_ways),
@@ -73,7 +74,7 @@ def edges_step(
 
 
 def edges_of(record: Mapping[str, Any]) -> list[Edge]:
-    """Read the edges of an answer to `edges_step`."""
+    """Read the edges from an answer to `edges_step`."""
     return [
         Edge(
             source=source,

@@ -1,6 +1,6 @@
-"""A run in which the energy of all seeds meets: what strategies of that kind share.
+"""A run in which the energy of all seeds adds up: what such strategies have in common.
 
-In: what arrives over edges, step by step. Out: activations, and for each activated memory the
+In: what arrives over edges, step by step. Out: the activations, and for each activated memory the
 strongest chain of edges that leads to it. Touches nothing.
 """
 
@@ -19,7 +19,7 @@ from memoria.types import Activation, Contribution, EndReason, Hop, Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Route:
-    """A way from a seed, and how much of its energy came by this way alone."""
+    """A chain of edges from a seed, and the energy that came over this chain alone."""
 
     seed_id: str
     edges: tuple[Edge, ...]
@@ -35,25 +35,25 @@ class _Route:
 
 
 class JointRun(ABC):
-    """State of a run from all seeds. A strategy adds `ask` and `absorb`, and calls the rest.
+    """State of one run from all seeds. A strategy defines `ask` and `absorb`, and calls the rest.
 
     Parameters
     ----------
     run_input
-        What the run starts from.
+        The seeds, and all else that the run starts from.
     charges
         Id of each seed -> the energy it starts with, >= 0.
     mark
-        `Activation.source` of what the run reaches.
+        Value of `Activation.source` for each memory that the run reaches.
 
     Attributes
     ----------
     charges
         Id of each seed -> the energy it starts with.
     activation
-        Id -> energy gathered so far; of seeds that were found, and of what received any.
+        Id -> energy gathered so far, for the seeds that exist and each memory that received energy.
     steps
-        Steps taken.
+        Number of steps so far.
     over
         Whether the run has ended.
     """
@@ -75,22 +75,22 @@ class JointRun(ABC):
 
     @abstractmethod
     def ask(self) -> Step | None:
-        """Say what to ask next; None when the run is over."""
+        """Return the next query to send; None when the run is over."""
 
     @abstractmethod
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
-        """Take the answer to the last step; return the paths, with the last."""
+        """Take the answer to the last query; after the last step, return all paths."""
 
     def cut(self) -> list[Path]:
-        """End with what was gathered so far."""
+        """End the run with what was gathered so far."""
         return [] if self.over else self.end(self.results(), "truncated")
 
     def parts(self) -> dict[str, StrategyRun]:
-        """Never divide: the seeds share their energy."""
+        """Return no parts: the run is never divided, because the energy of its seeds adds up."""
         return {}
 
     def outcome(self, seed_id: str) -> Outcome:
-        """Say how far the run has come; every seed goes as far as the others."""
+        """Return how far the run has come; every seed is as far as the others."""
         activations = tuple(self._activations.get(seed_id, ()))
         return Outcome(
             found=None if self._found is None else seed_id in self._found,
@@ -101,13 +101,13 @@ class JointRun(ABC):
         )
 
     def gathered(self) -> list[Activation]:
-        """Return what every memory has gathered so far, highest first, then by id."""
+        """Return what every memory has gathered so far, highest energy first, then by id."""
         return self._entries(JointRun.results(self))
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """Return what is activated now: id -> the shares that its energy is the sum of.
+        """Return the results so far: id -> the shares that add up to the energy of the memory.
 
-        Without an override: what the seed started with, and what was received.
+        Unless overridden, these are the energy that a seed started with, and the energy received.
         """
         return {
             node: {"start": self.charges.get(node, 0.0), "received": self._sum_received(node)}
@@ -115,19 +115,24 @@ class JointRun(ABC):
         }
 
     def begin(self, found: Iterable[str]) -> None:
-        """Take note of which seeds exist; the others have no part in the run."""
+        """Note which seeds exist; the others take no part in the run."""
         if self._found is None:
             self._found = frozenset(found)
             for missing in self.charges.keys() - self._found:
                 del self.activation[missing], self._routes[missing]
 
     def receive(self, arrived: Iterable[tuple[Edge, float, float]]) -> dict[str, float]:
-        """Take all that arrives in one step: (edge, energy of its source, what arrives).
+        """Take everything that arrives in one step.
+
+        Parameters
+        ----------
+        arrived
+            For each edge: the edge, the energy of its source, and the energy that arrives.
 
         Returns
         -------
         dict
-            Id -> what arrived there in this step, in all.
+            Id -> the total energy that arrived there in this step.
         """
         self.steps += 1
         wave: dict[str, float] = {}
@@ -161,16 +166,16 @@ class JointRun(ABC):
         *,
         unspread: Iterable[str] = (),
     ) -> list[Path]:
-        """End the run; return a path for each seed and result, less those inside another.
+        """End the run; return a path to each seed and result, unless a longer path contains it.
 
         Parameters
         ----------
         results
-            As from `results`; of a seed that is not among them, its start counts.
+            As `results` returns them; a seed that is not a result counts with its first energy.
         reason
-            Why all paths end; None: each by itself.
+            Why all paths end; None if each path has a reason of its own.
         unspread
-            Memories whose energy got no step to go on in; their paths end with ``max_depth``.
+            Memories whose energy had no step left to go on; their paths end with ``max_depth``.
         """
         self.over = True
         seeds = self.charges.keys() if self._found is None else self._found
@@ -203,7 +208,7 @@ class JointRun(ABC):
         return sorted(entries, key=lambda entry: (-entry.energy, entry.id))
 
     def _extended(self, edge: Edge, energy_in: float, energy_out: float) -> _Route | None:
-        """Return the way over this edge; None for a seed, a circle, or what carries nothing."""
+        """Return the route over this edge; None if it meets a seed or itself, or adds nothing."""
         before = self._routes[edge.source]
         if edge.target in self.charges or edge.target in before.ids:
             return None

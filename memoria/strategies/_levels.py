@@ -1,6 +1,6 @@
-"""One exploration by transfer energy, level by level, and what its queries return.
+"""One exploration by transfer energy, level by level, and the rows that its queries return.
 
-In: the rows of one level after the other. Out: the paths that ended. Touches nothing.
+In: the rows of each level in turn. Out: the paths that ended. Touches nothing.
 Queries: ``strategies.level``, ``strategies.levels``.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memoria.types import Direction, EndReason, Hop, Path, Seed
 
 
-class Branch(NamedTuple):  # like the rows: hundreds are made while the server waits
+class Branch(NamedTuple):  # a cheap type: hundreds are made while the server waits
     """The way from the seed to a memory of the current frontier."""
 
     id: str
@@ -26,15 +26,15 @@ class TransferExploration:
     Attributes
     ----------
     seed
-        Where it started.
+        The seed from which the exploration started.
     found
         Whether the seed exists; None before the first level.
     levels
-        Levels expanded so far.
+        Number of levels expanded so far.
     frontier
-        Branches that go on; empty when the exploration is over.
+        The branches that go on; empty when the exploration is over.
     visited
-        Ids reached so far, in the order in which they were reached, each with True.
+        Ids reached so far, in the order in which they were reached; each value is True.
     """
 
     def __init__(self, seed: Seed, *, max_depth: int, max_branches: int) -> None:
@@ -52,7 +52,7 @@ class TransferExploration:
         Parameters
         ----------
         rows
-            Id -> row, for every frontier memory that the database found.
+            Id -> row, for every memory of the frontier that the database found.
         """
         if self.found is None:
             self.found = self.seed.id in rows
@@ -78,13 +78,14 @@ class TransferExploration:
         return ended
 
     def stands_on(self, frontier: Collection[tuple[str, float]]) -> bool:
-        """Whether these are the memories and energies of its frontier, in whatever order."""
+        """Whether the frontier has exactly these memories and energies, in whatever order."""
         return {(branch.id, branch.energy) for branch in self.frontier} == {*frontier}
 
     def can_choose(self, rows: Mapping[str, LevelRow], cap: int) -> bool:
-        """Whether children beyond ``cap`` of a parent, which rows may lack, change nothing.
+        """Whether the choice is certain although rows may hold only ``cap`` children per parent.
 
-        They come last in its order: a parent that has all its branches before never takes them.
+        The missing children are the weakest: a parent that already has all its branches never
+        takes them.
         """
         capped = [id_ for id_, row in rows.items() if len(row.children) >= cap]
         if not capped:
@@ -99,13 +100,13 @@ class TransferExploration:
         return ended
 
     def _select(self, rows: Mapping[str, LevelRow]) -> dict[str, list[Child]]:
-        """Take the strongest candidates of the level, each neighbour once (source: 001, 2b).
+        """Choose the strongest candidates of the level, each neighbour once (source: 001, 2b).
 
-        Greedy by (transfer energy, parent id, neighbour id): a parent that loses a neighbour to
-        a stronger one goes on to its next.
+        Candidates are taken in the order (transfer energy, parent id, neighbour id). A parent that
+        loses a neighbour to a stronger parent goes on to its next neighbour.
         """
         candidates = sorted(
-            (child[1], parent, child[0], child)  # of most, nothing else is ever needed
+            (child[1], parent, child[0], child)  # only the chosen few become a `Child`
             for parent, row in rows.items()
             for child in row.children
         )
@@ -129,9 +130,9 @@ class TransferExploration:
 
 
 class Child(NamedTuple):
-    """A neighbour that a frontier memory passes energy to, by its best edge.
+    """A neighbour that a memory of the frontier passes energy to over its best edge.
 
-    In the order of the query's columns.
+    The fields have the order of the query's columns.
     """
 
     id: str
@@ -144,11 +145,11 @@ class Child(NamedTuple):
 
 
 class LevelRow(NamedTuple):
-    """What the level query says of one frontier memory."""
+    """What the level query says of one memory of the frontier."""
 
     degree: int
     any_above: bool
-    children: Sequence[Sequence[Any]]  # columns as those of `Child`
+    children: Sequence[Sequence[Any]]  # with the columns of `Child`
 
 
 def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, LevelRow]]:
@@ -160,7 +161,7 @@ def level_rows(level: Sequence[Sequence[Any]], count: int) -> list[dict[str, Lev
 
 
 def _reason(row: LevelRow | None) -> EndReason:
-    """Why a frontier memory passes nothing on; one deleted meanwhile is a dead end."""
+    """Return why a memory passes nothing on; a memory deleted meanwhile is a dead end."""
     return "dead_end" if row is None or row.any_above else "below_threshold"
 
 

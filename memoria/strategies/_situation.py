@@ -1,7 +1,7 @@
-"""What a score of relevance knows of a memory besides its activation.
+"""What a score of relevance uses of a memory in addition to its activation.
 
-In: a row of ``strategies.situation``, as any writer may have left the node. Out: a `Situation`, and
-the parts of its score. Touches nothing.
+In: a row of ``strategies.situation``, with whatever values any writer gave the memory. Out: a
+`Situation`, and the parts of its score. Touches nothing.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from memoria.formulas import base_level, situation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """A memory as it stands to the present; what is not known of it is neutral.
+    """What is known of a memory at present; a value that is not known counts as neutral.
 
     Attributes
     ----------
     when
-        Predicates under which it holds.
+        Predicates under which the memory holds.
     uses
-        Times it was used.
+        How often it was used.
     age_hours
-        Hours since it was made, or None.
+        Hours since it was made; None if not known.
     confirmed, overridden
-        Times it was said to have helped, and to have been wrong.
+        How often it was said to have helped, and how often to have been wrong.
     priority
-        0 to 1, or None.
+        0 to 1; None if not known.
     kinds
         Its kind and its category.
     """
@@ -43,14 +43,14 @@ class Situation:
     kinds: tuple[str, ...] = ()
 
     def parts(self, activation: float, context: Mapping[str, Any]) -> dict[str, float]:
-        """Return the four parts of its score, each in [0, 1], before they are weighted.
+        """Return the four parts of the score, each in [0, 1], before they are weighted.
 
         Parameters
         ----------
         activation
-            Of the memory, squashed; 0 to 1.
+            Activation of the memory after the sigmoid; 0 to 1.
         context
-            What its predicates are compared with.
+            The present situation, with which the predicates are compared.
 
         Notes
         -----
@@ -68,7 +68,7 @@ NOTHING_KNOWN = Situation()
 
 
 def situations_of(rows: Sequence[Sequence[Any]], now_s: float) -> dict[str, Situation]:
-    """Read the rows of ``strategies.situation``; a property of another type reads as missing.
+    """Read the rows of ``strategies.situation``; a value of the wrong type counts as missing.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _situation(row: Sequence[Any], now_s: float) -> Situation:
     listed = use_times if isinstance(use_times, list) else ()
     times = [time for time in map(foreign.number, listed) if time is not None]
     category, priority = foreign.string(category), foreign.number(priority)
-    if age_hours is None and times:  # it is at least as old as its first use
+    if age_hours is None and times:  # the memory is at least as old as its first use
         age_hours = (now_s - min(times)) / 3600
     return Situation(
         when=foreign.json_map(when),

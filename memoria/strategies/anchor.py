@@ -1,6 +1,6 @@
-"""Anchors spread their similarity over the strongest edges around them (source: 004).
+"""Anchors spread their similarity over the strongest edges at the anchors (source: 004).
 
-In: anchors with their cosines, then one load of the edges at them. Out: every memory that was
+In: anchors with their cosines, then the edges at them, loaded once. Out: every memory that was
 activated, with a score of three parts. Touches nothing. Query: ``strategies.anchors``.
 """
 
@@ -25,29 +25,31 @@ MARK = "spread"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorSpreading:
-    """The nearest memories by cosine activate those that they point at, for a few rounds.
+    """The memories nearest by cosine activate those that they point at, for a few rounds.
 
-    Score: similarity * cosine + activation * spread / most spread + structure * in-degree / most.
-    Edges count in their stored direction; ``similar`` counts both ways.
+    The score is the weighted sum of three parts: the cosine, the activation as a share of the
+    highest activation, and the in-degree as a share of the highest in-degree. Edges count in their
+    stored direction, edges of the relation ``similar`` in both.
 
     Attributes
     ----------
     use_spreading
-        False: the anchors alone, by cosine.
+        Whether activation passes over edges; if False, the anchors are ranked by cosine alone.
     spreading_strength
-        Share of an activation that passes over an edge, beside its weight; 0 to 1. 0: as without
-        spreading.
+        Share of an activation that passes over an edge, in addition to the edge's weight; 0 to 1.
+        With 0 nothing spreads.
     iterations
-        Rounds; 1 to 20. In each every activated memory passes on what it had before the round.
+        Number of rounds; 1 to 20. In each round every activated memory passes on what it had before
+        the round.
     weight_similarity, weight_activation, weight_structural
-        Weights of the three parts of the score; >= 0.
+        Weights of the three parts of the score: cosine, activation and in-degree; >= 0.
     anchor_top_k_episodes, anchor_top_k_facts
-        Anchors of kinds that do not hold facts (1 to 100), and of ``fact_kinds`` (0 to 100; 0: all
-        kinds are alike).
+        Largest number of anchors of kinds that hold no facts, 1 to 100, and of ``fact_kinds``, 0 to
+        100. With 0 for facts all kinds are treated alike.
     fact_kinds
         Kinds that hold facts rather than episodes.
     max_edges
-        Edges at the anchors that are loaded, at most, by weight; 1 to 10,000.
+        Largest number of edges at the anchors that are loaded, the heaviest first; 1 to 10,000.
     """
 
     name: ClassVar[str] = "anchor"
@@ -83,7 +85,7 @@ class AnchorSpreading:
 
     @property
     def seeds(self) -> SeedConfig:
-        """The anchors: by cosine alone, facts beside episodes."""
+        """How to search for the anchors: by cosine alone, facts in addition to episodes."""
         return SeedConfig(
             fusion="cosine",
             max_seeds=self.anchor_top_k_episodes,
@@ -98,7 +100,7 @@ class AnchorSpreading:
 
 
 class AnchorRun(JointRun):
-    """One spread: all its rounds work on one load of edges."""
+    """One run: the edges are loaded once, and all rounds work on them."""
 
     def __init__(self, run_input: RunInput, settings: AnchorSpreading) -> None:
         charges = {
@@ -126,7 +128,7 @@ class AnchorRun(JointRun):
         return Step(query="strategies.anchors", parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
-        """StrategyRun for all rounds, and score."""
+        """Take the edges, spread for all rounds, then score."""
         self.begin(record["found"])
         self._edges = _followed(record["edges"])
         self._cosines = {node: cosine for node, cosine in record["cosines"] if cosine is not None}
@@ -138,7 +140,7 @@ class AnchorRun(JointRun):
         return self.end(self.results(), unspread=self.activation.keys() - before)
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """Score what is activated; without edges the cosine alone is the score."""
+        """Score every activated memory; if there are no edges, its cosine is its score."""
         if not self._edges:
             return {node: {"cosine": cosine} for node, cosine in self.activation.items()}
         settings = self._settings
@@ -155,7 +157,7 @@ class AnchorRun(JointRun):
         }
 
     def _round(self) -> list[tuple[Edge, float, float]]:
-        """Return what passes over each edge, of what its source had before the round."""
+        """Return what each edge passes on of the activation that its source had before."""
         passed = []
         for edge in self._edges:
             energy = self.activation.get(edge.source, 0.0)
@@ -165,14 +167,14 @@ class AnchorRun(JointRun):
         return passed
 
     def _cosine(self, node: str) -> float:
-        """Return the cosine of a memory and the query: known of anchors, and with a vector."""
+        """Return the cosine of a memory and the query; 0 where it is not known."""
         if node in self.charges:
             return self.charges[node]
         return max(0.0, self._cosines.get(node, 0.0))
 
 
 def _followed(rows: Sequence[Sequence[Any]]) -> list[Edge]:
-    """Turn edges as stored into edges as they are followed: ``similar`` becomes two."""
+    """Turn stored edges into the edges to follow; a ``similar`` edge becomes two, one each way."""
     edges = []
     for source, target, relation, weight, tags, out_degree, in_degree in rows:
         ends = [(source, target, "out", out_degree)]

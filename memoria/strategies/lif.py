@@ -1,6 +1,6 @@
-"""Leaky integrate and fire: charge gathers over all ways, and enough of it fires (source: 000).
+"""Leaky integrate and fire: charge adds up over all edges; enough charge fires (source: 000).
 
-In: seeds, then the edges at the memories that a signal has reached, hop by hop. Out: the memories
+In: seeds, then, hop by hop, the edges at the memories that a signal has reached. Out: the memories
 that fire. Touches nothing. Query: ``strategies.edges``.
 """
 
@@ -20,29 +20,30 @@ from memoria.strategies.base import RunInput, Step
 from memoria.types import Path
 
 MARK = "synaptic"
-# Edges are asked for a little below the least signal; Python decides to the last bit.
+# The query's limit lies slightly below the smallest signal, so that rounding in the database loses
+# no edge; Python then decides exactly.
 _SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakyIntegrateAndFire:
-    """Memories as neurons: seeds are charged, signals leak from hop to hop, enough charge fires.
+    """Memories are neurons: seeds are charged, signals leak at every hop, enough charge fires.
 
-    Signals follow the stored direction of an edge; ``similar`` counts both ways. An edge's
-    ``lif_weight``, where it has one, counts in place of its weight.
+    Signals follow the stored direction of an edge; edges of the relation ``similar`` count both
+    ways. If an edge has a ``lif_weight``, it counts in place of the weight.
 
     Attributes
     ----------
     fire_threshold
         Charge at which a memory fires; > 0.
     leak_rate
-        Share of a signal that survives a hop, beside the edge's weight; above 0 up to 1.
+        Share of a signal that survives a hop, in addition to the edge's weight; above 0, up to 1.
     min_signal
-        Smaller signals are lost; > 0.
+        Signals below this value are lost; > 0.
     max_hops
-        Hops from a seed, at most; 1 to 20.
+        Largest number of hops from a seed; 1 to 20.
     max_edges
-        Edges followed per hop, at most, those with the strongest signals; 1 to 100,000.
+        Largest number of edges followed per hop, those with the strongest signals; 1 to 100,000.
     """
 
     name: ClassVar[str] = "lif"
@@ -70,7 +71,7 @@ class LeakyIntegrateAndFire:
 
 
 class LifRun(JointRun):
-    """One propagation."""
+    """One run from all seeds, hop by hop."""
 
     def __init__(self, run_input: RunInput, settings: LeakyIntegrateAndFire) -> None:
         charges = {seed.id: lif.INITIAL_CHARGE for seed in run_input.seeds}
@@ -79,7 +80,7 @@ class LifRun(JointRun):
         self._wave: Mapping[str, float] = charges
 
     def ask(self) -> Step | None:
-        """Ask for the edges over which a signal may go on."""
+        """Ask for the edges over which the signals of the last hop can go on."""
         if self.over:
             return None
         return edges_step(
@@ -92,7 +93,7 @@ class LifRun(JointRun):
         )
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
-        """Carry every signal one hop; after the last, return the ways to what fires."""
+        """Carry every signal one hop; after the last hop, return the paths to what fired."""
         self.begin(record["found"])
         self._wave = self.receive(self._signals(edges_of(record)))
         if self._wave and self.steps < self._settings.max_hops:
@@ -100,7 +101,7 @@ class LifRun(JointRun):
         return self.end(self.results(), unspread=self._wave)
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """Return what fires, but for the seeds."""
+        """Return the memories that fire; seeds do not count."""
         threshold = self._settings.fire_threshold
         return {
             node: shares

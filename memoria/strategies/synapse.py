@@ -1,7 +1,7 @@
-"""Spreading activation in which edges also suppress, and use and purpose count (source: 003).
+"""Spreading activation with suppressing edges; use, feedback and priority count (source: 003).
 
-In: seeds, then what leads away from the memories that energy has reached, step by step, then what
-is known of them. Out: every memory that is on, with a score of four parts. Touches nothing.
+In: seeds, then, step by step, the edges at the memories that energy has reached, then what is known
+of these memories. Out: every activated memory, with a score of four parts. Touches nothing.
 Queries: ``strategies.synapse``, ``strategies.situation``.
 """
 
@@ -27,42 +27,45 @@ from memoria.strategies.base import RunInput, Step
 from memoria.types import Path
 
 MARK = "synapse"
-# Edges are asked for a little below the least signal; Python decides to the last bit.
+# The query's limit lies slightly below the smallest signal, so that rounding in the database loses
+# no edge; Python then decides exactly.
 _SLACK = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synapse:
-    """Seeds activate what they are joined to; conflicting and superseded memories are suppressed.
+    """Memories activate their neighbours; conflicting and superseded memories are suppressed.
 
-    Score: context * activation * how well ``when`` fits + base level + feedback + priority.
+    The score is the weighted sum of four parts: the context (activation * how well ``when`` fits),
+    the base level, the feedback and the priority.
 
     Attributes
     ----------
     max_steps
-        Steps from a seed, at most; 1 to 20.
+        Largest number of steps from a seed; 1 to 20.
     decay_factor, spread_factor
-        Shares of an energy that survive a hop, and that an edge transmits; above 0 up to 1.
+        Share of an energy that survives a hop, and share that an edge transmits; above 0, up to 1.
     min_activation
-        A memory with less passes nothing on and is no result; > 0.
+        A memory with a lower activation passes nothing on and is not a result; > 0.
     temporal_decay_rate
-        Share of an edge's weight lost per hour since its last use; >= 0.
+        Share of its weight that an edge loses per hour since its last use; >= 0.
     inhibition_threshold, inhibition_strength
-        A memory above the threshold, >= 0, damps each weaker neighbour whose strongest it is, by
-        this strength, 0 to 1, times the difference of the two.
+        A memory above the threshold, >= 0, damps each weaker neighbour that has no stronger
+        neighbour: by the strength, 0 to 1, times the difference of the two activations.
     min_overlap
-        Least Jaccard, above 0 up to 1, of the tags of a seed and of a memory that it then activates
-        without an edge; None: never.
+        A seed activates, even without an edge, each memory whose tags have at least this Jaccard
+        similarity to the seed's tags; above 0, up to 1. None turns this off.
     weight_context, weight_base_level, weight_feedback, weight_priority
         Weights of the four parts of the score; >= 0.
     context
-        The situation that ``when`` of a memory is compared with, such as ``{"language": "go"}``.
+        The present situation, with which ``when`` of a memory is compared, such as
+        ``{"language": "go"}``.
     unembedded
-        Memories without an embedding that a recall takes as further candidates; 0 to 1,000.
+        Largest number of memories without an embedding that a recall adds to its seeds; 0 to 1,000.
     max_edges
-        Edges of each category followed per step, at most, the strongest; 1 to 10,000.
+        Largest number of edges of each category followed per step, the strongest; 1 to 10,000.
     now
-        The present, aware, that ages are counted from; None: when the run starts.
+        Time from which ages are counted, with a time zone; None for the start of the run.
     """
 
     name: ClassVar[str] = "synapse"
@@ -110,7 +113,7 @@ class Synapse:
 
     @property
     def seeds(self) -> SeedConfig:
-        """The default search, and the memories that it can't compare."""
+        """The default search, and memories without an embedding, which it cannot compare."""
         return SeedConfig(unembedded=self.unembedded)
 
     def start(self, run_input: RunInput) -> SynapseRun:
@@ -119,21 +122,22 @@ class Synapse:
 
 
 class SynapseRun(JointRun):
-    """One spread, then one look at what it has reached."""
+    """One run: it spreads the energy, then reads once what is known of the memories reached."""
 
     def __init__(self, run_input: RunInput, settings: Synapse) -> None:
         charges = {seed.id: seed.score for seed in run_input.seeds}
         super().__init__(run_input, charges, mark=MARK)
         self._settings = settings
         self._now = settings.now or run_input.now
-        # So little that as many edges as are followed don't make up the least activation.
+        # A signal is ignored if even the largest number of edges, each with such a signal, would
+        # not add up to the least activation.
         self._least = settings.min_activation / settings.max_edges
         self._wave: Mapping[str, float] = charges
         self._spreading = True
         self._situations: Mapping[str, Situation] = {}
 
     def ask(self) -> Step | None:
-        """Ask for the next edges; after the last step, for what is known of the result."""
+        """Ask for the next edges, or, after the last step, for what is known of the results."""
         if self.over:
             return None
         now_ms = int(self._now.timestamp() * 1000)
@@ -159,7 +163,7 @@ class SynapseRun(JointRun):
         return Step(query="strategies.synapse", parameters=parameters)
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
-        """Carry energy one hop, or, when it rests, score what it has reached."""
+        """Carry energy one hop; when it goes no further, score the memories that it reached."""
         if not self._spreading:
             self._situations = situations_of(record["situations"], self._now.timestamp())
             return self.end(self.results(), unspread=self._wave)
@@ -171,7 +175,7 @@ class SynapseRun(JointRun):
         return self.end({}) if not self.activation else []
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """Score the seeds, what is on, and what lies on the way to it."""
+        """Score the seeds, the activated memories, and the memories on the paths to them."""
         settings = self._settings
         return {
             node: {
@@ -184,7 +188,7 @@ class SynapseRun(JointRun):
         }
 
     def _activated(self) -> dict[str, float]:
-        """Return what is left of activations after inhibition, of results and the ways to them."""
+        """Return activations after inhibition, of results and of the memories on their paths."""
         inhibited = self._inhibited()
         least = self._settings.min_activation
         nodes: set[str] = set()
@@ -195,10 +199,10 @@ class SynapseRun(JointRun):
         return {node: inhibited[node] for node in nodes}
 
     def _inhibited(self) -> dict[str, float]:
-        """Let the strongest of each neighbourhood damp the others, all at once.
+        """Let the strongest memory of each neighbourhood damp the others, all at the same time.
 
-        Neighbours are memories between which a signal has passed. Suppression can't take more than
-        there is.
+        Two memories are neighbours if a signal has passed between them. Suppression takes an
+        activation down to 0 at most.
         """
         settings = self._settings
         before = {node: max(0.0, activation) for node, activation in self.activation.items()}
@@ -218,7 +222,7 @@ class SynapseRun(JointRun):
         }
 
     def _leaves(self, node: str, weight: float, count: int) -> float:
-        """Return what an edge takes of the energy that a memory passes on in this step."""
+        """Return how much of a memory's energy an edge carries away in this step."""
         energy = self._wave[node]
         if energy < self._settings.min_activation:
             return 0.0
@@ -231,7 +235,7 @@ class SynapseRun(JointRun):
         )
 
     def _signals(self, record: Mapping[str, Any]) -> Iterable[tuple[Edge, float, float]]:
-        """Return what passes over each edge: above 0 what activates, below 0 what suppresses."""
+        """Return what passes over each edge: above 0 if it activates, below 0 if it suppresses."""
         for edge, sign in signed_edges(record, self._settings.temporal_decay_rate):
             passed = self._leaves(edge.source, edge.weight, edge.degree)
             if passed >= self._least:
