@@ -14,10 +14,12 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from memoria._support.wording import kind_of
+from memoria._support.wording import kind_of, value_of
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
+
+T = TypeVar("T")
 
 MAX_DIMENSIONS = 4096
 MAX_ID_BYTES = 512
@@ -70,6 +72,21 @@ def check_scope(value: object) -> str:
     if value is None or value == "":
         raise ScopeError("a scope is required: pass the tenant whose memories these are")
     return check_id(value, "scope")
+
+
+def check_each(values: object, kind: type[T], field: str) -> tuple[T, ...]:
+    """Return a list as a tuple if each of its members is of one kind."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInputError(
+            f"{field} must be a list of {kind.__name__}, got {kind_of(values)}", field=field
+        )
+    found = tuple(values)
+    for each in found:
+        if not isinstance(each, kind):
+            raise InvalidInputError(
+                f"{field} must hold {kind.__name__}, got {kind_of(each)}", field=field
+            )
+    return found
 
 
 def check_ids(values: object, field: str = "ids") -> tuple[str, ...]:
@@ -155,10 +172,10 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
         raise InvalidInputError(
             f"{field} must be a list of numbers, got {kind_of(values)}", field=field
         )
-    numbers = list(values)
     try:
+        numbers = list(values)
         vector = tuple(map(float, numbers))
-    except (TypeError, ValueError, OverflowError) as exc:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as exc:  # as odd arrays have it
         raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
     if not {str, bytes, bool}.isdisjoint(map(type, numbers)):
         raise InvalidInputError(f"{field} must hold numbers only", field=field)
@@ -226,11 +243,8 @@ def _check_leaf(item: object, field: str) -> None:
 
 def _shown(value: object) -> str:
     """Name a wrong value: a number as it is, any other value by its type."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return kind_of(value)
-    if isinstance(value, int) and abs(value) >= 10**15:  # Python can't print a huge one
-        return "a larger number"
-    return str(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value_of(value) if is_number else kind_of(value)
 
 
 def _bounds(low: float, high: float, *, above_low: bool) -> str:

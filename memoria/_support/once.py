@@ -25,9 +25,18 @@ class Once(Generic[T]):
         self._asking: asyncio.Task[T] | None = None
         self._waiting = 0
 
+    @property
+    def kept(self) -> T | None:
+        """The answer that is kept, if any."""
+        return self._kept[0] if self._kept else None
+
     def put(self, answer: T) -> None:
         """Keep an answer that came about in another way."""
         self._kept = [answer]
+
+    def forget(self, answer: T) -> None:
+        """Drop this answer, which is no longer right; another one that came meanwhile stays."""
+        self._kept = [kept for kept in self._kept if kept is not answer]
 
     async def get(
         self,

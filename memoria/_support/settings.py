@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from memoria._support.checks import check_number, check_seconds, check_whole
+from memoria._support.wording import value_of
 from memoria.errors import ConfigError
 
 
@@ -47,17 +48,11 @@ class SettingsCheck:
     def one_of(self, name: str, allowed: Sequence[str]) -> None:
         """Check that a setting is one of the values allowed."""
         value = getattr(self._config, name)
-        if value not in allowed:
-            raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {_short(value)}")
+        if not isinstance(value, str) or value not in allowed:  # arrays compare one by one
+            raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {value_of(value)}")
 
     def names(self, name: str) -> None:
         """Check that a setting is a tuple of strings."""
         value = getattr(self._config, name)
         if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
-            raise ConfigError(f"{name} must be a tuple of strings, got {_short(value)}")
-
-
-def _short(value: object) -> str:
-    """Return the beginning of a value's text."""
-    huge = isinstance(value, int) and value.bit_length() > 64  # Python can't print such a number
-    return "a larger number" if huge else repr(value)[:100]
+            raise ConfigError(f"{name} must be a tuple of strings, got {value_of(value)}")

@@ -6,6 +6,7 @@ In: values and numbers. Out: text. Touches nothing.
 from __future__ import annotations
 
 MAX_CHARACTERS = 200
+MAX_VALUE_CHARACTERS = 80
 # These begin with a vowel that is read as a consonant.
 _LIKE_YOU = ("uni", "use", "uu")
 
@@ -37,6 +38,39 @@ def kind_of(value: object) -> str:
     ('an int', 'nothing')
     """
     return "nothing" if value is None else with_article(type(value).__name__)
+
+
+def value_of(value: object) -> str:
+    """Name a wrong value: text, a number or a class as it is, anything else by its type.
+
+    What others made may be nested so deep that Python can't print it.
+
+    >>> value_of("fast"), value_of([["fast"]]), value_of(10**400)
+    ("'fast'", 'a list', 'a larger number')
+    """
+    if isinstance(value, int) and abs(value) >= 10**15:  # Python can't print a huge one
+        return "a larger number"
+    if isinstance(value, str | int | float | type):
+        return repr(value if not isinstance(value, str) else value[:MAX_VALUE_CHARACTERS])
+    return kind_of(value)
+
+
+def cut(words: str, characters: int) -> str:
+    """Cut a text to so many characters, the last of them an ellipsis.
+
+    >>> cut("cardamom", 8), cut("cardamom", 5)
+    ('cardamom', 'card…')
+    """
+    return words if len(words) <= characters else f"{words[: characters - 1]}…"
+
+
+def shown(words: str) -> str:
+    """Quote a text for a ``repr``, cut to a few words.
+
+    >>> shown("Why?")
+    "'Why?'"
+    """
+    return cut(repr(cut(words, 60)), 80)
 
 
 def in_short(error: BaseException) -> str:

@@ -23,7 +23,14 @@ from memoria.errors import ClosedError, LocalServerError
 from memoria.local import password, process, readiness
 from memoria.local.guard import Guard
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
-from memoria.local.settings import COORDINATE, NEO4J_VERSION, USER, Layout, Sizes
+from memoria.local.settings import (
+    NEO4J_VERSION,
+    USER,
+    Layout,
+    Sizes,
+    coordinate_of,
+    whole_version,
+)
 from memoria.local.state import uri_of
 
 PREFIX = "memoria-neo4j-"
@@ -40,22 +47,28 @@ class EphemeralNeo4j:
     Parameters
     ----------
     home
-        memoria's folder, for the list of downloaded jars; by default ``MEMORIA_HOME``, else a
-        folder in the user's data folder.
+        memoria's folder, for the notes of which jars were checked; by default ``MEMORIA_HOME``,
+        else a folder in the user's data folder.
     heap_mb, page_cache_mb
         Memory limits; see ``Sizes``.
     extra_settings
         Further lines of ``neo4j.conf``; they override memoria's own.
+    version
+        Version of Neo4j, one of ``memoria.local.settings.NEO4J_VERSIONS``, or how one begins:
+        ``5.26``.
     progress
         See ``memoria._support.jars.resolve_jars``; called in a worker thread.
 
     Attributes
     ----------
     version
-        Version of Neo4j.
-    """
+        Version of Neo4j, whole.
 
-    version = NEO4J_VERSION
+    Raises
+    ------
+    ConfigError
+        A size is too small, or memoria does not run this version by itself.
+    """
 
     def __init__(
         self,
@@ -64,11 +77,13 @@ class EphemeralNeo4j:
         heap_mb: int = 512,
         page_cache_mb: int = 64,
         extra_settings: Mapping[str, str] | None = None,
+        version: str = NEO4J_VERSION,
         progress: ProgressCallback | None = None,
     ) -> None:
         self._home = home
         self._sizes = Sizes(heap_mb=heap_mb, page_cache_mb=page_cache_mb)
         self._extra = dict(extra_settings or {})
+        self.version = whole_version(version)
         self._progress = progress
         self._layout: Layout | None = None
         self._guard: Guard | None = None
@@ -79,7 +94,9 @@ class EphemeralNeo4j:
     async def __aenter__(self) -> Self:
         process.java()
         home = (self._home or default_home()).expanduser().resolve()
-        jars = await asyncio.to_thread(resolve_jars, COORDINATE, home=home, progress=self._progress)
+        jars = await asyncio.to_thread(
+            resolve_jars, coordinate_of(self.version), home=home, progress=self._progress
+        )
         await asyncio.to_thread(remove_leftovers, Path(tempfile.gettempdir()))
         root = await asyncio.to_thread(_new_folder)
         self._layout = Layout(root)
@@ -180,7 +197,12 @@ class EphemeralNeo4j:
         for attempt in range(1, PORT_ATTEMPTS + 1):
             self._port = readiness.free_port()
             process.write_configuration(
-                layout, jars, port=self._port, sizes=self._sizes, extra=self._extra
+                layout,
+                jars,
+                port=self._port,
+                sizes=self._sizes,
+                extra=self._extra,
+                version=self.version,
             )
             try:
                 await self._start_server()
@@ -192,7 +214,8 @@ class EphemeralNeo4j:
 
     async def _start_server(self) -> None:
         layout = self._opened()
-        request = {"log": str(layout.console), "command": process.server_command(layout)}
+        command = process.server_command(layout, self.version)
+        request = {"log": str(layout.console), "command": command}
         pid = self._pid = await self._guarding().ask(f"start {json.dumps(request)}")
         await readiness.wait_until_ready(
             self._port,

@@ -21,7 +21,7 @@ import psutil
 
 from memoria.errors import LocalServerError
 from memoria.local import settings
-from memoria.local.settings import MAIN_CLASS, Layout, Sizes
+from memoria.local.settings import MAIN_CLASSES, NEO4J_VERSION, Layout, Sizes, main_class
 
 CHILD = Path(__file__).with_name("child.py")
 BESIDES_MB = 150
@@ -97,10 +97,16 @@ def write_private(path: Path, text: str) -> None:
 
 
 def write_configuration(
-    layout: Layout, jars: list[Path], *, port: int, sizes: Sizes, extra: Mapping[str, str]
+    layout: Layout,
+    jars: list[Path],
+    *,
+    port: int,
+    sizes: Sizes,
+    extra: Mapping[str, str],
+    version: str = NEO4J_VERSION,
 ) -> None:
     """Write ``neo4j.conf`` and the argument file; keep the logs of the previous start."""
-    text = settings.neo4j_conf(port, sizes, extra)
+    text = settings.neo4j_conf(port, sizes, extra, version)
     with using(layout.root):
         for folder in (layout.conf, layout.log.parent):
             folder.mkdir(parents=True, exist_ok=True)
@@ -111,14 +117,14 @@ def write_configuration(
                 log.replace(log.with_suffix(".old.log"))
 
 
-def server_command(layout: Layout) -> list[str]:
+def server_command(layout: Layout, version: str = NEO4J_VERSION) -> list[str]:
     """Return the command line of the server; the folder in it identifies the process."""
-    return [str(java()), *_arguments(layout)]
+    return [str(java()), *_arguments(layout, main_class(version))]
 
 
-def _arguments(layout: Layout) -> list[str]:
+def _arguments(layout: Layout, main: str) -> list[str]:
     folders = [f"--home-dir={layout.root}", f"--config-dir={layout.conf}"]
-    return [f"@{layout.arguments}", MAIN_CLASS, *folders]
+    return [f"@{layout.arguments}", main, *folders]
 
 
 def spawn_detached(layout: Layout, *, timeout_s: float = SPAWN_TIMEOUT_S) -> int:
@@ -152,7 +158,7 @@ def is_server(process: psutil.Process, layout: Layout) -> bool:
         command = process.cmdline()
     except psutil.Error:
         return False
-    return bool(command[1:] == _arguments(layout))
+    return command[1:] in [_arguments(layout, main) for main in MAIN_CLASSES]
 
 
 def server_of(pid: int, layout: Layout) -> psutil.Process | None:

@@ -108,6 +108,8 @@ class LocalNeo4j:
 
         Raises
         ------
+        ChecksumError
+            A jar is not the one that memoria was made with; it was not used.
         LocalServerError
             There is no network for the first download, too little disk space or memory, the port
             is taken, or the server ended by itself. The message says what to do.
@@ -132,6 +134,47 @@ class LocalNeo4j:
                 f"to start it on port {self._port}"
             )
         return running
+
+    async def fetch(
+        self,
+        *,
+        verify: bool = False,
+        source: Path | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> int:
+        """Have the server's jars on this machine, and check them; nothing is started.
+
+        Parameters
+        ----------
+        verify
+            Whether to hash all jars, and not just those that changed since the last check.
+        source
+            Folder to take missing jars from in place of the network: a Maven cache, or any folder
+            that has them under their names.
+        progress
+            As in `start`.
+
+        Returns
+        -------
+        int
+            How many jars the server has.
+
+        Raises
+        ------
+        ChecksumError
+            A jar is not the one that memoria was made with.
+        LocalServerError
+            A jar is missing, and ``source`` or the network does not have it.
+        """
+        jars = await asyncio.to_thread(
+            resolve_jars,
+            COORDINATE,
+            home=self.home,
+            verify=verify,
+            source=source,
+            progress=progress,
+        )
+        return len(jars)
 
     async def stop(self) -> bool:
         """Shut the server down; return False if no server was running."""

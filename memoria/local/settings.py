@@ -15,10 +15,17 @@ from memoria._support.settings import SettingsCheck
 from memoria.errors import ConfigError
 
 NEO4J_VERSION = "2026.08.1"
-COORDINATE = f"org.neo4j:neo4j:{NEO4J_VERSION}"
-MAIN_CLASS = "org.neo4j.server.Neo4jCommunity"
+LTS_VERSION = "5.26.30"
+
+#: The servers whose jars the lock has: the one that memoria starts, and the one of long support,
+#: which a throw-away server can have, for tests and comparisons.
+NEO4J_VERSIONS = (NEO4J_VERSION, LTS_VERSION)
+#: Programs that start a server: since Neo4j 2025, and before.
+MAIN_CLASSES = ("org.neo4j.server.Neo4jCommunity", "org.neo4j.server.CommunityEntryPoint")
 USER = "neo4j"
 HOST = "127.0.0.1"
+ARTIFACT = "org.neo4j:neo4j"
+COORDINATE = f"{ARTIFACT}:{NEO4J_VERSION}"
 
 #: Settings that are the same on every machine, and in ``docker-compose.yml``.
 SERVER_SETTINGS: Mapping[str, str] = {
@@ -32,6 +39,9 @@ SERVER_SETTINGS: Mapping[str, str] = {
     "db.transaction.monitor.check.interval": "100ms",
     "internal.server.bolt.thread_pool_shutdown_wait_time": "0s",
 }
+
+# Settings that came after Neo4j 5, which ends at once where its configuration has an unknown one.
+_NEWER_THAN_5 = frozenset({"server.fleet_discovery.enabled", "dbms.fleet_manager.enabled"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +117,53 @@ class Layout:
         return self.root / "initialised"
 
 
-def neo4j_conf(port: int, sizes: Sizes, extra: Mapping[str, str]) -> str:
+def coordinate_of(version: str) -> str:
+    """Return the Maven coordinate of a server; ``5.26`` stands for the newest one of that line.
+
+    Raises
+    ------
+    ConfigError
+        memoria does not run this version by itself.
+    """
+    return f"{ARTIFACT}:{whole_version(version)}"
+
+
+def whole_version(version: str) -> str:
+    """Return the version that ``version`` is, or is the beginning of; see `coordinate_of`."""
+    for known in NEO4J_VERSIONS if version else ():
+        if f"{known}.".startswith(f"{version}."):
+            return known
+    raise ConfigError(
+        f"no local server of version {version!r}: there are {', '.join(NEO4J_VERSIONS)}"
+    )
+
+
+def server_settings(version: str = NEO4J_VERSION) -> Mapping[str, str]:
+    """Return those of `SERVER_SETTINGS` that a server of this version knows."""
+    old = is_neo4j_5(version)
+    return {k: v for k, v in SERVER_SETTINGS.items() if not (old and k in _NEWER_THAN_5)}
+
+
+def main_class(version: str = NEO4J_VERSION) -> str:
+    """Return the program that starts a server of this version."""
+    return MAIN_CLASSES[is_neo4j_5(version)]
+
+
+def is_neo4j_5(version: str) -> bool:
+    """Tell whether a version is of the line before the years: 5.26, not 2026.08.1."""
+    return version.startswith("5.")
+
+
+def neo4j_conf(
+    port: int, sizes: Sizes, extra: Mapping[str, str], version: str = NEO4J_VERSION
+) -> str:
     """Return the text of ``neo4j.conf``; ``extra`` overrides memoria's settings."""
     settings = {
         "dbms.security.auth_enabled": "true",
         "server.default_listen_address": HOST,
         "server.bolt.listen_address": f"{HOST}:{port}",
         "server.memory.pagecache.size": f"{sizes.page_cache_mb}m",
-        **SERVER_SETTINGS,
+        **server_settings(version),
         **extra,
     }
     for key, value in settings.items():
