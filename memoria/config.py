@@ -12,7 +12,7 @@ from typing import Any
 
 from memoria._support.checks import check_json_map
 from memoria._support.settings import SettingsCheck
-from memoria._support.wording import kind_of
+from memoria._support.wording import kind_of, value_of
 from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.ranking.config import RelevanceConfig
@@ -110,4 +110,4 @@ def _check_strategy(strategy: object) -> None:
         give = f"{strategy.__name__}()"
     else:
         give = " or ".join(f"{type(each).__name__}()" for each in STRATEGIES.values())
-    raise ConfigError(f"strategy must be an object, got {strategy!r:.100}: give {give}")
+    raise ConfigError(f"strategy must be an object, got {value_of(strategy)}: give {give}")

@@ -7,16 +7,18 @@ Touches: the environment, a password file, the network.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from memoria._support.signatures import same_parameters
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
+from memoria.recall.warming import warming
 from memoria.retriever import GraphRetriever, close_with
 from memoria.store import Auth, Store, Target, open_driver
 from memoria.store.config import StoreConfig
@@ -96,17 +98,14 @@ async def _local_target(auth: Auth | None, database: str) -> Target:
 
 
 class Connection:
-    """A `GraphRetriever` that is not open yet: use ``async with`` or ``await`` to open it."""
+    """A `GraphRetriever` that ``async with`` opens and closes."""
 
     def __init__(self, opening: Callable[[], Coroutine[Any, Any, GraphRetriever]]) -> None:
-        self._open = opening
+        self.open = opening
         self._retriever: GraphRetriever | None = None
 
-    def __await__(self) -> Generator[Any, None, GraphRetriever]:
-        return self._open().__await__()
-
     async def __aenter__(self) -> GraphRetriever:
-        self._retriever = await self._open()
+        self._retriever = await self.open()
         return self._retriever
 
     async def __aexit__(
@@ -129,11 +128,12 @@ def connect(
     config: RetrieverConfig | None = None,
     store: StoreConfig | None = None,
     count_tokens: CountTokens | None = None,
+    warm: bool = False,
 ) -> Connection:
-    """Open a `GraphRetriever`, and check its server.
+    """Open a `GraphRetriever` for one ``async with`` block, and check its server.
 
-    ``async with connect(...) as memory`` closes it at the end of the block. In a notebook write
-    ``memory = await connect(...)``, and ``await memory.close()`` at the end.
+    Where no block can hold it, as in the cells of a notebook, use `memoria.open`. Without async
+    there is `memoria.sync.connect`.
 
     Parameters
     ----------
@@ -151,6 +151,9 @@ def connect(
         Settings of the access to the database: time limits, retries, sessions and recalls at once.
     count_tokens
         Counts the tokens of a context; None for an estimate.
+    warm
+        Whether to let the server plan the queries of recalls in the background, so that the first
+        recalls after its start don't wait for it.
 
     Raises
     ------
@@ -162,19 +165,51 @@ def connect(
         The index holds the vectors of another embedder.
     """
 
+    async def made(store: Store) -> GraphRetriever:
+        return GraphRetriever(
+            store, scope=scope, embedder=embedder, config=config, count_tokens=count_tokens
+        )
+
     async def opening() -> GraphRetriever:
-        async with AsyncExitStack() as stack:
-            target = await find_target(uri, auth, database)
-            driver = await stack.enter_async_context(open_driver(target, store))
-            retriever = GraphRetriever(
-                Store(driver, database=target.database, config=store),
-                scope=scope,
-                embedder=embedder,
-                config=config,
-                count_tokens=count_tokens,
-            )
-            await retriever.server_facts()
-            close_with(retriever, stack.pop_all())
-        return retriever
+        return await open_on(await find_target(uri, auth, database), made, store, warm=warm)
 
     return Connection(opening)
+
+
+async def open_on(
+    target: Target,
+    make: Callable[[Store], Awaitable[GraphRetriever]],
+    config: StoreConfig | None = None,
+    *,
+    warm: bool = False,
+) -> GraphRetriever:
+    """Open a database, make a retriever on it, and check its server; see `connect`.
+
+    Parameters
+    ----------
+    make
+        Makes the retriever; it may ask the database first. `GraphRetriever.close` then closes what
+        was opened here.
+    """
+    async with AsyncExitStack() as stack:
+        driver = await stack.enter_async_context(open_driver(target, config))
+        retriever = await make(Store(driver, database=target.database, config=config))
+        await retriever.server_facts()
+        if warm:
+            plans = warming(retriever.store, scope=retriever.scope, config=retriever.config)
+            await stack.enter_async_context(plans)
+        close_with(retriever, stack.pop_all())
+    return retriever
+
+
+@same_parameters(connect)
+async def open(*given: Any, **settings: Any) -> GraphRetriever:  # noqa: A001 - as in `gzip.open`
+    """Open a `GraphRetriever` that stays open until `GraphRetriever.close`; see `connect`.
+
+    For a notebook, which keeps it from cell to cell, and for objects that close it themselves::
+
+        memory = await memoria.open(scope="alice")
+        recall = await memory.recall("Why did we run out of buns?")
+        await memory.close()
+    """
+    return await connect(*given, **settings).open()

@@ -7,6 +7,7 @@
     ├── InvalidInputError      a value from the caller can't be used
     │   ├── DimensionError     vectors of another size or model than the index holds
     │   └── ScopeError         a scope is missing, or an edge would join two scopes
+    │       └── EmptyScopeError  there is nothing to read: the scope holds no memory
     ├── UnavailableError       the database could not serve a query            (retryable)
     ├── OverloadedError        too many calls, or the server is full          (retryable)
     ├── DeadlineError          the time for a call or a query was up
@@ -14,14 +15,16 @@
     ├── IndexNotReadyError     an index is missing, populating or failed
     ├── AuthError              the server refused the credentials
     ├── QueryError             the server refused a query
-    ├── ClosedError            used after closing, or from another event loop
+    ├── ClosedError            used after closing, or from where it does not work
     └── LocalServerError       the managed local Neo4j can't do what was asked
+        └── ChecksumError      a file is not the one that memoria was made with
 
 Messages say what to do. The parameters of a query never appear in a message or a log.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -80,6 +83,14 @@ class ScopeError(InvalidInputError):
     """A scope is missing, or an edge would join two scopes.
 
     Give every retriever and writer a scope, and keep both ends of an edge in the same scope.
+    """
+
+
+class EmptyScopeError(ScopeError):
+    """There is nothing to read: the scope holds no memory.
+
+    Remember something in the scope first. If the scope should hold memories, it is another scope
+    that holds them: compare its name with those that `memoria stats --all` lists.
     """
 
 
@@ -156,9 +167,10 @@ class QueryError(MemoriaError):
 
 
 class ClosedError(MemoriaError):
-    """An object was used after it was closed, or from another event loop than its own.
+    """An object was used after it was closed, or where it does not work.
 
-    Make one retriever per event loop, and read a stream to its end before its ``result``.
+    Make one retriever per event loop, without async one per process (open it after a fork), and
+    read a stream to its end before its ``result``.
     """
 
 
@@ -168,3 +180,32 @@ class LocalServerError(MemoriaError):
     Do what the message says: it names the missing package, the port in use, the full disk or the
     log to read (`memoria logs`).
     """
+
+
+class ChecksumError(LocalServerError):
+    """A jar of the local Neo4j or of a model is not the file that memoria was made with.
+
+    It was not used. Find out who changed the file, or where it came from; then do what the message
+    says: delete it, or get it from another place.
+
+    Attributes
+    ----------
+    path
+        The file; for a download, the place where it would have been kept. None if not known.
+    expected, found
+        The SHA-256 that the file should have, and that of the file; hexadecimal.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: Path | None = None,
+        expected: str = "",
+        found: str = "",
+        query: str | None = None,
+    ) -> None:
+        super().__init__(message, query=query)
+        self.path = path
+        self.expected = expected
+        self.found = found

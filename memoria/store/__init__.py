@@ -4,15 +4,17 @@ In: a query and its parameters. Out: the records of the result, or one of memori
 No other room knows the exceptions of the driver.
 """
 
+from memoria.store.doubt import with_certainty
 from memoria.store.driver import Auth, Target, open_driver
 from memoria.store.facts import ServerFacts
 from memoria.store.faults import translate
 from memoria.store.pool import Store, StoreOrDriver, store_of
 from memoria.store.rows import Rows
-from memoria.store.session import Session
+from memoria.store.session import Call, Session
 
 __all__ = [
     "Auth",
+    "Call",
     "Rows",
     "ServerFacts",
     "Session",
@@ -22,4 +24,5 @@ __all__ = [
     "open_driver",
     "store_of",
     "translate",
+    "with_certainty",
 ]

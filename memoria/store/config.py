@@ -19,9 +19,12 @@ class StoreConfig:
     query_timeout_s
         Server-side limit of one query; seconds, > 0.
     max_retries
-        Retries of a query that failed for a temporary reason; 0 to 10.
+        Retries of a query that failed for a temporary reason; 0 to 10. While a cluster elects a
+        leader, or a member of it lags behind, queries are retried until their time is up, unless
+        this is 0.
     retry_base_s
-        Wait before the first retry, doubled for each further retry, with jitter; seconds, > 0.
+        Wait before the first retry, doubled for each further retry up to 1 s, with jitter; seconds,
+        > 0.
     max_sessions
         Sessions in use at once, 1 to 10,000; not more than the driver's pool has connections.
     max_recalls

@@ -11,7 +11,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from memoria.store.queries import Query
+from memoria.store.queries import Query, vector_index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reembedding:
+    """The generation of vectors that is not live, while ``memoria reembed`` is under way.
+
+    Attributes
+    ----------
+    state
+        ``filling``: it is being made, to become live. ``sweeping``: it was live until a moment ago,
+        and what writers still put there is made anew. ``kept``: it was live, and everything in it
+        is made anew. ``dropping``: it is being deleted.
+    generation
+        Its number, >= 1.
+    embedder, dimensions
+        Name of its embedder, and size of its vectors; None if they were never recorded.
+    """
+
+    state: Literal["filling", "sweeping", "kept", "dropping"]
+    generation: int
+    embedder: str | None
+    dimensions: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +48,16 @@ class ServerFacts:
         ``search`` if the vector index can filter by scope (Neo4j 2026 or later, and an index that
         was created with the scope), else ``procedure``.
     dimensions
-        Size of the vectors that the vector index holds; None without such an index.
+        Size of the vectors that the live vector index holds; None without such an index.
     embedder
         Name of the embedder recorded at set-up; None if no embedder was recorded.
     indexes
         Index name -> state: ``ONLINE``, ``POPULATING``, ``FAILED``; or ``OTHER`` for an index
         that has one of memoria's names but covers something else.
+    generation
+        Number of the generation of vectors that is live, >= 1.
+    reembedding
+        The other generation, if there is one.
     """
 
     version: str
@@ -40,6 +66,13 @@ class ServerFacts:
     dimensions: int | None
     embedder: str | None
     indexes: Mapping[str, str]
+    generation: int = 1
+    reembedding: Reembedding | None = None
+
+    @property
+    def vector_index(self) -> str:
+        """Name of the live vector index."""
+        return vector_index(self.generation)
 
     def can_run(self, query: Query) -> bool:
         """Tell whether the server meets the needs that the header of a query states."""

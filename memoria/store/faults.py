@@ -49,7 +49,7 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     ),
     "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
     "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
-    "DatabaseNotFound": (ConfigError, "there is no such database: check the database name"),
+    "DatabaseNotFound": (ConfigError, "the database does not exist: check the database name"),
 }
 
 # Error codes whose messages never contain parameter values, so they may be shown.
@@ -86,6 +86,25 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
     (driver_errors.DriverError, ClosedError, "the driver can't be used any more"),
     (OSError, UnavailableError, "the connection broke"),
 )
+
+
+# A cluster answers with these until its members have agreed on a leader, or one has caught up.
+_UNSETTLED = (
+    driver_errors.NotALeader,
+    driver_errors.ForbiddenOnReadOnlyDatabase,
+    driver_errors.WriteServiceUnavailable,
+)
+_LATE = "Neo.TransientError.Transaction.BookmarkTimeout"
+
+
+def is_unsettled(error: BaseException | None) -> bool:
+    """Tell whether a query failed since nobody leads a cluster, or a member lags behind."""
+    while error is not None:
+        late = isinstance(error, driver_errors.Neo4jError) and error.code == _LATE
+        if late or isinstance(error, _UNSETTLED):
+            return True
+        error = error.__cause__
+    return False
 
 
 def translate(exc: Exception, query: str | None = None) -> MemoriaError:

@@ -6,7 +6,7 @@ In: a driver. Out: `Session`s, each for one task.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -15,26 +15,34 @@ from typing import Any, Literal, Self
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from memoria._support.checks import check_id, check_string
 from memoria._support.once import Once
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError
+from memoria.store.bookmarks import bookmarks_of
 from memoria.store.config import StoreConfig
 from memoria.store.facts import ServerFacts
 from memoria.store.faults import translate
 from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
-from memoria.store.session import Session
+from memoria.store.records import Records
+from memoria.store.session import Call, Session
+from memoria.store.waiting import end
+from memoria.store.watchdog import WATCHDOG
 
 # Assumed length of a recall until the first recalls have ended; seconds.
 _RECALL_S = 0.5
+# Time to close a session, after which its connection is dropped; seconds.
+_CLOSE_S = 0.25
 
 
 class Store:
     """One database through one driver: make one for a process, and share it among all scopes.
 
-    Its limits hold for all retrievers and writers together that use it. Its sessions share
-    bookmarks, so that a read sees the writes made through the same store, on a cluster too. The
-    server is asked once what it is. A store is bound to the event loop of its first session.
+    Its limits hold for all retrievers and writers together that use it. All stores on one driver
+    share the bookmarks of a database, so that a read sees the writes made through the same driver,
+    on a cluster too. The server is asked once what it is. A store is bound to the event loop of its
+    first session.
 
     Parameters
     ----------
@@ -77,12 +85,56 @@ class Store:
         self.line = Limiter(2 * recalls, of="recall", assumed_s=2 * _RECALL_S)
         self.recalls = Limiter(recalls, of="recall", assumed_s=_RECALL_S)
         self._sessions = Limiter(self.config.max_sessions, of="session", assumed_s=_RECALL_S)
-        self._bookmarks = neo4j.AsyncGraphDatabase.bookmark_manager()
+        self._bookmarks = bookmarks_of(driver, database)
+        self._databases: dict[str, Store] = {database: self}
+
+    def for_database(self, database: str) -> Store:
+        """Return the store of another database on the same driver, which keeps to the same limits.
+
+        It has facts about the server and bookmarks of its own. It is made once for each database.
+        """
+        name = check_id(database, "database")
+        if name not in self._databases:
+            other = copy(self)
+            other.database = name
+            other.facts = Once[ServerFacts]()
+            other._bookmarks = bookmarks_of(self.driver, name)
+            self._databases[name] = other
+        return self._databases[name]
+
+    @property
+    def bookmarks(self) -> tuple[str, ...]:
+        """Bookmarks of all that was written and read on this driver and database so far, sorted.
+
+        Give them to `follow` in another process, which then sees what this process has written.
+        """
+        return tuple(sorted(self._bookmarks.known))
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Let later reads on this driver and database see what these bookmarks stand for.
+
+        Parameters
+        ----------
+        bookmarks
+            `Store.bookmarks` of another process, for the same database. A member of a cluster that
+            lacks something of it waits before it answers; an invalid one makes queries fail.
+
+        Raises
+        ------
+        InvalidInputError
+            ``bookmarks`` are not strings.
+        """
+        if isinstance(bookmarks, str | bytes) or not isinstance(bookmarks, Iterable):
+            raise InvalidInputError(
+                f"bookmarks must be a list of strings, got {kind_of(bookmarks)}", field="bookmarks"
+            )
+        self._bookmarks.add([check_string(each, "bookmarks") for each in bookmarks])
 
     def patient(self, seconds: float) -> Self:
         """Return a copy of this store that gives each query at least ``seconds``.
 
-        The copy shares driver, bookmarks, limits and facts about the server with this store.
+        The copy shares driver, bookmarks, limits and facts about the server with this store. It is
+        not what `for_database` returns.
         """
         patient = copy(self)
         limit_s = max(self.config.query_timeout_s, seconds)
@@ -114,7 +166,7 @@ class Store:
             The store belongs to another event loop.
         """
         async with self._sessions.turn(until), self._driver_session(mode) as driver_session:
-            yield Session(driver_session, self.config, until)
+            yield Session(driver_session, self.config, until, database=self.database)
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
@@ -122,6 +174,13 @@ class Store:
         """Run one query in a session of its own; see `Session.run`."""
         async with self.session(_mode(query), until=until) as session:
             return await session.run(query, parameters)
+
+    async def run_together(
+        self, calls: Sequence[Call], *, check: Callable[[Sequence[Records]], None]
+    ) -> list[Records]:
+        """Run several queries in one writing transaction; see `Session.run_together`."""
+        async with self.session("write") as session:
+            return await session.run_together(calls, check=check)
 
     async def explain(
         self, query: Query, parameters: Mapping[str, Any] | None = None
@@ -205,15 +264,19 @@ def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
 async def _close(session: neo4j.AsyncSession) -> None:
     """Close a session in a separate task: a cancellation must not leave it half closed.
 
-    Closing is fast: the results have been read, or the connection is gone.
+    Closing is fast: the results have been read, or the connection is gone. If it is not, the
+    server does not answer, and the connection is dropped.
     """
     closing = asyncio.create_task(session.close())
     try:
-        await asyncio.wait([closing])
+        with WATCHDOG.watch(session, _CLOSE_S):
+            await asyncio.wait([closing], timeout=_CLOSE_S)
     finally:
         if not closing.done():
             session.cancel()
-            await asyncio.wait([closing])
+            await end(closing, drop=session.cancel)
+    if not closing.done():
+        return
     if closing.cancelled():
         session.cancel()
     elif isinstance(error := closing.exception(), driver_errors.DriverError):

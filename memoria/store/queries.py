@@ -7,16 +7,18 @@ The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, LiteralString, cast
 
 from memoria.errors import ConfigError
 
-_HEADER = re.compile(r"// (name|mode|params|returns|needs): ?(.*)")
+_HEADER = re.compile(r"// (name|mode|params|returns|needs|again): ?(.*)")
 _PARAM = re.compile(r"\$p\.([a-z_]+)")
 _BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a dynamic label, not a parameter
+# The property with the vector of a memory, which the files call `m` or `n`; and its index.
+_VECTOR = re.compile(r"(?<=\b[mn]\.)embedding\b|\bmemory_embedding\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,9 @@ class Query:
     needs
         What the server must have: ``2026`` for Neo4j 2026 or later, ``search`` for a vector index
         that filters by scope, "" if any supported server will do.
+    same_again
+        Whether the query, sent a second time with the same parameters, gives the same answer
+        although the first time has changed the graph already (``again: same``).
     text
         The Cypher, without its header.
     """
@@ -46,6 +51,44 @@ class Query:
     returns: tuple[str, ...]
     text: LiteralString
     needs: Literal["", "2026", "search"] = ""
+    same_again: bool = False
+
+    def at(self, generation: int) -> Query:
+        """Return the query for the vectors of a generation; the files are written for the first.
+
+        Only names that stand in the text change: a property and an index can't be parameters.
+        """
+        return self if generation == 1 else _at(self, generation)
+
+
+def vector_property(generation: int) -> str:
+    """Return the name of the property that holds the vectors of a generation.
+
+    A generation is what one embedder has made of all memories; ``memoria reembed`` makes the next.
+    No name is used twice, so vectors of two models can never meet under one name.
+
+    >>> vector_property(1), vector_property(2)
+    ('embedding', 'embedding_g2')
+    """
+    return "embedding" if generation == 1 else f"embedding_g{generation}"
+
+
+def vector_index(generation: int) -> str:
+    """Return the name of the index on `vector_property`.
+
+    >>> vector_index(2)
+    'memory_embedding_g2'
+    """
+    return f"memory_{vector_property(generation)}"
+
+
+@cache
+def _at(query: Query, generation: int) -> Query:
+    def name(match: re.Match[str]) -> str:
+        first = match[0] == vector_index(1)
+        return vector_index(generation) if first else vector_property(generation)
+
+    return replace(query, text=_VECTOR.sub(name, query.text))
 
 
 def root() -> Path:
@@ -62,7 +105,7 @@ def load(name: str) -> Query:
     Raises
     ------
     ConfigError
-        There is no such file, or its header and its text disagree.
+        The file does not exist, or its header and its text disagree.
     """
     path = root().joinpath(*name.split(".")).with_suffix(".cypher")
     if not path.is_file():
@@ -80,11 +123,13 @@ def parse(text: str, name: str) -> Query:
     for line in lines:
         if match := _HEADER.fullmatch(line):
             head[match[1]] = match[2].strip()
-    needs = head.pop("needs", "")
+    needs, again = head.pop("needs", ""), head.pop("again", "")
     if set(head) != {"name", "mode", "params", "returns"} or head["name"] != name:
         raise ConfigError(f"{name}: its header must state its own name, mode, params and returns")
     if needs not in ("", "2026", "search"):
         raise ConfigError(f"{name}: unknown need {needs}")
+    if again not in ("", "same"):
+        raise ConfigError(f"{name}: again is either same or left out, not {again}")
     if head["mode"] not in ("read", "write", "schema"):
         raise ConfigError(f"{name}: unknown mode {head['mode']}")
     cypher = "\n".join(body).strip()
@@ -100,6 +145,7 @@ def parse(text: str, name: str) -> Query:
         returns=_names(head["returns"]),
         text=cast(LiteralString, cypher),  # type: ignore[redundant-cast]  # some checkers need it
         needs=cast(Literal["", "2026", "search"], needs),
+        same_again=again == "same",
     )
 
 

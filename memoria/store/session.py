@@ -7,28 +7,52 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import neo4j
 import tenacity
 from neo4j import exceptions as driver_errors
 
-from memoria.errors import DeadlineError, InvalidInputError, QueryError, UnavailableError
+from memoria._support import telemetry
+from memoria.errors import (
+    DeadlineError,
+    InvalidInputError,
+    MemoriaError,
+    QueryError,
+    UnavailableError,
+)
 from memoria.store.config import StoreConfig
-from memoria.store.faults import translate
+from memoria.store.doubt import Attempts
+from memoria.store.faults import is_unsettled, translate
 from memoria.store.queries import Query
+from memoria.store.records import Records
+from memoria.store.sending import can_be_sent
+from memoria.store.waiting import within
+from memoria.store.watchdog import WATCHDOG
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Sends a statement within a session, and reads its result.
-_Send = Callable[[Query, neo4j.Query, Mapping[str, Any]], Coroutine[Any, Any, T]]
+#: A query and its parameters.
+Call = tuple[Query, Mapping[str, Any]]
 
-# The driver raises these while it packs parameters; nothing has been sent by then.
-_PACKING_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)
+# Sends a statement within a session, and reads its result.
+_Send = Callable[[neo4j.Query], Coroutine[Any, Any, T]]
+
+_MAX_WAIT_S = 1.0  # between two retries
+
+
+class _RefusedError(Exception):
+    """The caller's own check refused what a transaction had read; not an error of the driver."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Session:
@@ -42,12 +66,16 @@ class Session:
         session: neo4j.AsyncSession,
         config: StoreConfig,
         until: float | None,
+        *,
+        database: str,
     ) -> None:
         self._session = session
+        self._database = database
         self._config = config
         self._until = until
+        self._sent: object = None  # what the query at work sends
 
-    async def run(self, query: Query, parameters: Mapping[str, Any]) -> list[neo4j.Record]:
+    async def run(self, query: Query, parameters: Mapping[str, Any]) -> Records:
         """Run ``query`` with ``parameters`` as its map ``$p``, and fetch all records.
 
         One round trip; three with ``StoreConfig.transactions="managed"``. A query that fails for a
@@ -59,13 +87,43 @@ class Session:
         MemoriaError
             The query failed; the class of the error says why.
         """
-        until = asyncio.get_running_loop().time() + self._time_left(query)
-        try:
-            return await self._try(query, parameters, self._records)
-        except UnavailableError as exc:
-            failed = exc
-        left_s = until - asyncio.get_running_loop().time()
-        return await self._retry(query, parameters, failed, left_s)
+        self._sent = parameters
+        attempts = Attempts([query])
+
+        async def attempt() -> Records:
+            return await self._try(query, partial(self._records, query, parameters, attempts))
+
+        return await self._repeat(query, attempt)
+
+    async def run_together(
+        self, calls: Sequence[Call], *, check: Callable[[Sequence[Records]], None]
+    ) -> list[Records]:
+        """Run several queries in one transaction: all of them take effect, or none does.
+
+        Four round trips, and one for each query. The whole transaction is repeated as one query
+        is in `run`.
+
+        Parameters
+        ----------
+        calls
+            At least one; all together have the time of one query.
+        check
+            Called with the records of all queries before they take effect; what it raises undoes
+            them.
+
+        Raises
+        ------
+        MemoriaError
+            A query failed; the class of the error says why.
+        """
+        first = calls[0][0]
+        self._sent = [parameters for _, parameters in calls]
+        attempts = Attempts(query for query, _ in calls)
+
+        async def attempt() -> list[Records]:
+            return await self._try(first, partial(self._transaction, calls, check, attempts))
+
+        return await self._repeat(first, attempt)
 
     async def explain(
         self, query: Query, parameters: Mapping[str, Any] | None = None
@@ -89,44 +147,76 @@ class Session:
         """
         text = " ".join(("EXPLAIN", query.text))
         explained = replace(query, text=text)
-        return await self._try(explained, parameters or {}, self._plan)
+        self._sent = parameters or {}
+        return await self._try(explained, partial(self._plan, explained, self._sent))
+
+    async def _repeat(self, query: Query, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Make an attempt, and repeat it while it fails for a temporary reason and there is time.
+
+        Most queries succeed at once, and need not pay for the retry library.
+        """
+        until = asyncio.get_running_loop().time() + self._time_left(query)
+        try:
+            return await attempt()
+        except UnavailableError as exc:
+            failed = exc
+        return await self._retry(attempt, failed, until - asyncio.get_running_loop().time())
 
     async def _retry(
-        self, query: Query, parameters: Mapping[str, Any], failed: UnavailableError, left_s: float
-    ) -> list[neo4j.Record]:
+        self, attempt: Callable[[], Awaitable[T]], failed: UnavailableError, left_s: float
+    ) -> T:
         """Retry after a failed first attempt.
 
-        The first attempt is made by the caller: most queries succeed at once, and need not pay
-        for the retry library.
+        If a retry runs out of time, the error is the one that led to it: more time would not help.
+        While a cluster elects a leader, or a member of it lags behind, only the time limits the
+        retries: both take seconds.
         """
         config = self._config
-        stop = tenacity.stop_after_attempt(config.max_retries + 1)
-        async for attempt in tenacity.AsyncRetrying(
+        enough = tenacity.stop_after_attempt(config.max_retries + 1)
+        out_of_time = tenacity.stop_before_delay(left_s)
+
+        def stop(state: tenacity.RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome else None
+            patient = config.max_retries > 0 and is_unsettled(error)
+            return (enough(state) and not patient) or out_of_time(state)
+
+        async for retrying in tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(UnavailableError),
-            stop=tenacity.stop_any(stop, tenacity.stop_before_delay(left_s)),
-            wait=tenacity.wait_exponential(config.retry_base_s)
+            stop=stop,
+            wait=tenacity.wait_exponential(config.retry_base_s, max=_MAX_WAIT_S)
             + tenacity.wait_random(0, config.retry_base_s),
             before_sleep=_log_retry,
             reraise=True,
         ):
-            with attempt:
-                if attempt.retry_state.attempt_number == 1:
+            with retrying:
+                if retrying.retry_state.attempt_number == 1:
                     raise failed  # the attempt of the caller counts as the first
-                return await self._try(query, parameters, self._records)
+                try:
+                    return await attempt()
+                except DeadlineError as exc:
+                    raise failed from exc
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    async def _try(self, query: Query, parameters: Mapping[str, Any], send: _Send[T]) -> T:
+    async def _try(self, query: Query, send: _Send[T]) -> T:
+        """Make one attempt, and record it."""
+        with telemetry.query_span(query.name, self._database):
+            return await self._attempt(query, send)
+
+    async def _attempt(self, query: Query, send: _Send[T]) -> T:
         """Make one attempt, with a time limit on both sides.
 
         The client needs a limit because the server may not answer, and the server needs a limit
-        because the client may be gone.
+        because the client may be gone. Whatever fails but a query that the server refused leaves
+        the connection in a state that nobody knows: it is dropped, so that the driver reads nothing
+        further from it.
         """
         timeout_s = self._time_left(query)
-        statement = neo4j.Query(
-            query.text, metadata={"app": "memoria", "query": query.name}, timeout=timeout_s
-        )
+        recall = {} if (id_ := telemetry.recall_id.get()) is None else {"recall": id_}
+        metadata = {"app": "memoria", "query": query.name, **recall}
+        statement = neo4j.Query(query.text, metadata=metadata, timeout=timeout_s)
         try:
-            return await _within(timeout_s, send(query, statement, parameters))
+            with WATCHDOG.watch(self._session, timeout_s):
+                return await within(timeout_s, send(statement), drop=self._session.cancel)
         except asyncio.CancelledError:
             self._session.cancel()
             raise
@@ -136,15 +226,26 @@ class Session:
                 f"{query.name} took longer than {timeout_s:.3f} s: {self._remedy(timeout_s)}",
                 query=query.name,
             ) from exc
-        except (driver_errors.Neo4jError, driver_errors.DriverError, OSError) as exc:
+        except _RefusedError as exc:
+            raise exc.reason from None
+        except MemoriaError:
+            raise
+        except driver_errors.Neo4jError as exc:
             raise translate(exc, query.name) from exc
-        except _PACKING_ERRORS as exc:
-            raise InvalidInputError(
-                f"{query.name}: a parameter can't be sent ({type(exc).__name__})", query=query.name
-            ) from exc
+        except (driver_errors.DriverError, OSError) as exc:
+            self._session.cancel()
+            raise translate(exc, query.name) from exc
+        except Exception as exc:
+            self._session.cancel()
+            if not can_be_sent(self._sent):
+                raise InvalidInputError(
+                    f"{query.name}: a parameter can't be sent ({type(exc).__name__})",
+                    query=query.name,
+                ) from exc
+            raise _unreadable(query, type(exc).__name__) from exc
 
     async def _plan(
-        self, query: Query, statement: neo4j.Query, parameters: Mapping[str, Any]
+        self, query: Query, parameters: Mapping[str, Any], statement: neo4j.Query
     ) -> Mapping[str, Any]:
         result = await self._session.run(statement, p=dict(parameters))
         plan: Mapping[str, Any] | None = (await result.consume()).plan
@@ -153,24 +254,88 @@ class Session:
         return plan
 
     async def _records(
-        self, query: Query, statement: neo4j.Query, parameters: Mapping[str, Any]
-    ) -> list[neo4j.Record]:
+        self,
+        query: Query,
+        parameters: Mapping[str, Any],
+        attempts: Attempts,
+        statement: neo4j.Query,
+    ) -> Records:
         if self._config.transactions == "managed":
-            return await self._managed(query, statement, parameters)
-        result = await self._session.run(statement, p=dict(parameters))
-        return [record async for record in result]
+            return await self._managed(query, parameters, attempts, statement)
+        attempts.begin()
+        with attempts.sending():
+            result = await self._session.run(statement, p=dict(parameters))
+            records = Records([record async for record in result])
+        return self._checked(query, records)
+
+    async def _transaction(
+        self,
+        calls: Sequence[Call],
+        check: Callable[[Sequence[Records]], None],
+        attempts: Attempts,
+        statement: neo4j.Query,
+    ) -> list[Records]:
+        attempts.begin()
+        results: list[Records] = []
+        transaction = await self._session.begin_transaction(
+            metadata=statement.metadata, timeout=statement.timeout
+        )
+        async with transaction:
+            for query, parameters in calls:
+                with self._dropped_if_unreadable():
+                    result = await transaction.run(query.text, p=dict(parameters))
+                    records = Records([record async for record in result])
+                results.append(self._checked(query, records))
+            try:
+                check(results)
+            except Exception as exc:
+                raise _RefusedError(exc) from exc
+            with attempts.sending():
+                await transaction.commit()
+        return results
 
     async def _managed(
-        self, query: Query, statement: neo4j.Query, parameters: Mapping[str, Any]
-    ) -> list[neo4j.Record]:
+        self,
+        query: Query,
+        parameters: Mapping[str, Any],
+        attempts: Attempts,
+        statement: neo4j.Query,
+    ) -> Records:
         @neo4j.unit_of_work(metadata=statement.metadata, timeout=statement.timeout)
-        async def work(transaction: neo4j.AsyncManagedTransaction) -> list[neo4j.Record]:
-            result = await transaction.run(statement.text, p=dict(parameters))
-            return [record async for record in result]
+        async def work(transaction: neo4j.AsyncManagedTransaction) -> Records:
+            attempts.begin()
+            with self._dropped_if_unreadable():
+                result = await transaction.run(statement.text, p=dict(parameters))
+                records = Records([record async for record in result])
+            attempts.commits()
+            return self._checked(query, records)
 
         if query.mode == "read":
             return await self._session.execute_read(work)
         return await self._session.execute_write(work)
+
+    @contextmanager
+    def _dropped_if_unreadable(self) -> Iterator[None]:
+        """Drop the connection at once where a transaction would read what is left before it ends.
+
+        After an answer that it can't read, the driver looks for the rest of it without end.
+        """
+        try:
+            yield
+        except driver_errors.Neo4jError:
+            raise
+        except Exception:
+            self._session.cancel()
+            raise
+
+    def _checked(self, query: Query, records: Records) -> Records:
+        """Return the records of an answer if their columns are those of the query."""
+        columns = set(query.returns)
+        if any(set(record.keys()) != columns for record in records):
+            self._session.cancel()
+            raise _unreadable(query, "other columns than those of the query")
+        records.of = query.name
+        return records
 
     def _remedy(self, timeout_s: float) -> str:
         """Return what to do about a query that took this long, by what limited it."""
@@ -190,31 +355,11 @@ class Session:
         return limit
 
 
-async def _within(timeout_s: float, work: Coroutine[Any, Any, T]) -> T:
-    """Await ``work`` in a separate task, for at most ``timeout_s``.
-
-    ``asyncio.timeout`` does not work here. When the driver's task is cancelled, the driver may
-    cancel that task again, which ``asyncio.timeout`` takes for a cancellation by the caller; or it
-    may raise an error of its own. The separate task keeps both inside. After a timeout the
-    connection can't be used any more: cancel the session.
-
-    Raises
-    ------
-    TimeoutError
-        The work took longer, or the driver cancelled it.
-    """
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait([task], timeout=timeout_s)
-        if task.done() and not task.cancelled():
-            return task.result()
-        raise TimeoutError
-    finally:
-        while not task.done():
-            task.cancel()
-            await asyncio.wait([task], timeout=1.0)
-        if not task.cancelled():
-            task.exception()  # marks it as seen: an error after a cancellation says nothing
+def _unreadable(query: Query, why: str) -> UnavailableError:
+    return UnavailableError(
+        f"{query.name}: the answer of the server can't be read ({why}); its connection was dropped",
+        query=query.name,
+    )
 
 
 def _log_retry(state: tenacity.RetryCallState) -> None:

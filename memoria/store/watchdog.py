@@ -1,0 +1,111 @@
+"""Drop the connection of a query whose driver no longer lets the event loop run.
+
+In: sessions of the driver, and the time by which each must have answered. Touches: their
+connections; one thread.
+
+A server that sends a wrong message can make the driver wait for a further message in a loop that
+never yields. The event loop then stands still, and with it every time limit in it. A thread is the
+only thing that still runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+
+import neo4j
+
+log = logging.getLogger(__name__)
+
+# How often the thread looks while queries are under way; seconds.
+_EVERY_S = 0.05
+# A loop that is this much behind a limit is asked whether it still runs; seconds.
+_LATE_S = 0.1
+# A loop that does not run within this time stands still; seconds.
+_ANSWER_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watched:
+    """A session, its loop, and when it must be done on the clock of `time.monotonic`."""
+
+    session: neo4j.AsyncSession
+    loop: asyncio.AbstractEventLoop
+    until: float
+
+
+class Watchdog:
+    """Watches sessions from one thread, which starts with the first of them and then stays."""
+
+    def __init__(self) -> None:
+        self._watched: dict[int, _Watched] = {}
+        self._numbers = count()
+        self._busy = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def watch(self, session: neo4j.AsyncSession, timeout_s: float) -> Iterator[None]:
+        """Drop the connection of a session if the loop of this task stands still past the limit."""
+        if self._thread is None or not self._thread.is_alive():  # a fork leaves the thread behind
+            self._start()
+        number = next(self._numbers)
+        loop = asyncio.get_running_loop()
+        until = time.monotonic() + timeout_s
+        self._watched[number] = _Watched(session=session, loop=loop, until=until)
+        self._busy.set()
+        try:
+            yield
+        finally:
+            del self._watched[number]
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(
+                    target=self._run, name="memoria watchdog", daemon=True
+                )
+                self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._busy.wait()
+            while self._watched:
+                time.sleep(_EVERY_S)
+                self._look()
+            self._busy.clear()
+            if self._watched:  # came in between
+                self._busy.set()
+
+    def _look(self) -> None:
+        """Drop what is late in a loop that stands still; a loop that runs has its own limits."""
+        now = time.monotonic()
+        late = [each for each in list(self._watched.values()) if each.until + _LATE_S < now]
+        for loop in {each.loop for each in late}:
+            if _runs(loop):
+                continue
+            for each in late:
+                if each.loop is loop:
+                    log.error("the driver blocks the event loop: its connection is dropped")
+                    with suppress(Exception):  # the driver is in a state that nobody foresaw
+                        each.session.cancel()
+
+
+def _runs(loop: asyncio.AbstractEventLoop) -> bool:
+    """Tell whether a loop still runs what it is given."""
+    ran = threading.Event()
+    try:
+        loop.call_soon_threadsafe(ran.set)
+    except RuntimeError:  # it is closed: nobody waits in it any more
+        return True
+    return ran.wait(_ANSWER_S)
+
+
+#: The watchdog of this process.
+WATCHDOG = Watchdog()
