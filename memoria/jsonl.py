@@ -111,26 +111,40 @@ def read_lines(
         A file can't be read; or a line is bad and ``on_invalid`` is None.
     """
     for path in paths:
-        name = fspath(path)
-        file = "<stdin>" if name == STDIN else name
-        with _opened(name, file) as stream:
-            for number, raw in _numbered(stream):
-                try:
-                    value = parse_line(raw)
-                except InvalidInputError as exc:
-                    located = at_place(exc, f"{file}:{number}")
-                    if on_invalid is None:
-                        raise located from exc
-                    on_invalid(located)
-                else:
-                    if value is not None:
-                        yield Line(file=file, number=number, raw=raw, value=value)
+        for file, number, raw in raw_lines(path):
+            try:
+                value = parse_line(raw)
+            except InvalidInputError as exc:
+                located = at_place(exc, f"{file}:{number}")
+                if on_invalid is None:
+                    raise located from exc
+                on_invalid(located)
+            else:
+                if value is not None:
+                    yield Line(file=file, number=number, raw=raw, value=value)
+
+
+def raw_lines(path: str | PathLike[str]) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the lines of a file as they are: the file's name in messages, the number, the bytes.
+
+    Of a line longer than 16 MB it yields only the beginning; `parse_object` refuses it.
+
+    Raises
+    ------
+    InvalidInputError
+        The file can't be read.
+    """
+    name = fspath(path)
+    file = "<stdin>" if name == STDIN else name
+    with _opened(name, file) as stream:
+        for number, raw in _numbered(stream):
+            yield file, number, raw
 
 
 def parse_line(raw: bytes) -> Memory | Relation | HistoryItem | None:
     """Read one line: a memory, or an edge (which has ``source`` or ``target``); None if blank.
 
-    An export writes three forms more: an edge with ``suppresses`` or ``co_activated`` is no
+    An export writes three forms more: an edge with ``suppresses`` or ``co_activated`` is not a
     relation but a part of the scope's history, and so is a line that holds ``clock`` alone.
 
     Raises
@@ -138,9 +152,7 @@ def parse_line(raw: bytes) -> Memory | Relation | HistoryItem | None:
     InvalidInputError
         The line is neither a memory nor an edge; the error names the field that is wrong.
     """
-    if len(raw) > MAX_LINE_BYTES:
-        raise InvalidInputError(f"the line is longer than {MAX_LINE_BYTES} bytes")
-    if not raw.strip():
+    if len(raw) <= MAX_LINE_BYTES and not raw.strip():
         return None
     fields = parse_object(raw)
     if "clock" in fields:
@@ -239,6 +251,8 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse a line that holds one JSON object; the error says where the line is wrong."""
+    if len(raw) > MAX_LINE_BYTES:
+        raise InvalidInputError(f"the line is longer than {MAX_LINE_BYTES} bytes")
     try:
         fields = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:

@@ -7,14 +7,15 @@ Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, cast, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from memoria._support.checks import MAX_DIMENSIONS, check_id, check_string, check_whole
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _METHODS = ("embed_documents", "embed_query")
 
@@ -108,6 +109,8 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
     InvalidInputError
         A value is not a finite number, or a vector holds only zeros.
     """
+    import numpy as np  # not above: numpy takes longer to load than all the rest of this room
+
     rows = _rows(vectors, name)
     if len(rows) != count:
         raise DimensionError(
@@ -150,6 +153,8 @@ def check_dimensions(dimensions: object) -> int:
 
 def _rows(vectors: object, name: str) -> list[NDArray[np.float64]]:
     """Return each vector as an array of one axis."""
+    import numpy as np
+
     if isinstance(vectors, Sequence | np.ndarray) and not isinstance(vectors, str | bytes):
         try:
             arrays = [np.asarray(vector) for vector in vectors]

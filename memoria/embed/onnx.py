@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from memoria._support.home import default_home
 from memoria._support.progress import ProgressCallback
 from memoria.embed.base import check_text, check_texts
@@ -191,6 +189,8 @@ class _Encoder:
 
     def encode(self, text: str) -> list[float]:
         """Return the vector of one text, from a run of its own."""
+        import numpy as np
+
         # The batch call lets other threads run, unlike the plain call, which takes 0.5 s for 1 MB.
         ids = self.tokenizer.encode_batch_fast([text])[0].ids
         if len(ids) > self.model.max_tokens:

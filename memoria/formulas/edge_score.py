@@ -17,6 +17,25 @@ CATEGORY_SHARE = 0.15
 TEMPORAL_SHARE = 0.10
 
 
+def above_unrelated(cosine: float, unrelated: float) -> float:
+    """Return how far a cosine lies above the cosine of unrelated texts: 0 there, 1 for equal texts.
+
+    Some embedders give any two texts a cosine far above 0, and thresholds for cosines suppose that
+    unrelated texts have a cosine near 0.
+
+    Parameters
+    ----------
+    cosine
+        Cosine of two embeddings, -1 to 1.
+    unrelated
+        Cosine that two unrelated texts have on average; 0 up to, but not including, 1.
+
+    >>> above_unrelated(0.43, 0.43), above_unrelated(1.0, 0.43), above_unrelated(0.3, 0.0)
+    (0.0, 1.0, 0.3)
+    """
+    return (cosine - unrelated) / (1.0 - unrelated)
+
+
 def jaccard(one: Collection[str], other: Collection[str]) -> float:
     """Return the share of common entries among all entries of both; 0 if either is empty.
 

@@ -15,12 +15,14 @@ Touches nothing.
 and `plain_recall` adds to it::
 
     {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
+     "echoes": [{...}], "loose": [ids],
      "hits": [a path, as above], "ranked": [{"id", "score", "path": [ids],
      "features": {name: value}, "shares": {name: value}, "relevance": null | number}],
      "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
      "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],
                "notes": [...], "config": {stage: {setting: value}}, "vector": null | [numbers],
+               "vector_generation": number, "contributed": {name: number}, "packed": [ids],
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
 `trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.
@@ -35,18 +37,30 @@ from memoria.plain.reading import (
     explorations_from,
     hits_from,
     probabilities_from,
-    relevance_from,
+    ranked_from,
+    scores_from,
 )
 from memoria.plain.traces import trace_from
-from memoria.plain.writing import plain_context, plain_explorations, plain_recall
+from memoria.plain.writing import (
+    plain_context,
+    plain_explorations,
+    plain_memory,
+    plain_neighbourhood,
+    plain_path,
+    plain_recall,
+)
 
 __all__ = [
     "explorations_from",
     "hits_from",
     "plain_context",
     "plain_explorations",
+    "plain_memory",
+    "plain_neighbourhood",
+    "plain_path",
     "plain_recall",
     "probabilities_from",
-    "relevance_from",
+    "ranked_from",
+    "scores_from",
     "trace_from",
 ]

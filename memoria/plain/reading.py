@@ -67,8 +67,8 @@ def hits_from(data: object) -> tuple[Path, ...]:
     return tuple(_path(part, part.string("seed_id"), memories) for part in top.parts("hits"))
 
 
-def relevance_from(data: object) -> dict[str, float] | None:
-    """Return id -> score from the data of `plain_recall`; None if it was not ranked by relevance.
+def ranked_from(data: object) -> tuple[str, ...] | None:
+    """Return the ids in the ranking of the data of `plain_recall`; None if it has no ``ranked``.
 
     Raises
     ------
@@ -76,10 +76,21 @@ def relevance_from(data: object) -> dict[str, float] | None:
         See `explorations_from`.
     """
     top = Part(data, "")
-    ranked = top.parts("ranked") if "ranked" in top.value else []
-    if not any(
-        part.value.get("features") for part in ranked
-    ):  # it was ranked by energy, or not at all
+    if "ranked" not in top.value:
+        return None
+    return tuple(part.string("id") for part in top.parts("ranked"))
+
+
+def scores_from(data: object) -> dict[str, float] | None:
+    """Return id -> score from the data of `plain_recall`; None if it was not ranked by relevance.
+
+    Raises
+    ------
+    InvalidInputError
+        See `explorations_from`.
+    """
+    ranked = _listed(Part(data, ""), "ranked")
+    if not any(part.value.get("features") for part in ranked):  # ranked by energy, or not at all
         return None
     return {part.string("id"): part.number("score") for part in ranked}
 
@@ -94,11 +105,9 @@ def probabilities_from(data: object) -> dict[str, float]:
     InvalidInputError
         See `explorations_from`.
     """
-    top = Part(data, "")
-    ranked = top.parts("ranked") if "ranked" in top.value else []
     return {
         part.string("id"): part.number("relevance", high=1.0)
-        for part in ranked
+        for part in _listed(Part(data, ""), "ranked")
         if part.value.get("relevance") is not None
     }
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from memoria._support.wording import value_of
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
@@ -91,8 +92,8 @@ def _strategy_from(value: object, changes: Mapping[str, Any]) -> Strategy:
         name = given.pop("name", None)
         if not isinstance(name, str) or name not in STRATEGIES:
             raise ConfigError(
-                f"the strategy {name!r:.80} is not known: choose one of {', '.join(STRATEGIES)}, "
-                "or, from Python, give a strategy of your own as an object"
+                f"the strategy {value_of(name)} is not known: choose one of "
+                f"{', '.join(STRATEGIES)}, or, from Python, give one of your own as an object"
             )
         standard = STRATEGIES[name]
         given.update(changes)

@@ -12,7 +12,7 @@ from typing import Any
 
 from memoria._support import checks
 from memoria.plain.reading import Part, explorations_from, seed_from, time_from
-from memoria.types import Seeds, Trace
+from memoria.types import Seed, Seeds, Trace
 
 
 def trace_from(data: object) -> Trace:
@@ -39,12 +39,26 @@ def trace_from(data: object) -> Trace:
             seeds=tuple(map(seed_from, top.parts("seeds"))),
             runners_up=tuple(map(seed_from, top.parts("runners_up"))),
             degraded=trace.strings("degraded"),
+            echoes=_echoes(top),
+            loose=top.strings("loose") if "loose" in top.value else (),
         ),
         explorations=explorations_from(data),
         config=_settings(trace.part("config")),
         vector=trace.optional("vector", lambda name: _vector(trace, name)),
+        vector_generation=_generation(trace),
         contributed=_contributed(trace),
+        packed=trace.strings("packed") if "packed" in trace.value else (),
     )
+
+
+def _generation(trace: Part) -> int:
+    """Read which stored vectors were compared; a trace of an earlier version means the first."""
+    return trace.whole("vector_generation") if "vector_generation" in trace.value else 1
+
+
+def _echoes(top: Part) -> tuple[Seed, ...]:
+    """Read the earlier questions; a trace of an earlier version does not have them."""
+    return tuple(map(seed_from, top.parts("echoes"))) if "echoes" in top.value else ()
 
 
 def _settings(part: Part) -> Mapping[str, Any]:

@@ -12,7 +12,15 @@ from datetime import datetime
 from typing import Any
 
 from memoria.errors import InvalidInputError
-from memoria.types import Activation, ContextPack, Exploration, MemoryNode, Path, Recall
+from memoria.types import (
+    Activation,
+    ContextPack,
+    Exploration,
+    MemoryNode,
+    Neighbourhood,
+    Path,
+    Recall,
+)
 
 Plain = dict[str, Any]
 
@@ -36,12 +44,14 @@ def plain_recall(recall: Recall) -> Plain:
         "scope": trace.scope,
         "seeds": [asdict(seed) for seed in recall.seeds.seeds],
         "runners_up": [asdict(seed) for seed in recall.seeds.runners_up],
+        "echoes": [asdict(seed) for seed in recall.seeds.echoes],
+        "loose": list(recall.seeds.loose),
         "explorations": found["explorations"],
-        "hits": [_plain_path(path) for path in recall.hits],
+        "hits": [plain_path(path) for path in recall.hits],
         "memories": {**_plain_memories(recall.hits), **found["memories"]},
         "ranked": [
             {
-                "id": ranked.memory.id,
+                "id": ranked.id,
                 "score": ranked.score,
                 "path": list(ranked.path.ids),
                 "features": dict(ranked.features),
@@ -59,7 +69,9 @@ def plain_recall(recall: Recall) -> Plain:
             "notes": list(trace.notes),
             "config": dict(trace.config),
             "vector": None if trace.vector is None else list(trace.vector),
+            "vector_generation": trace.vector_generation,
             "contributed": dict(trace.contributed),
+            "packed": list(trace.packed),
             "frontiers": [
                 {
                     "seed_id": found.seed.id,
@@ -97,7 +109,7 @@ def _plain_exploration(exploration: Exploration) -> Plain:
         "status": exploration.status,
         "error": None if error is None else {"type": type(error).__name__, "message": str(error)},
         "stats": asdict(exploration.stats),
-        "paths": [_plain_path(path) for path in exploration.paths],
+        "paths": [plain_path(path) for path in exploration.paths],
     }
     if exploration.activations:
         plain["activations"] = [_plain_activation(entry) for entry in exploration.activations]
@@ -114,7 +126,8 @@ def _plain_activation(entry: Activation) -> Plain:
     }
 
 
-def _plain_path(path: Path) -> Plain:
+def plain_path(path: Path) -> Plain:
+    """Return a path as plain data; its memories stand elsewhere, each once."""
     return {
         "seed_id": path.seed_id,
         "ids": list(path.ids),
@@ -127,10 +140,11 @@ def _plain_path(path: Path) -> Plain:
 def _plain_memories(paths: Iterable[Path]) -> dict[str, Plain]:
     """Return the memories along paths, each memory once."""
     known = {memory.id: memory for path in paths for memory in path.memories}
-    return {id_: _plain_memory(memory) for id_, memory in known.items()}
+    return {id_: plain_memory(memory) for id_, memory in known.items()}
 
 
-def _plain_memory(memory: MemoryNode) -> Plain:
+def plain_memory(memory: MemoryNode) -> Plain:
+    """Return a memory as plain data."""
     return {
         "id": memory.id,
         "kind": memory.kind,
@@ -144,6 +158,18 @@ def _plain_memory(memory: MemoryNode) -> Plain:
         "created_at": _iso(memory.created_at),
         "metadata": _finite(dict(memory.metadata), memory.id),
         "valid_until": _iso(memory.valid_until),
+    }
+
+
+def plain_neighbourhood(found: Neighbourhood) -> Plain:
+    """Return a memory and its edges as plain data."""
+    return {
+        "memory": None if found.memory is None else plain_memory(found.memory),
+        "degree": found.degree,
+        "neighbours": [
+            {**asdict(each), "tags": list(each.tags), "memory": plain_memory(each.memory)}
+            for each in found.neighbours
+        ],
     }
 
 

@@ -1,6 +1,9 @@
 """Frozen data types, one step of the way each: memories, paths, results."""
 
 from memoria.types.activation import Activation, Contribution, Direction
+from memoria.types.conversation import ROLES, Conversation, Message, Role
+from memoria.types.document import Document, Section
+from memoria.types.filters import MemoryFilter, filter_of, metadata_pairs
 from memoria.types.history import (
     EDGE_HISTORY,
     MEMORY_HISTORY,
@@ -32,6 +35,8 @@ from memoria.types.paths import (
     Status,
     path_order,
 )
+from memoria.types.reading import FoundMemories, MemoryPage, Neighbour, Neighbourhood
+from memoria.types.remembered import Remembered
 from memoria.types.results import (
     ContextItem,
     ContextPack,
@@ -41,40 +46,63 @@ from memoria.types.results import (
     Recall,
     Trace,
 )
-from memoria.types.writing import ForgetReport, WriteReport
+from memoria.types.writing import (
+    ConversationReport,
+    Count,
+    DocumentReport,
+    ForgetReport,
+    ScopeReceipt,
+    WriteReport,
+)
 
 __all__ = [
     "EDGE_HISTORY",
     "MEMORY_HISTORY",
     "MEMORY_PROPERTIES",
+    "ROLES",
     "Activation",
     "CoActivation",
     "ConsolidateReport",
     "ContextItem",
     "ContextPack",
     "Contribution",
+    "Conversation",
+    "ConversationReport",
+    "Count",
     "Direction",
+    "Document",
+    "DocumentReport",
     "EdgeChange",
     "EdgeHistory",
     "EndReason",
     "Exploration",
     "ExplorationStats",
     "ForgetReport",
+    "FoundMemories",
     "HistoryItem",
     "Hop",
     "LearnReport",
     "LinkReport",
     "Memory",
+    "MemoryFilter",
     "MemoryHistory",
     "MemoryLinker",
     "MemoryNode",
+    "MemoryPage",
+    "Message",
+    "Neighbour",
+    "Neighbourhood",
     "OmitReason",
     "OmittedItem",
     "Path",
     "RankedMemory",
     "Recall",
     "Relation",
+    "Remembered",
+    "Role",
     "ScopeClock",
+    "ScopeReceipt",
+    "Section",
     "Seed",
     "Seeds",
     "Status",
@@ -83,5 +111,7 @@ __all__ = [
     "Trace",
     "UndoReport",
     "WriteReport",
+    "filter_of",
+    "metadata_pairs",
     "path_order",
 ]

@@ -25,6 +25,10 @@ class LinkReport:
         Edges created or found again.
     edges_created
         Edges that did not exist before.
+    certain
+        False if an answer of the server was lost and the change was sent again: the counts
+        may then be too low.
+        What was asked for is done all the same.
     """
 
     memories: int = 0
@@ -33,11 +37,13 @@ class LinkReport:
     missing: int = 0
     edges: int = 0
     edges_created: int = 0
+    certain: bool = True
 
     def plus(self, other: LinkReport) -> LinkReport:
         """Return a report with the sums of both."""
-        names = [field.name for field in fields(self)]
-        return LinkReport(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        names = [field.name for field in fields(self) if field.name != "certain"]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return LinkReport(**sums, certain=self.certain and other.certain)
 
 
 class MemoryLinker(Protocol):

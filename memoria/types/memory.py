@@ -32,7 +32,7 @@ class MemoryNode:
     kind
         Its kind label, such as ``UserRequest``; ``Memory`` when it carries no other label.
     text
-        What the memory says.
+        What the memory says; of a connector, such as a ``Topic``, its name.
     tags, topics, entities
         Strings under which the memory is filed.
     category

@@ -5,12 +5,15 @@ Energies, scores and similarities have no unit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from memoria._support import checks
+from memoria._support.wording import number_of, shown
 from memoria.errors import MemoriaError
 from memoria.types.activation import Activation, Direction
+from memoria.types.drawing import MAX_DRAWN, graph_of, picture_of
 from memoria.types.memory import MemoryNode
 
 EndReason = Literal["max_depth", "below_threshold", "dead_end", "truncated", "not_explored"]
@@ -56,16 +59,25 @@ class Seeds:
     Attributes
     ----------
     seeds
-        The seeds that explorations start from; at most ``max_seeds``.
+        The seeds that explorations start from; at most ``max_seeds``, and one earlier question
+        that is near the query, as what answered it may answer the query.
     runners_up
         The other hits, on the same score scale.
     degraded
         For each part of the search that failed, a sentence that says why; empty if none did.
+    echoes
+        Earlier questions that say no more than the query, best first: they are neither ranked nor
+        packed, as a prompt has the question already.
+    loose
+        Ids of earlier questions that no edge joins to anything but what answered them, or what is
+        similar to them; the ranking moves them down, see `HistoryConfig`.
     """
 
     seeds: tuple[Seed, ...]
     runners_up: tuple[Seed, ...] = ()
     degraded: tuple[str, ...] = ()
+    echoes: tuple[Seed, ...] = ()
+    loose: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +208,38 @@ class Exploration:
     error: MemoriaError | None
     stats: ExplorationStats
     activations: tuple[Activation, ...] = ()
+
+    def to_svg(
+        self, *, question: str = "", query_tags: Sequence[str] = (), max_memories: int = MAX_DRAWN
+    ) -> str:
+        """Draw the paths as a tree, with the energy of every memory and hop.
+
+        Parameters
+        ----------
+        question, query_tags
+            What stands above the tree.
+        max_memories
+            Paths are drawn by energy, as long as they hold no more memories than these.
+
+        Returns
+        -------
+        str
+            An SVG document that loads nothing; the same for the same paths.
+        """
+        heading = question or f"From {self.seed.id}"
+        return picture_of([self], question=heading, tags=query_tags, most=max_memories)
+
+    def to_graph(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the memories and edges of the paths; see `Recall.to_graph`."""
+        return graph_of([self], packed=(), ranks={})
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto">{self.to_svg()}</div>'
+
+    def __repr__(self) -> str:
+        paths = number_of(len(self.paths), "path")
+        reached = number_of(self.stats.nodes, "memory", "memories")
+        return f"<Exploration from {shown(self.seed.id)}: {self.status}, {paths}, {reached}>"
 
     @property
     def frontiers(self) -> tuple[tuple[tuple[str, float], ...], ...]:

@@ -8,10 +8,13 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import uuid4
 
+from memoria._support.wording import number_of, shown
+from memoria.types.drawing import MAX_DRAWN, context_html, graph_of, picture_of, sections_of
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Exploration, Path, Seeds
+from memoria.types.picture import page
 
-OmitReason = Literal["budget", "duplicate", "no_text", "relevance"]
+OmitReason = Literal["budget", "duplicate", "no_text", "relevance", "filter"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,11 @@ class RankedMemory:
     features: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
+
+    @property
+    def id(self) -> str:
+        """Id of the memory."""
+        return self.memory.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +91,8 @@ class OmittedItem:
     reason
         ``budget``: there was no room left; ``duplicate``: a better memory says the same;
         ``no_text``: the text is empty, or could not be read in time; ``relevance``: it is too
-        unlikely to be evidence, see `ContextConfig.min_relevance`.
+        unlikely to be evidence, see `ContextConfig.min_relevance`; ``filter``: it does not fit the
+        filter of the recall, or asks what the query asks, and was only on the way to others.
     duplicate_of
         For ``duplicate``, the id of that better memory; else None.
     """
@@ -116,6 +125,13 @@ class ContextPack:
     tokens: int
     omitted: tuple[OmittedItem, ...]
 
+    def _repr_html_(self) -> str:
+        return context_html(self)
+
+    def __repr__(self) -> str:
+        memories = number_of(len(self.items), "memory", "memories")
+        return f"<ContextPack: {memories}, {self.tokens} tokens, {len(self.omitted)} left out>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
@@ -145,10 +161,14 @@ class Trace:
         Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
     vector
         Embedding of the query, or None.
+    vector_generation
+        Number of the generation of stored vectors that it was compared with; see `ServerFacts`.
     contributed
         What the strategy of ``config`` brought, in numbers of memories: ``reached`` by its energy
         over at least one hop, ``only_reached`` of these, which the search did not find, and of the
         latter how many the context holds (``packed``).
+    packed
+        Ids of the memories in the context, best first.
     """
 
     query: str
@@ -163,7 +183,9 @@ class Trace:
     explorations: tuple[Exploration, ...] = field(default=(), repr=False)
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
     vector: tuple[float, ...] | None = field(default=None, repr=False)
+    vector_generation: int = field(default=1, repr=False)
     contributed: Mapping[str, int] = field(default_factory=dict)
+    packed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +199,7 @@ class Recall:
     explorations
         One per seed, in the order of the seeds.
     ranked
-        The memories, best first; only of the kinds asked for.
+        The memories, best first; only those that fit the filter of the recall.
     context
         The memories packed for a prompt.
     trace
@@ -192,3 +214,52 @@ class Recall:
     context: ContextPack
     trace: Trace
     hits: tuple[Path, ...] = ()
+
+    def to_svg(self, *, max_memories: int = MAX_DRAWN) -> str:
+        """Draw the explorations as trees, with the energy of every memory and hop.
+
+        Parameters
+        ----------
+        max_memories
+            Paths are drawn by energy, as long as they hold no more memories than these.
+
+        Returns
+        -------
+        str
+            An SVG document that loads nothing.
+        """
+        trace = self.trace
+        return picture_of(
+            self.explorations, question=trace.query, tags=trace.query_tags, most=max_memories
+        )
+
+    def to_html(self) -> str:
+        """Return a page of the paths, the context and the first memories, which loads nothing."""
+        return page(self.trace.query, sections_of(self))
+
+    def to_graph(self) -> dict[str, list[dict[str, Any]]]:
+        """Return what was reached as plain data, for programs that draw graphs.
+
+        Returns
+        -------
+        dict
+            ``nodes``, each with ``id``, ``caption``, ``size`` (radius, by the root of the energy),
+            ``color`` (by kind) and ``properties``: kind, text, energy, ``rank`` (from 1, or None)
+            and ``in_context``. ``relationships``, each with ``source`` and ``target`` as the edge
+            is stored, ``caption`` (its relation), ``width`` (by the root of the energy) and
+            ``properties``: what the energy of its best hop was calculated from.
+        """
+        ranks = {each.id: rank for rank, each in enumerate(self.ranked, start=1)}
+        packed = [item.id for item in self.context.items]
+        return graph_of(self.explorations, packed=packed, ranks=ranks)
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto">{self.to_svg()}</div>{context_html(self.context)}'
+
+    def __repr__(self) -> str:
+        paths = sum(len(each.paths) for each in self.explorations)
+        return (
+            f"<Recall {shown(self.trace.query)}: "
+            f"{number_of(len(self.explorations), 'seed')}, {number_of(paths, 'path')}, "
+            f"{len(self.ranked)} memories ranked, {self.context.tokens} tokens of context>"
+        )

@@ -1,0 +1,203 @@
+"""Draw trees from left to right: a column a step, a row a leaf.
+
+In: trees of `Card`, a heading, notes. Out: one SVG document; the same for the same trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from memoria._support.wording import cut
+from memoria.types.picture.looks import ROOT, class_of, clean, label, rectangle, style
+
+# Pixels of the picture before it is scaled.
+MARGIN = 18
+HEAD = 66
+FOOT_LINE = 18
+BOX_WIDTH = 182
+BOX_HEIGHT = 88
+GAP = 96
+BEND = 28  # part of the gap in which an edge turns; its labels stand in the rest
+PITCH = 114
+LINE = 14
+MIN_WIDTH = 620  # the heading needs so much where there are few columns
+# What fits into a box: characters of a line in a wide font, and lines.
+CHARACTERS = 26
+LINES = 3
+NAME_CHARACTERS = 17
+# Pixels of a character of the heading, and of the lines below it.
+HEADING_PIXELS = 9
+FACTS_PIXELS = 6
+WIDEST_EDGE = 14
+THINNEST_EDGE = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """The edge to a card from the one before it.
+
+    Attributes
+    ----------
+    above, below
+        What stands above and below the edge.
+    ledger
+        What a pointer on the edge shows.
+    energy
+        What flows over it, 0 to 1; its width grows with the root.
+    card
+        Where it leads.
+    """
+
+    above: str
+    below: str
+    ledger: str
+    energy: float
+    card: Card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A box in the picture.
+
+    Attributes
+    ----------
+    name, kind, text
+        What stands in the box; the text is cut, and a pointer on the box shows all of it.
+    energy
+        Number in its corner.
+    note
+        What stands below the number.
+    end
+        What stands below the box.
+    branches
+        The edges to the cards after it, from top to bottom.
+    """
+
+    name: str
+    kind: str
+    text: str
+    energy: float
+    note: str = ""
+    end: str = ""
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """A card and its place: left edge and middle, in pixels."""
+
+    card: Card
+    x: float
+    y: float
+    branches: tuple[tuple[Branch, _Placed], ...]
+
+
+def draw(trees: Sequence[Card], *, heading: str, facts: str, spoken: str, notes: list[str]) -> str:
+    """Draw trees below each other.
+
+    Parameters
+    ----------
+    heading, facts
+        The two lines above the trees.
+    spoken
+        What a screen reader says of the trees.
+    notes
+        Lines below the trees.
+    """
+    rows = _Rows()
+    placed = [_place(tree, rows, 0) for tree in trees]
+    everything = [each for tree in placed for each in _all(tree)]
+    width = max([MIN_WIDTH, *(each.x + BOX_WIDTH + MARGIN for each in everything)])
+    body = HEAD + PITCH * rows.taken
+    height = body + FOOT_LINE * (len(notes) + bool(notes))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{ROOT}" '
+        f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" role="img" '
+        f'aria-label="{clean(f"{heading}. {facts}. {spoken}")}">',
+        style(),
+        rectangle("card", 0.5, 0.5, width - 1, height - 1),
+        label(MARGIN, 32, cut(heading, int(width / HEADING_PIXELS)), "text title"),
+        label(MARGIN, 54, cut(facts, int(width / FACTS_PIXELS)), "muted"),
+        *(_edge(each, *branch) for each in everything for branch in each.branches),
+        *(_edge_labels(*branch) for each in everything for branch in each.branches),
+        *(_box(each) for each in everything),
+        *(
+            label(MARGIN, body + FOOT_LINE * number, note, "muted")
+            for number, note in enumerate(notes, start=1)
+        ),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+class _Rows:
+    """Counts the leaves."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def next(self) -> float:
+        self.taken += 1
+        return HEAD + PITCH * (self.taken - 0.5)
+
+
+def _place(card: Card, rows: _Rows, column: int) -> _Placed:
+    """Give a card its place: beside the middle of what follows it, or in a row of its own."""
+    below = [(branch, _place(branch.card, rows, column + 1)) for branch in card.branches]
+    y = (below[0][1].y + below[-1][1].y) / 2 if below else rows.next()
+    x = MARGIN + column * (BOX_WIDTH + GAP)
+    return _Placed(card=card, x=x, y=y, branches=tuple(below))
+
+
+def _all(placed: _Placed) -> Iterator[_Placed]:
+    yield placed
+    for _, child in placed.branches:
+        yield from _all(child)
+
+
+def _box(placed: _Placed) -> str:
+    """Draw a card: its name, its number, its first words."""
+    card, top = placed.card, placed.y - BOX_HEIGHT / 2
+    left, right = placed.x + 14, placed.x + BOX_WIDTH - 10
+    kind = class_of(card.kind)
+    words = wrap(card.text, CHARACTERS, max_lines=LINES, placeholder=" …")
+    parts = [
+        f"<g><title>{clean(f'{card.name}: {card.text}')}</title>",
+        rectangle("box", placed.x, top, BOX_WIDTH, BOX_HEIGHT),
+        rectangle(kind, placed.x, top, 5, BOX_HEIGHT),
+        label(left, top + 18, cut(card.name, NAME_CHARACTERS), "text bold"),
+        label(right, top + 18, f"{card.energy:.3f}", "energy bold end"),
+        label(left, top + 33, cut(card.kind, NAME_CHARACTERS), f"{kind} small"),
+        *(
+            label(left, top + 50 + LINE * number, line, "text small")
+            for number, line in enumerate(words)
+        ),
+    ]
+    if card.note:
+        parts.append(label(right, top + 33, card.note, "muted small end"))
+    if card.end:
+        parts.append(label(right, top + BOX_HEIGHT + 14, card.end, "muted small end"))
+    return "".join([*parts, "</g>"])
+
+
+def _edge(parent: _Placed, branch: Branch, child: _Placed) -> str:
+    """Draw an edge; its width grows with the root of the energy."""
+    start, end = parent.x + BOX_WIDTH, child.x
+    turned, middle = start + BEND, start + BEND / 2
+    width = max(THINNEST_EDGE, WIDEST_EDGE * min(max(branch.energy, 0.0), 1.0) ** 0.5)
+    return (
+        f"<g><title>{clean(branch.ledger)}</title>"
+        f'<path class="edge" d="M{start:g} {parent.y:g} C{middle:g} {parent.y:g} '
+        f'{middle:g} {child.y:g} {turned:g} {child.y:g} H{end:g}" '
+        f'stroke-width="{width:.2f}"/></g>'
+    )
+
+
+def _edge_labels(branch: Branch, child: _Placed) -> str:
+    """Write what an edge says where it meets the child."""
+    x = child.x - 6
+    return label(x, child.y - 8, branch.above, "text small halo end") + label(
+        x, child.y + 17, branch.below, "muted small halo end"
+    )

@@ -1,0 +1,54 @@
+"""What became of a text that was to be remembered.
+
+Frozen data; touches nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memoria.types.paths import Seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What one `GraphWriter.remember` did.
+
+    Attributes
+    ----------
+    id
+        Id of the memory that says the text now: the new one, or one that said it before.
+    created
+        Whether a memory was written. If not, the memory ``id`` was there before; tags, edges and
+        what it supersedes were added to it.
+    duplicate_of
+        Id of the memory that said the same before, in the same words or nearly the same; else None.
+    echo_of
+        Id of the memory of the recall ``after`` that the text only repeats; else None.
+    similar
+        The nearest memories, at most three, best first: ``vector_score`` is the cosine with the
+        text, ``text_score`` the match of words where there is no embedder. Empty if the text was
+        there word for word, because then nothing is searched.
+    edges
+        Number of edges that this call made. Those of a linker count, too.
+    superseded
+        Ids of the memories that the memory now supersedes, of those that were to be superseded.
+    superseded_by
+        Id of a memory that supersedes this one, which therefore takes no part in recalls; None: it
+        holds. Only a text that was there before can be superseded; to let it hold again, remember
+        it with ``supersedes``.
+    certain
+        False if an answer of the server was lost and the change was sent again: a memory
+        that this call wrote may then count as there before.
+        What was asked for is done all the same.
+    """
+
+    id: str
+    created: bool
+    duplicate_of: str | None = None
+    echo_of: str | None = None
+    similar: tuple[Seed, ...] = ()
+    edges: int = 0
+    superseded: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    certain: bool = True
