@@ -2,6 +2,7 @@
 // mode: write
 // params: key, max_pause, now, scope
 // returns: active_hours
+// again: same
 // Advance a scope's clock to now and read it. The clock counts the hours in which the scope was in
 // use: of the time since its last use, at most max_pause hours. A wall clock that was set back
 // counts nothing. Sent a second time, the query changes nothing.

@@ -8,7 +8,8 @@
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 RETURN collect([
-  id, labels(m), m.text, m.tags, m.topics, m.entities, m.category, m.priority, m.`when`,
+  id, labels(m), coalesce(m.text, m.connector_name), m.tags, m.topics, m.entities, m.category,
+  m.priority, m.`when`,
   CASE
     WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
       THEN toString(m.created_at)

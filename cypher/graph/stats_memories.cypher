@@ -1,12 +1,14 @@
 // name: graph.stats_memories
 // mode: read
 // params: scope
-// returns: memories, embedded, kinds, oldest, newest, mean_degree, max_degree
-// The memories of a scope. kinds: [kind, number]; a memory with several kind labels counts as the
-// first by name. Times are in UTC; only times within the years that a client can hold.
+// returns: memories, embedded, kinds, connectors, oldest, newest, mean_degree, max_degree
+// The memories of a scope, and apart from them its connectors. kinds, connectors: [kind, number]; a
+// node with several kind labels counts as the first by name. All other columns are of memories alone.
+// Times are in UTC; only times within the years that a client can hold.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
 WITH COUNT { (m)-[:RELATES]-() } AS degree,
+     m:Session|Speaker|Topic AS connects,
      m.embedding IS NOT NULL AS embedded,
      reduce(first = null, label IN labels(m) | CASE
        WHEN label = 'Memory' OR first <= label THEN first ELSE label
@@ -15,15 +17,24 @@ WITH COUNT { (m)-[:RELATES]-() } AS degree,
        WHEN datetime('0001-01-02T00:00Z') < m.created_at < datetime('9999-12-31T00:00Z')
          THEN m.created_at
      END AS created_at
-WITH coalesce(kind, 'Memory') AS kind, count(*) AS number,
+WITH connects, coalesce(kind, 'Memory') AS kind, count(*) AS number,
      sum(CASE WHEN embedded THEN 1 ELSE 0 END) AS embedded,
      min(created_at) AS oldest, max(created_at) AS newest,
      sum(degree) AS degrees, max(degree) AS max_degree
 ORDER BY number DESC, kind
-WITH collect([kind, number]) AS kinds, sum(number) AS memories, sum(embedded) AS embedded,
-     min(oldest) AS oldest, max(newest) AS newest,
-     sum(degrees) AS degrees, max(max_degree) AS max_degree
-RETURN memories, embedded, kinds,
+WITH collect(CASE WHEN connects THEN [kind, number] END) AS connectors,
+     collect(CASE WHEN NOT connects THEN [kind, number] END) AS kinds,
+     collect(CASE WHEN NOT connects THEN {
+       number: number, embedded: embedded, oldest: oldest, newest: newest,
+       degrees: degrees, max_degree: max_degree
+     } END) AS rows
+CALL (rows) {
+  UNWIND rows AS row
+  RETURN sum(row.number) AS memories, sum(row.embedded) AS embedded,
+         min(row.oldest) AS oldest, max(row.newest) AS newest,
+         sum(row.degrees) AS degrees, max(row.max_degree) AS max_degree
+}
+RETURN memories, embedded, kinds, connectors,
        CASE WHEN oldest IS NOT NULL THEN datetime({datetime: oldest, timezone: 'Z'}) END AS oldest,
        CASE WHEN newest IS NOT NULL THEN datetime({datetime: newest, timezone: 'Z'}) END AS newest,
        CASE WHEN memories > 0 THEN toFloat(degrees) / memories ELSE 0.0 END AS mean_degree,

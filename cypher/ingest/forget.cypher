@@ -1,17 +1,26 @@
 // name: ingest.forget
 // mode: write
-// params: cleared, delete_foreign, directional, ids, kinds, known, max_edges, scope
-// returns: edges, deleted, kept
+// params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope
+// returns: edges, deleted, kept, freed
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
-// changes, and edges tells how many there are. A node that holds more than a memory (a label beside
-// Memory and one kind, a property that is not in known, a relationship of another type) stays, unless
-// delete_foreign is set. It loses the edges, the properties in cleared, the label Memory and those in
-// kinds, but for the last label that it has. kept: ids of such nodes; their id stays on them.
-UNWIND $p.ids AS id
-MATCH (m:Memory {scope: $p.scope, id: id})
+// changes, and edges tells how many there are. elements: element ids of memories without a usable
+// id. A node that holds more than a memory (a label beside Memory and one kind, a property that is
+// neither in known nor a vector, a relationship of another type) stays, unless delete_foreign is set. It loses the
+// edges, the properties in cleared, all vectors, the label Memory and those in kinds, but for the last label that
+// it has. kept: ids of such nodes; their id stays on them. freed: number of connectors that now join
+// no memory any more, and are deleted, too.
+CALL () {
+  UNWIND $p.ids AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  RETURN m
+UNION
+  UNWIND $p.elements AS element
+  MATCH (m:Memory) WHERE elementId(m) = element AND m.scope = $p.scope
+  RETURN m
+}
 WITH m, NOT $p.delete_foreign AND (
   size(labels(m)) > 2
-  OR any(name IN keys(m) WHERE NOT name IN $p.known)
+  OR any(name IN keys(m) WHERE NOT name IN $p.known AND NOT name =~ 'embedding_g[0-9]+')
   OR EXISTS { (m)-[:!RELATES&!SUPPRESSES&!COACTIVATED]-() }
 ) AS keep
 WITH collect([m, keep]) AS found,
@@ -26,21 +35,40 @@ CALL (found) {
   RETURN collect(DISTINCT target) AS targets
 }
 CALL (found) {
+  WITH [pair IN found | pair[0]] AS gone
+  UNWIND gone AS m
+  MATCH (m)-[:RELATES]-(connector:Session|Speaker|Topic)
+  WHERE connector.scope = $p.scope AND NOT connector IN gone
+  WITH DISTINCT connector ORDER BY connector.id
+  // Takes the lock, so that nobody joins a memory to it meanwhile; see ingest.relations.
+  SET connector.scope = $p.scope
+  RETURN collect(connector) AS connectors
+}
+CALL (found) {
   UNWIND [pair IN found WHERE pair[1] | pair[0]] AS m
   CALL (m) {
     MATCH (m)-[r:RELATES|SUPPRESSES|COACTIVATED]-()
     DELETE r
   }
   SET m += $p.cleared
+  FOREACH (name IN [name IN keys(m) WHERE name =~ 'embedding_g[0-9]+'] | REMOVE m[name])
   REMOVE m:Memory
   WITH m, [label IN labels(m) WHERE label IN $p.kinds] AS kinds
   FOREACH (_ IN CASE WHEN size(labels(m)) > size(kinds) THEN [1] ELSE [] END | REMOVE m:$(kinds))
-  RETURN collect(m.id) AS kept
+  RETURN collect(coalesce(toStringOrNull(m.id), elementId(m))) AS kept
 }
 CALL (found) {
   UNWIND [pair IN found WHERE NOT pair[1] | pair[0]] AS m
   DETACH DELETE m
   RETURN count(*) AS deleted
+}
+CALL (connectors) {
+  UNWIND connectors AS connector
+  WITH connector
+  WHERE connector.connector_name IS NOT NULL
+    AND NOT EXISTS { (connector)--(other) WHERE NOT other:Session|Speaker|Topic }
+  DETACH DELETE connector
+  RETURN count(*) AS freed
 }
 CALL (targets) {
   UNWIND targets AS target
@@ -61,4 +89,4 @@ CALL (targets) {
   SET target.superseded_by = first[0], target.superseded_at = first[1]
   RETURN count(*) AS marked
 }
-RETURN edges, deleted, kept
+RETURN edges, deleted, kept, freed

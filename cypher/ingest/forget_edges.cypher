@@ -1,20 +1,49 @@
 // name: ingest.forget_edges
 // mode: write
-// params: delete_foreign, directional, ids, max_edges, scope
-// returns: deleted
+// params: delete_foreign, directional, elements, ids, max_edges, scope
+// returns: deleted, relations, suppressions, pairs, freed
 // Delete some of the edges of memories that are about to be forgotten; those of other types than
-// memoria's only where delete_foreign is set.
-UNWIND $p.ids AS id
-MATCH (:Memory {scope: $p.scope, id: id})-[r]-()
+// memoria's only where delete_foreign is set. elements: as in ingest.forget. deleted: all of them,
+// of which relations, suppressions and pairs are memoria's. freed: as in ingest.forget.
+CALL () {
+  UNWIND $p.ids AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  RETURN m
+UNION
+  UNWIND $p.elements AS element
+  MATCH (m:Memory) WHERE elementId(m) = element AND m.scope = $p.scope
+  RETURN m
+}
+MATCH (m)-[r]-()
 WHERE $p.delete_foreign OR r:RELATES|SUPPRESSES|COACTIVATED
 WITH DISTINCT r LIMIT toInteger($p.max_edges)
 WITH collect(r) AS gone
 WITH gone, [r IN gone WHERE r:SUPPRESSES] AS suppressing
-WITH gone, [r IN suppressing | startNode(r)] + [r IN suppressing | endNode(r)] AS ends
+WITH gone, [r IN suppressing | startNode(r)] + [r IN suppressing | endNode(r)] AS ends,
+     size([r IN gone WHERE r:RELATES]) AS relations, size(suppressing) AS suppressions,
+     size([r IN gone WHERE r:COACTIVATED]) AS pairs,
+     [r IN gone WHERE r:RELATES | startNode(r)] + [r IN gone WHERE r:RELATES | endNode(r)] AS joined
+CALL (joined) {
+  UNWIND joined AS connector
+  WITH DISTINCT connector
+  WHERE connector:Session|Speaker|Topic AND connector.scope = $p.scope
+    AND NOT connector.id IN $p.ids
+  WITH connector ORDER BY connector.id
+  SET connector.scope = $p.scope
+  RETURN collect(connector) AS connectors
+}
 CALL (gone) {
   UNWIND gone AS r
   DELETE r
   RETURN count(*) AS deleted
+}
+CALL (connectors) {
+  UNWIND connectors AS connector
+  WITH connector
+  WHERE connector.connector_name IS NOT NULL
+    AND NOT EXISTS { (connector)--(other) WHERE NOT other:Session|Speaker|Topic }
+  DETACH DELETE connector
+  RETURN count(*) AS freed
 }
 CALL (ends) {
   UNWIND ends AS target
@@ -36,4 +65,4 @@ CALL (ends) {
   SET target.superseded_by = first[0], target.superseded_at = first[1]
   RETURN count(*) AS marked
 }
-RETURN deleted
+RETURN deleted, relations, suppressions, pairs, freed

@@ -1,24 +1,32 @@
 // name: ingest.memories
 // mode: write
-// params: kinds, now, rows, scope, scope_key
+// params: generation, kinds, now, rows, scope, scope_key
 // returns: written, created
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
-// rows: id, kind, properties (null removes one), created_at, history (what use and linking left
-// elsewhere, in place of what they left here; null keeps that), embedding (null keeps the one stored,
-// unless the text changed). Learning counters stay. kinds: the labels of which a memory has one.
+// rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
+// scope_key),
+// created_at, history (what use and linking left elsewhere, in place of what they left here; null
+// keeps that), embedding (null keeps the one stored, unless the text changed). Learning counters
+// stay. kinds: the labels of which a memory has one.
+// generation: that of the vectors in rows; if another one is live by now, nothing is written. Null
+// where there are no vectors. A changed text loses the vectors of every generation.
 // A changed text is to be linked anew; linked_before keeps that an earlier text was linked, so that
 // linking strengthens the edges that it finds again.
-UNWIND $p.rows AS row
+OPTIONAL MATCH (meta:MemoriaMeta {key: 'memoria'})
+WITH coalesce(meta.generation, 1) AS live
+UNWIND CASE WHEN coalesce($p.generation = live, true) THEN $p.rows ELSE [] END AS row
 MERGE (m:Memory {scope: $p.scope, id: row.id})
 WITH m, row,
-     m.text IS NULL AS created,
-     coalesce(m.text <> row.properties.text, false) AS changed,
+     m.text IS NULL AND m.connector_name IS NULL AS created,
+     m.text IS NOT NULL AND coalesce(m.text <> row.properties.text, true) AS changed,
      coalesce(row.created_at, m.created_at, $p.now) AS created_at
-SET m += row.properties, m.scope_key = $p.scope_key, m.created_at = created_at
+SET m += row.properties, m.created_at = created_at,
+    m.scope_key = CASE WHEN row.properties.connector_name IS NULL THEN $p.scope_key END
 REMOVE m:$([kind IN $p.kinds WHERE kind <> row.kind])
 SET m:$(row.kind)
-FOREACH (_ IN CASE WHEN changed AND row.embedding IS NULL THEN [1] ELSE [] END |
-  REMOVE m.embedding
+FOREACH (
+  name IN CASE WHEN changed THEN [name IN keys(m) WHERE name =~ 'embedding(_g[0-9]+)?'] ELSE [] END |
+  REMOVE m[name]
 )
 FOREACH (_ IN CASE WHEN changed AND m.linked_at IS NOT NULL THEN [1] ELSE [] END |
   SET m.linked_before = true

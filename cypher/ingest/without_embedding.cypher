@@ -2,14 +2,15 @@
 // mode: read
 // params: after, kinds, limit, scope
 // returns: rows
-// Next memories of a scope that have no vector, by id; of these kinds, or without kinds of any.
-// rows: [id, text].
+// Next memories of a scope that have no vector, by id; of these kinds, or without kinds of any;
+// connectors need none. rows: [id, text].
 // after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {
   MATCH (m:Memory)
   WHERE m.scope = $p.scope AND m.id > after AND m.embedding IS NULL
+    AND NOT m:Session|Speaker|Topic
     AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
   WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
   RETURN m

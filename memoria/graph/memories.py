@@ -1,7 +1,7 @@
 """Read memories by id, as a caller sees them.
 
 In: ids. Out: `MemoryNode`s; values that memoria can't use read as empty. Reads only.
-Query: ``graph.hydrate``.
+Queries: ``graph.hydrate``, ``graph.superseded``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ async def hydrate(
     parameters = {"ids": list(ids), "scope": scope}
     records = await store.run(load("graph.hydrate"), parameters, until=until)
     return {row[0]: memory_node(row) for row in records[0]["memories"]}
+
+
+async def superseded_of(store: Store, scope: str, ids: Iterable[str]) -> dict[str, str]:
+    """Return which memories others have replaced: id -> id of the other one."""
+    parameters = {"ids": list(ids), "scope": scope}
+    rows = await store.run(load("graph.superseded"), parameters)
+    return {row["id"]: str(row["by"]) for row in rows}
 
 
 class Memories:

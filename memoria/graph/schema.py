@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,13 +102,13 @@ async def apply_schema(
         before = await probe_session(session)
         size = size or before.dimensions or NO_EMBEDDER_DIMENSIONS
         check_vectors_fit(before, dimensions=size, embedder=name)
-        statements = _statements("schema-25" if is_2026_or_later(before.version) else "schema")
+        statements = schema_statements(before)
         if kinds:
-            statements += _statements("schema-kinds")
+            statements += _statements("schema-kinds", before.generation)
         for statement in statements:
-            await _create(session, statement, {"dimensions": size})
-        names = [_created_name(statement) for statement in statements]
-        facts = await _wait_online(session, names, until)
+            await create_index(session, statement, size)
+        names = [created_name(statement) for statement in statements]
+        facts = await wait_online(session, names, until)
         # Another process may have created the index in the meantime, for other vectors.
         check_vectors_fit(facts, dimensions=size, embedder=name)
         facts = await _record(session, facts, size, name)
@@ -148,7 +148,19 @@ def _dimensions_of(embedder: NamedEmbedder) -> int:
     return embedder.dimensions
 
 
-def _statements(name: str) -> list[Query]:
+def schema_statements(facts: ServerFacts, generation: int | None = None) -> list[Query]:
+    """Return the statements that create constraints and indexes on a server.
+
+    Parameters
+    ----------
+    generation
+        That of the vectors to be indexed; None for the live one.
+    """
+    name = "schema-25" if is_2026_or_later(facts.version) else "schema"
+    return _statements(name, facts.generation if generation is None else generation)
+
+
+def _statements(name: str, generation: int) -> list[Query]:
     """Return the statements of a schema file that create constraints and indexes.
 
     Their dimensions become a parameter. The last statement of a file records a set-up by hand. It
@@ -158,13 +170,13 @@ def _statements(name: str) -> list[Query]:
     literal, parameter = "`vector.dimensions`: 384", "`vector.dimensions`: $p.dimensions"
     texts = (part.strip().replace(literal, parameter) for part in file.text.split(";"))
     return [
-        replace(file, name=f"{name}.{number}", text=text)
+        replace(file, name=f"{name}.{number}", text=text).at(generation)
         for number, text in enumerate(texts, start=1)
         if "IF NOT EXISTS" in text
     ]
 
 
-def _created_name(statement: Query) -> str:
+def created_name(statement: Query) -> str:
     """Return the name of the constraint or index that a statement creates."""
     match = re.search(r"(?:CONSTRAINT|INDEX) (\w+) IF NOT EXISTS", statement.text)
     if match is None:
@@ -172,9 +184,10 @@ def _created_name(statement: Query) -> str:
     return match[1]
 
 
-async def _create(session: Session, statement: Query, parameters: Mapping[str, int]) -> None:
+async def create_index(session: Session, statement: Query, dimensions: int) -> None:
+    """Create what a statement of `schema_statements` creates, unless it is there."""
     try:
-        await session.run(statement, parameters)
+        await session.run(statement, {"dimensions": dimensions})
     except QueryError as exc:
         # Two set-ups run at once: both saw that it was missing, and the other set-up created it.
         if "EquivalentSchemaRuleAlreadyExists" not in str(exc):
@@ -191,7 +204,8 @@ async def record_embedder(store: Store, facts: ServerFacts, embedder: NamedEmbed
     """
     if facts.embedder is not None:
         return facts
-    parameters = _recorded(facts.dimensions or embedder.dimensions, embedder.name)
+    size = facts.dimensions or embedder.dimensions
+    parameters = _recorded(size, embedder.name, facts.generation)
     rows = await store.run(load("graph.record"), parameters)
     facts = replace(facts, embedder=rows[0]["embedder"])
     check_embedder(facts, embedder)
@@ -203,15 +217,21 @@ async def _record(
     session: Session, facts: ServerFacts, dimensions: int, embedder: str | None
 ) -> ServerFacts:
     """Record which vectors the indexes hold; an embedder that is already recorded stays."""
-    rows = await session.run(load("graph.record"), _recorded(dimensions, embedder))
+    parameters = _recorded(dimensions, embedder, facts.generation)
+    rows = await session.run(load("graph.record"), parameters)
     return replace(facts, embedder=rows[0]["embedder"])
 
 
-def _recorded(dimensions: int, embedder: str | None) -> dict[str, Any]:
-    return {"dimensions": dimensions, "embedder": embedder, "schema_version": SCHEMA_VERSION}
+def _recorded(dimensions: int, embedder: str | None, generation: int) -> dict[str, Any]:
+    return {
+        "dimensions": dimensions,
+        "embedder": embedder,
+        "generation": generation,
+        "schema_version": SCHEMA_VERSION,
+    }
 
 
-async def _wait_online(session: Session, names: Iterable[str], until: float) -> ServerFacts:
+async def wait_online(session: Session, names: Iterable[str], until: float) -> ServerFacts:
     """Wait until the named indexes are online.
 
     An index that is not populating will never be online, so it is an error at once.

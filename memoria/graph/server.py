@@ -6,10 +6,10 @@ Queries: ``graph.components``, ``graph.indexes``, ``graph.meta``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import neo4j
 
@@ -20,18 +20,18 @@ from memoria.graph.vocabulary import (
     META_LABEL,
     TEXT_INDEX,
     UNIQUE_INDEX,
-    VECTOR_INDEX,
 )
 from memoria.store import ServerFacts, Session, Store
-from memoria.store.facts import is_2026_or_later
-from memoria.store.queries import load
+from memoria.store.facts import Reembedding, is_2026_or_later
+from memoria.store.queries import load, vector_index, vector_property
 
-# Index name -> the type, label and leading properties by which memoria knows its own index.
-_REQUIRED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+_Index: TypeAlias = tuple[str, str, tuple[str, ...]]
+# Index name -> the type, label and leading properties by which memoria knows its own index. The
+# vector index has a name for each generation.
+_REQUIRED: Mapping[str, _Index] = {
     UNIQUE_INDEX: ("RANGE", MEMORY_LABEL, ("scope", "id")),
     META_INDEX: ("RANGE", META_LABEL, ("key",)),
     TEXT_INDEX: ("FULLTEXT", MEMORY_LABEL, ("text", "scope_key")),
-    VECTOR_INDEX: ("VECTOR", MEMORY_LABEL, ("embedding",)),
 }
 _OTHER = "OTHER"
 _MISSING = "MISSING"
@@ -88,24 +88,57 @@ async def server_facts(store: Store, *, until: float | None = None) -> ServerFac
 
 def is_complete(facts: ServerFacts) -> bool:
     """Tell whether all indexes that memoria needs are online."""
-    return all(facts.indexes.get(name) == "ONLINE" for name in _REQUIRED)
+    return all(facts.indexes.get(name) == "ONLINE" for name in (*_REQUIRED, facts.vector_index))
 
 
 def was_set_up(facts: ServerFacts) -> bool:
     """Tell whether any index has one of memoria's names, whatever its state."""
-    return any(name in facts.indexes for name in _REQUIRED)
+    return any(name in facts.indexes for name in (*_REQUIRED, facts.vector_index))
 
 
-async def require_ready(store: Store, *indexes: str) -> ServerFacts:
-    """Return facts about the server if these indexes are online.
+async def current_facts(store: Store, *, until: float | None = None) -> ServerFacts:
+    """Return facts about the server as `server_facts`, and ask which vectors are live now.
+
+    For calls that begin seldom and must not work on vectors that ``memoria reembed`` has replaced.
+    One round trip; four if another generation is live.
+    """
+    kept = store.facts.kept
+    if kept is not None:
+        rows = await store.run(load("graph.meta"), {}, until=until)
+        if _generations(rows) != (kept.generation, kept.reembedding):
+            store.facts.forget(kept)
+    return await server_facts(store, until=until)
+
+
+async def has_moved(store: Store, generation: int, *, until: float | None = None) -> bool:
+    """Tell whether the live vectors are not those that a caller has worked with."""
+    return (await current_facts(store, until=until)).generation != generation
+
+
+def replaced_error() -> DimensionError:
+    """Return the error about vectors that were not written, because others are live by now."""
+    return DimensionError(
+        "memoria reembed has replaced the vectors of this database: this was not written; make "
+        "its vectors with the new embedder, and write it again",
+        field="embedder",
+    )
+
+
+async def require_ready(store: Store, *indexes: str, vectors: bool = False) -> ServerFacts:
+    """Return current facts about the server if these indexes are online.
+
+    Parameters
+    ----------
+    vectors
+        Whether the live vector index must be online, too.
 
     Raises
     ------
     IndexNotReadyError
         An index is not online; the message says what to do.
     """
-    facts = await server_facts(store)
-    for name in indexes:
+    facts = await current_facts(store)
+    for name in (*indexes, *([facts.vector_index] if vectors else ())):
         require_online(name, facts)
     return facts
 
@@ -123,10 +156,11 @@ async def probe_session(session: Session) -> ServerFacts:
     meta = await session.run(load("graph.meta"), {})
     kernel = next((row for row in components if row["name"] == "Neo4j Kernel"), components[0])
     version: str = kernel["versions"][0]
-    states = {row["name"]: _state(row) for row in indexes}
-    ours = [
-        row for row in indexes if row["name"] == VECTOR_INDEX and states[VECTOR_INDEX] != _OTHER
-    ]
+    generation, reembedding = _generations(meta)
+    vectors = {vector_index(number): number for number in _numbers(generation, reembedding)}
+    states = {row["name"]: _state(row, vectors.get(row["name"])) for row in indexes}
+    live = vector_index(generation)
+    ours = [row for row in indexes if row["name"] == live and states[live] != _OTHER]
     scoped = any("scope" in row["properties"] for row in ours)
     return ServerFacts(
         version=version,
@@ -135,7 +169,29 @@ async def probe_session(session: Session) -> ServerFacts:
         dimensions=ours[0]["dimensions"] if ours else None,
         embedder=meta[0]["embedder"] if meta else None,
         indexes=states,
+        generation=generation,
+        reembedding=reembedding,
     )
+
+
+def _generations(meta: Sequence[neo4j.Record]) -> tuple[int, Reembedding | None]:
+    """Return the live generation, and the other one, of the record of the set-up."""
+    if not meta:
+        return 1, None
+    row = meta[0]
+    if row["state"] is None:
+        return row["generation"], None
+    other = Reembedding(
+        state=row["state"],
+        generation=row["other_generation"],
+        embedder=row["other_embedder"],
+        dimensions=row["other_dimensions"],
+    )
+    return row["generation"], other
+
+
+def _numbers(generation: int, reembedding: Reembedding | None) -> tuple[int, ...]:
+    return (generation,) if reembedding is None else (generation, reembedding.generation)
 
 
 def check_embedder(facts: ServerFacts, embedder: NamedEmbedder | None) -> None:
@@ -152,18 +208,36 @@ def check_embedder(facts: ServerFacts, embedder: NamedEmbedder | None) -> None:
 
 def check_vectors_fit(facts: ServerFacts, *, dimensions: int | None, embedder: str | None) -> None:
     """Raise `DimensionError` if both sides are known and differ."""
-    if None not in (dimensions, facts.dimensions) and dimensions != facts.dimensions:
-        raise DimensionError(
-            f"the vectors have {dimensions} dimensions, but the index {VECTOR_INDEX} holds "
-            f"{facts.dimensions}: use the embedder of the index, or another database",
-            field="dimensions",
-        )
     if None not in (embedder, facts.embedder) and embedder != facts.embedder:
         raise DimensionError(
-            f"the embedder is {embedder!r}, but the index {VECTOR_INDEX} was set up for "
-            f"{facts.embedder!r}: use that embedder, or another database",
+            f"the embedder is {embedder!r}, but the index {facts.vector_index} "
+            f"{_made_for(facts, embedder)}",
             field="embedder",
         )
+    if None not in (dimensions, facts.dimensions) and dimensions != facts.dimensions:
+        raise DimensionError(
+            f"the vectors have {dimensions} dimensions, but the index {facts.vector_index} holds "
+            f"{facts.dimensions}: use the embedder of the index, or change it with memoria reembed",
+            field="dimensions",
+        )
+
+
+def _made_for(facts: ServerFacts, embedder: str | None) -> str:
+    """Say which embedder the index holds the vectors of, and what to do about it."""
+    other = facts.reembedding
+    if other is not None and other.embedder == embedder and other.state == "filling":
+        return (
+            f"holds the vectors of {facts.embedder!r} until memoria reembed is done: use that "
+            "embedder until then"
+        )
+    if facts.generation > 1:
+        return (
+            f"holds the vectors of {facts.embedder!r} since memoria reembed: use that embedder "
+            "from now on"
+        )
+    return (
+        f"was set up for {facts.embedder!r}: use that embedder, or change it with memoria reembed"
+    )
 
 
 def require_online(name: str, facts: ServerFacts) -> None:
@@ -181,9 +255,14 @@ def require_online(name: str, facts: ServerFacts) -> None:
         raise IndexNotReadyError(f"index {name} is {state}: {action}")
 
 
-def _state(row: neo4j.Record) -> str:
+def _state(row: neo4j.Record, generation: int | None) -> str:
+    """Return the state of an index; the generation is that of the vectors it must hold, if any."""
     state: str = row["state"]
-    if (expected := _REQUIRED.get(row["name"])) is None:
+    if generation is not None:
+        expected: _Index = ("VECTOR", MEMORY_LABEL, (vector_property(generation),))
+    elif row["name"] in _REQUIRED:
+        expected = _REQUIRED[row["name"]]
+    else:
         return state
     kind, label, properties = expected
     found = (row["type"], row["labels"], tuple(row["properties"][: len(properties)]))

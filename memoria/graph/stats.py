@@ -1,16 +1,18 @@
 """Count the memories and edges of a scope, and list the scopes.
 
-In: a scope, or none. Out: `ScopeStats`, `ScopeSize`s. Reads only. Queries: ``graph.stats_*``.
+In: a scope, or none. Out: `ScopeStats`, `ScopeSize`s. Reads only. Queries: ``graph.stats_*``,
+``graph.scope_size``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from memoria._support.checks import check_scope
+from memoria.graph.server import current_facts
 from memoria.store import Store
 from memoria.store.queries import load
 
@@ -48,7 +50,7 @@ class ScopeStats:
     kinds
         Kind -> number of memories, largest first; ``Memory`` stands for no kind.
     edges
-        Number of RELATES edges that leave the memories.
+        Number of RELATES edges between memories, and at connectors.
     relations
         Relation -> counts of its edges, largest first; "" stands for no relation.
     top_tags
@@ -57,6 +59,8 @@ class ScopeStats:
         First and last ``created_at``; aware, UTC; None if no memory has a ``created_at``.
     mean_degree, max_degree
         Mean and largest number of RELATES edges of one memory, in both directions.
+    connectors
+        Kind -> number of connectors, largest first; the counts of memories leave them out.
     """
 
     scope: str
@@ -70,6 +74,7 @@ class ScopeStats:
     newest: datetime | None
     mean_degree: float
     max_degree: int
+    connectors: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +86,9 @@ class ScopeSize:
     scope
         Name of the scope.
     memories
-        Number of memories.
+        Number of memories, without connectors.
     edges
-        Number of RELATES edges that leave the memories.
+        Number of RELATES edges.
     """
 
     scope: str
@@ -101,11 +106,13 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
 
     Notes
     -----
-    Three round trips, each of which reads all memories of the scope.
+    Three round trips, each of which reads all memories of the scope; and up to four short ones.
     """
     parameters = {"scope": check_scope(scope)}
     patient = store.patient(TIMEOUT_S)
-    memories = (await patient.run(load("graph.stats_memories"), parameters))[0]
+    generation = (await current_facts(store)).generation
+    query = load("graph.stats_memories").at(generation)
+    memories = (await patient.run(query, parameters))[0]
     relations = (await patient.run(load("graph.stats_relations"), parameters))[0]["relations"]
     tags = (await patient.run(load("graph.stats_tags"), {**parameters, "limit": TOP_TAGS}))[0][
         "tags"
@@ -115,6 +122,7 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
         memories=memories["memories"],
         embedded=memories["embedded"],
         kinds=dict(memories["kinds"]),
+        connectors=dict(memories["connectors"]),
         edges=sum(count for _, count, _ in relations),
         relations={
             name: RelationStats(count=count, mean_weight=mean) for name, count, mean in relations
@@ -125,6 +133,21 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
         mean_degree=memories["mean_degree"],
         max_degree=memories["max_degree"],
     )
+
+
+async def count_memories(
+    store: Store, scope: str, *, limit: int, until: float | None = None
+) -> int:
+    """Count the memories of a scope, without connectors; counting ends at ``limit``.
+
+    Notes
+    -----
+    One round trip, which reads at most ``limit`` memories, and the scope's connectors.
+    """
+    parameters = {"limit": limit, "scope": check_scope(scope)}
+    rows = await store.run(load("graph.scope_size"), parameters, until=until)
+    number: int = rows[0]["memories"]
+    return number
 
 
 async def list_scopes(store: Store) -> tuple[ScopeSize, ...]:

@@ -31,6 +31,12 @@ DEFAULT_KINDS = (
     "Event",
     "DataSource",
 )
+#: The kind of what a user asked.
+REQUEST = "UserRequest"
+#: Kinds of the nodes that join memories: who speaks, what is spoken of, which session. They carry
+#: energy, and are neither found, ranked nor packed. Their name is stored as ``connector_name``, not
+#: as ``text``, and they have no embedding: so no index of a search holds them.
+CONNECTOR_KINDS = ("Session", "Speaker", "Topic")
 
 # --- relations of edges; `RELATED`, imported above, is another ------------------------------------
 
@@ -38,6 +44,23 @@ DEFAULT_KINDS = (
 SIMILAR = "similar"
 #: Relation of the edges that learning makes between memories that were active together.
 CO_ACTIVATED = "co_activated"
+#: Relations of a memory to what it is about, and to what it follows from.
+ABOUT = "about"
+CAUSED_BY = "caused_by"
+#: Relation of a question to the memories that answered it.
+ANSWERED_BY = "answered_by"
+#: Relations of a message: to the message after it or to its answers, to its session, to who said
+#: it, to what it mentions; and of a session to the next one.
+NEXT = "next"
+IN_SESSION = "in_session"
+SAID_BY = "said_by"
+MENTIONS = "mentions"
+NEXT_SESSION = "next_session"
+#: Relations of a document: from its title to it, from a text that names its title, and from a
+#: document that links to it. Its parts have `NEXT` and `MENTIONS`, too.
+TITLED = "titled"
+NAMES = "names"
+LINKS_TO = "links_to"
 #: Relation of the virtual edges between memories that share tags; never stored.
 AFFINITY = "shared-tags"
 
@@ -46,6 +69,7 @@ AFFINITY = "shared-tags"
 ORIGIN_INGEST = "ingest"
 ORIGIN_SIMILARITY = "similarity"
 ORIGIN_LEARNED = "learned"
+ORIGIN_REMEMBERED = "remembered"
 
 # --- kinds of suppressing edges -------------------------------------------------------------------
 
@@ -77,3 +101,8 @@ def scope_key(scope: str) -> str:
 def clock_key(scope: str) -> str:
     """Return the key of the ``:MemoriaMeta`` node that keeps the scope's clock."""
     return f"scope:{scope}"
+
+
+def documents_key(scope: str) -> str:
+    """Return the key of the ``:MemoriaMeta`` node that counts a scope's writes of documents."""
+    return f"documents:{scope}"

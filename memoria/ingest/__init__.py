@@ -3,11 +3,11 @@
 from memoria.ingest.files import IngestReport, ingest_files
 from memoria.ingest.offline import OfflineReport, write_tables
 from memoria.ingest.tables import LIST_DELIMITER, Tables
-from memoria.ingest.writer import GraphWriter, WriterOptions
+from memoria.ingest.writer import BatchWriter, WriterOptions
 
 __all__ = [
     "LIST_DELIMITER",
-    "GraphWriter",
+    "BatchWriter",
     "IngestReport",
     "OfflineReport",
     "Tables",

@@ -13,7 +13,7 @@ from memoria._support.checks import check_kind
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.server import require_online
-from memoria.graph.vocabulary import RESERVED_LABELS, VECTOR_INDEX
+from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
 from memoria.ingest.rows import memory_row
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
@@ -51,7 +51,7 @@ def check_memory(memory: Memory, kinds: Sequence[str], facts: ServerFacts | None
         )
     memory_row(memory, None)  # refuses times and maps that can't be stored
     if isinstance(memory.embedding, tuple) and facts is not None:
-        require_online(VECTOR_INDEX, facts)
+        require_online(facts.vector_index, facts)
         size = len(memory.embedding)
         if size != facts.dimensions:
             raise DimensionError(
@@ -91,7 +91,7 @@ def missing_error(missing: Iterable[str], scope: str) -> InvalidInputError:
 
 
 def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the kind labels without duplicates; raise unless each is a valid label."""
+    """Return the kind labels and those of connectors, each once; raise unless each is valid."""
     if isinstance(kinds, str | bytes):
         raise InvalidInputError("kinds must be a list of labels, got one string", field="kinds")
     checked = tuple(dict.fromkeys(check_kind(kind, "kinds") for kind in kinds))
@@ -102,7 +102,7 @@ def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
             f"kinds must not name {', '.join(sorted(reserved))}: memoria itself uses that label",
             field="kinds",
         )
-    return checked
+    return tuple(dict.fromkeys((*checked, *CONNECTOR_KINDS)))
 
 
 def passes(check: Callable[[Any], None], value: object, *, skip_invalid: bool) -> bool:

@@ -1,7 +1,7 @@
 """Ingest files of memories and edges; the lines may come in any order.
 
 In: JSON Lines files. Out: an `IngestReport`.
-Reads files, writes through a `GraphWriter`. Edges wait in a temporary file until all memories
+Reads files, writes through a `BatchWriter`. Edges wait in a temporary file until all memories
 are written, so memory use does not grow with the files.
 """
 
@@ -20,8 +20,9 @@ from memoria.errors import InvalidInputError
 from memoria.ingest.checks import check_relation, has_ends
 from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
-from memoria.ingest.writer import GraphWriter
+from memoria.ingest.writer import BatchWriter
 from memoria.jsonl import Line, at_place, parse_line, read_lines
+from memoria.store import with_certainty
 from memoria.types import (
     CoActivation,
     HistoryItem,
@@ -48,15 +49,21 @@ class IngestReport:
         Counts of the writes; its ``skipped`` counts the lines left out.
     problems
         Why lines were left out, ``file:line: reason``; the first 20.
+    certain
+        False if an answer of the server was lost and the change was sent again: what counts
+        as new may then be too few.
+        What was asked for is done all the same.
     """
 
     lines: int
     written: WriteReport
     problems: tuple[str, ...]
+    certain: bool = True
 
 
+@with_certainty
 async def ingest_files(
-    writer: GraphWriter,
+    writer: BatchWriter,
     paths: Iterable[str | PathLike[str]],
     *,
     skip_invalid: bool = False,
@@ -93,7 +100,7 @@ class _Ingest:
 
     def __init__(
         self,
-        writer: GraphWriter,
+        writer: BatchWriter,
         spool: IO[bytes],
         skip_invalid: bool,
         progress: ProgressCallback | None,

@@ -1,55 +1,168 @@
 """Delete memories, and leave in place what is more than a memory.
 
-In: ids. Out: a `ForgetReport`. Writes. Queries: ``ingest.forget``, ``ingest.forget_edges``.
+In: ids, a filter, or a whole scope. Out: a `ForgetReport`, a `ScopeReceipt`. Writes, in batches
+that may be repeated without harm.
+Queries: ``ingest.forget*``, ``ingest.left_over``, ``ingest.delete_edges``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from memoria.graph.vocabulary import DIRECTIONAL
+from memoria._support import telemetry
+from memoria._support.progress import ProgressCallback, silent
+from memoria.graph.reading import matching_ids
+from memoria.graph.vocabulary import DIRECTIONAL, clock_key, scope_key
 from memoria.ingest.rows import batches
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import MEMORY_PROPERTIES, ForgetReport
+from memoria.types import MEMORY_PROPERTIES, Count, ForgetReport, MemoryFilter, ScopeReceipt
 
 MAX_EDGES_AT_ONCE = 20_000
+# Limit of one query that looks for what no index knows, and so reads the notes, or the memories, of
+# all scopes; seconds.
+SCAN_TIMEOUT_S = 120.0
 
 
-async def forget_memories(
-    store: Store,
-    ids: Sequence[str],
-    *,
-    scope: str,
-    kinds: Sequence[str],
-    batch_size: int,
-    delete_foreign: bool,
-) -> ForgetReport:
-    """Delete memories with all their edges; see `GraphWriter.forget`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgetting:
+    """Deletes memories of one scope; see `GraphWriter.forget` and `GraphWriter.forget_scope`.
 
-    The edges of a memory with more than 20,000 of them are deleted in transactions of their own.
+    Attributes
+    ----------
+    kinds
+        Labels that a node loses if it stays.
+    batch_size
+        Most memories in one transaction. The edges of a memory with more than 20,000 of them are
+        deleted in transactions of their own.
+    delete_foreign
+        Delete nodes that hold more than a memory, too.
     """
-    deleted = 0
-    kept: list[str] = []
-    for batch in batches(ids, batch_size):
-        limits = {
-            "delete_foreign": delete_foreign,
-            "directional": list(DIRECTIONAL),
-            "ids": batch,
-            "max_edges": MAX_EDGES_AT_ONCE,
-            "scope": scope,
-        }
+
+    store: Store
+    scope: str
+    kinds: Sequence[str]
+    batch_size: int
+    delete_foreign: bool
+
+    async def memories(self, ids: Sequence[str]) -> ForgetReport:
+        """Delete memories with all their edges; unknown ids are passed over."""
+        report = ForgetReport()
+        for batch in batches(ids, self.batch_size):
+            report = report.plus(await self._nodes({"ids": batch, "elements": []}))
+        return report
+
+    async def matching(self, where: MemoryFilter) -> ForgetReport:
+        """Delete the memories that fit, with all their edges."""
+        report = ForgetReport()
+        pages = matching_ids(self.store, scope=self.scope, where=where, size=self.batch_size)
+        async for ids in pages:
+            report = report.plus(await self._nodes({"ids": ids, "elements": []}))
+        return report
+
+    async def everything(
+        self, clock: Callable[[], datetime], progress: ProgressCallback = silent
+    ) -> ScopeReceipt:
+        """Delete all that names the scope: memories and edges, the log of learning, the clock."""
+        counts: Counter[str] = Counter()
+        forgotten = ForgetReport()
+        while some := await self._some_memories():
+            counts.update(await self._edges(some))
+            forgotten = forgotten.plus(await self._nodes(some))
+            progress("memories", forgotten.deleted + len(forgotten.kept), None)
+        counts["memories"] += forgotten.deleted + forgotten.connectors
+        limit = {"limit": MAX_EDGES_AT_ONCE, "scope": self.scope}
+        while deleted := (await self._scan("ingest.forget_changes", limit))["deleted"]:
+            counts["changes"] += deleted
+        limit["key"] = clock_key(self.scope)
+        while any((notes := await self._scan("ingest.forget_notes", limit)).values()):
+            counts.update(notes)
+        return ScopeReceipt(
+            scope=self.scope,
+            finished_at=clock(),
+            kept=forgotten.kept,
+            memories=counts["memories"],
+            relations=counts["relations"],
+            suppressions=counts["suppressions"],
+            pairs=counts["pairs"],
+            events=counts["events"],
+            changes=counts["changes"],
+            clocks=counts["clocks"],
+        )
+
+    async def _some_memories(self) -> dict[str, Sequence[str]] | None:
+        """Return memories to be deleted next: first those that an index finds, then the rest."""
+        page = {"after": "", "limit": self.batch_size, "scope": self.scope}
+        ids = (await self.store.run(load("graph.page"), page))[0]["ids"]
+        if ids:
+            return {"ids": ids, "elements": []}
+        limit = {"limit": self.batch_size, "scope": self.scope}
+        elements = (await self._scan("ingest.left_over", limit))["elements"]
+        return {"ids": [], "elements": elements} if elements else None
+
+    async def _nodes(self, which: Mapping[str, Sequence[str]]) -> ForgetReport:
+        """Delete the nodes of memories, and the edges that they still have."""
         parameters = {
-            **limits,
+            **self._limits(which),
             "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
-            "kinds": list(kinds),
+            "kinds": list(self.kinds),
             "known": list(MEMORY_PROPERTIES),
         }
-        while True:
-            row = (await store.run(load("ingest.forget"), parameters))[0]
-            if row["edges"] <= MAX_EDGES_AT_ONCE:
-                break
-            await store.run(load("ingest.forget_edges"), limits)
-        deleted += row["deleted"]
-        kept += row["kept"]
-    return ForgetReport(deleted=deleted, kept=tuple(sorted(kept)))
+        freed = 0
+        with telemetry.memory_span("delete_memory", store=scope_key(self.scope)) as span:
+            while True:
+                row = (await self.store.run(load("ingest.forget"), parameters))[0]
+                if row["edges"] <= MAX_EDGES_AT_ONCE:
+                    span.set_attributes({telemetry.RECORD_COUNT: row["deleted"]})
+                    return ForgetReport(
+                        deleted=row["deleted"],
+                        kept=tuple(sorted(row["kept"])),
+                        connectors=freed + row["freed"],
+                    )
+                gone = (await self.store.run(load("ingest.forget_edges"), self._limits(which)))[0]
+                freed += gone["freed"]
+
+    async def _edges(self, which: Mapping[str, Sequence[str]]) -> Counter[str]:
+        """Delete the edges of memories; return how many there were of each sort.
+
+        Connectors that they leave without a memory are deleted, and count as ``memories``.
+        """
+        counts: Counter[str] = Counter()
+        deleted = MAX_EDGES_AT_ONCE
+        while deleted == MAX_EDGES_AT_ONCE:
+            row = (await self.store.run(load("ingest.forget_edges"), self._limits(which)))[0]
+            deleted = row["deleted"]
+            counts.update({name: row[name] for name in ("relations", "suppressions", "pairs")})
+            counts["memories"] += row["freed"]
+        return counts
+
+    def _limits(self, which: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        return {
+            **which,
+            "delete_foreign": self.delete_foreign,
+            "directional": list(DIRECTIONAL),
+            "max_edges": MAX_EDGES_AT_ONCE,
+            "scope": self.scope,
+        }
+
+    async def _scan(self, query: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        patient = self.store.patient(SCAN_TIMEOUT_S)
+        return (await patient.run(load(query), parameters))[0].data()
+
+
+async def delete_edges(
+    store: Store, source: str, target: str, relation: str | None, *, scope: str
+) -> Count:
+    """Delete the edges from one memory to another; see `GraphWriter.delete_edge`."""
+    parameters = {
+        "ids": sorted({source, target}),
+        "relation": relation,
+        "scope": scope,
+        "source": source,
+        "target": target,
+    }
+    return Count((await store.run(load("ingest.delete_edges"), parameters))[0]["deleted"])

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from memoria._support.checks import check_string
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
-from memoria.types import CoActivation, Memory, Relation, Suppression
+from memoria.graph.connectors import is_connector
+from memoria.types import CoActivation, Memory, Relation, Suppression, metadata_pairs
 
 MAX_BATCH_BYTES = 8_000_000
 
@@ -22,12 +23,17 @@ T = TypeVar("T")
 
 
 def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, Any]:
-    """Return the row of a memory, without ``when`` and ``metadata`` if they are empty."""
+    """Return the row of a memory, without ``when`` and ``metadata`` if they are empty.
+
+    A connector has a name in place of a text, and no embedding, so no search finds it.
+    """
+    connects = is_connector(memory)
     return {
         "id": memory.id,
         "kind": memory.kind,
         "properties": {
-            "text": memory.text,
+            "text": None if connects else memory.text,
+            "connector_name": memory.text if connects else None,
             "tags": memory.tags,
             "topics": memory.topics,
             "entities": memory.entities,
@@ -35,11 +41,12 @@ def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, A
             "priority": memory.priority,
             "when": json_text(memory.when, "when"),
             "metadata": json_text(memory.metadata, "metadata"),
+            "metadata_pairs": list(metadata_pairs(memory.metadata)) or None,
             "valid_until": utc(memory.valid_until, "valid_until"),
         },
         "created_at": utc(memory.created_at),
         "history": None if memory.learned is None else memory.learned.stored(),
-        "embedding": None if embedding is None else list(embedding),
+        "embedding": None if connects or embedding is None else list(embedding),
     }
 
 

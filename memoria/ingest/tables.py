@@ -27,9 +27,9 @@ LIST_DELIMITER = "\x1f"  # the unit separator
 REPORT_EVERY = 10_000
 _STRINGS = ("tags", "topics", "entities")
 _MEMORY_HEADER = (
-    "id:ID(Memory),scope:string,scope_key:string,text:string,tags:string[],topics:string[],"
-    "entities:string[],category:string,priority:double,when:string,metadata:string,"
-    "created_at:datetime,valid_until:datetime,embedding:double[],:LABEL\n"
+    "id:ID(Memory),scope:string,scope_key:string,text:string,connector_name:string,tags:string[],"
+    "topics:string[],entities:string[],category:string,priority:double,when:string,metadata:string,"
+    "metadata_pairs:string[],created_at:datetime,valid_until:datetime,embedding:double[],:LABEL\n"
 )
 _RELATION_HEADER = (
     ":START_ID(Memory),:END_ID(Memory),relation:string,weight:double,tags:string[],"
@@ -64,7 +64,7 @@ class Tables:
         self.memories = folder / "memories.csv"
         self.relations = folder / "relations.csv"
         self.multiline = False
-        self._scope = f"{_text(check_scope(scope))},{scope_key(scope)}"
+        self._scope, self._scope_key = _text(check_scope(scope)), scope_key(scope)
         self._now = _time(now)
 
     def __enter__(self) -> Self:
@@ -93,18 +93,21 @@ class Tables:
             A tag, topic or entity can't be written into a table; the message says why.
         """
         properties = row["properties"]
-        text, created_at, vector = properties["text"], row["created_at"], row["embedding"]
+        created_at, vector = row["created_at"], row["embedding"]
         strings = [_strings(properties[name], name) for name in _STRINGS]
         priority, valid_until = properties["priority"], properties["valid_until"]
         cells = (
             _text(row["id"]),
             self._scope,
-            _text(text),
+            self._scope_key if properties["connector_name"] is None else "",
+            _text(properties["text"]),
+            _text(properties["connector_name"]),
             *strings,
             _text(properties["category"]),
             "" if priority is None else repr(float(priority)),
             _text(properties["when"]),
             _text(properties["metadata"]),
+            _strings(properties["metadata_pairs"] or (), "metadata"),
             self._now if created_at is None else _time(created_at),
             "" if valid_until is None else _time(valid_until),
             "" if vector is None else LIST_DELIMITER.join(repr(float(x)) for x in vector),

@@ -1,4 +1,4 @@
-"""Write memories and relations into one scope of the graph.
+"""Write memories and relations into one scope of the graph, in batches.
 
 In: `Memory` and `Relation` values. Out: a `WriteReport`.
 Writes in batches. Each batch is one transaction, which may be repeated without harm. Queries:
@@ -7,20 +7,23 @@ Writes in batches. Each batch is one transaction, which may be repeated without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
-from typing import TypedDict
+from typing import Any, Generic, TypedDict, TypeVar
 
-from memoria._support.checks import check_ids, check_scope, check_whole
-from memoria._support.progress import ProgressCallback, silent
+from memoria._support import telemetry
+from memoria._support.checks import check_scope, check_whole
 from memoria.embed import Embedder, check_vectors, checked_embedder
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, DimensionError
+from memoria.graph.connectors import is_connector
 from memoria.graph.schema import record_embedder
 from memoria.graph.server import (
     check_embedder,
+    has_moved,
+    replaced_error,
     require_online,
-    require_ready,
     server_facts,
     was_set_up,
 )
@@ -28,7 +31,6 @@ from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
     ORIGIN_INGEST,
     UNIQUE_INDEX,
-    VECTOR_INDEX,
     scope_key,
 )
 from memoria.ingest.checks import (
@@ -40,63 +42,37 @@ from memoria.ingest.checks import (
     missing_error,
     passes,
 )
-from memoria.ingest.forgetting import forget_memories
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
-from memoria.ingest.unembedded import (
-    check_kinds_given,
-    count_unembedded,
-    embed_stored,
-    texts_to_embed,
-)
-from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of
+from memoria.ingest.unembedded import texts_to_embed
+from memoria.store import Call, Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
-from memoria.types import (
-    ForgetReport,
-    HistoryItem,
-    Memory,
-    MemoryLinker,
-    Relation,
-    WriteReport,
-)
+from memoria.types import HistoryItem, Memory, MemoryLinker, Relation, WriteReport
 
 EMBED_BATCH = 128
 
+#: Queries with their parameters, and what looks at the records of all; see
+#: `BatchWriter.write_together`.
+Guard = tuple[Sequence[Call], Callable[[Sequence[Sequence[Mapping[str, Any]]]], None]]
 
-class WriterOptions(TypedDict, total=False):
-    """The options of a `GraphWriter` in addition to store, scope and embedder."""
+
+AnyLinker = TypeVar("AnyLinker")
+
+
+class WriterOptions(TypedDict, Generic[AnyLinker], total=False):
+    """The options of a writer in addition to store, scope and embedder."""
 
     kinds: Sequence[str]
     batch_size: int
-    linker: MemoryLinker | None
+    linker: AnyLinker | None
     clock: Callable[[], datetime]
 
 
-class GraphWriter:
-    """Writes memories and relations of one scope.
+class BatchWriter:
+    """Writes memories and relations of one scope, in batches.
 
-    If the database has none of memoria's indexes, the first batch creates them (`apply_schema`),
-    and its report names them.
-
-    Parameters
-    ----------
-    store
-        A `Store`, such as the store of a retriever, or an open driver of your own.
-    embedder
-        Makes the vectors of memories that come without one; None makes no vectors.
-    kinds
-        The kind labels that memories may have. The writer may also remove these labels from a
-        node.
-    batch_size
-        Largest number of memories or relations in one transaction; 1 to 10,000.
-    linker
-        A `Linker` of the same scope, which links each batch once it is written: the memories that
-        are new or whose text changed. None links nothing.
-    clock
-        Gives ``created_at`` for memories and relations without one; aware.
-    database
-        Name of the database, on a driver of your own; None for ``neo4j``.
+    `memoria.GraphWriter` adds what is done with them later; its docstring explains the arguments.
     """
 
     def __init__(
@@ -126,6 +102,7 @@ class GraphWriter:
         self._clock = clock
         self._facts: ServerFacts | None = None
 
+    @with_certainty
     async def write(
         self,
         memories: Iterable[Memory],
@@ -179,73 +156,6 @@ class GraphWriter:
             report = report.plus(done).plus(WriteReport(skipped=skipped))
         return report
 
-    async def forget(self, ids: Iterable[str], *, delete_foreign: bool = False) -> ForgetReport:
-        """Delete memories of this scope with all their edges; unknown ids are passed over.
-
-        A node of a graph that existed before memoria may be more than a memory: it has a label
-        in addition to ``Memory`` and its kind, a property that memoria does not store, or a
-        relationship of a type that is not memoria's. Such a node stays, with its ``id``. It loses
-        its edges and every property that memoria stores, even a text that was there before. It
-        also loses the label ``Memory`` and, if another label remains, this writer's ``kinds``.
-
-        Parameters
-        ----------
-        delete_foreign
-            Delete such nodes, too, with all their properties and relationships.
-        """
-        return await forget_memories(
-            self._store,
-            check_ids(ids),
-            scope=self.scope,
-            kinds=self.kinds,
-            batch_size=self.batch_size,
-            delete_foreign=delete_foreign,
-        )
-
-    async def backfill_embeddings(
-        self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
-    ) -> int:
-        """Embed the memories of this scope that have no vector; those without text are passed over.
-
-        Call it again after an interruption: it goes on where it stopped.
-
-        Parameters
-        ----------
-        kinds
-            Embed memories of these kinds only; empty for all kinds, declared or not.
-        progress
-            Called as ``progress("memories", done, total)`` after each batch.
-
-        Returns
-        -------
-        int
-            Vectors stored.
-
-        Raises
-        ------
-        ConfigError
-            The writer has no embedder.
-        IndexNotReadyError
-            Another program wrote the memories, and the database was never set up.
-        """
-        embedder = self._need_embedder()
-        await self.ready()
-        if self._facts is None and await self.count_unembedded(kinds):
-            await require_ready(self._store, UNIQUE_INDEX, VECTOR_INDEX)
-            await self.ready()  # somebody has just set the database up
-        return await embed_stored(
-            self._store,
-            self.scope,
-            check_kinds_given(kinds),
-            size=self.memory_batch_size,
-            embed=partial(self._embed, embedder),
-            progress=progress,
-        )
-
-    async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
-        """Count the memories of this scope that have no vector; see `backfill_embeddings`."""
-        return await count_unembedded(self._store, self.scope, check_kinds_given(kinds))
-
     async def ready(self) -> None:
         """Check once that the schema fits the embedder, if the database is set up."""
         if self._facts is not None:
@@ -256,8 +166,19 @@ class GraphWriter:
         require_online(UNIQUE_INDEX, facts)
         check_embedder(facts, self.embedder)
         if self.embedder is not None:
-            require_online(VECTOR_INDEX, facts)
+            require_online(facts.vector_index, facts)
         self._facts = facts
+
+    async def _check_still_live(self) -> None:
+        """Raise if the vectors of this writer's embedder are no longer the live ones."""
+        if await has_moved(self._store, self._generation):
+            self._facts = None
+            await self.ready()  # raises the error that names both embedders
+            raise replaced_error()
+
+    @property
+    def _generation(self) -> int:
+        return 1 if self._facts is None else self._facts.generation
 
     async def _set_up(self, memories: Sequence[Memory] = ()) -> tuple[str, ...]:
         """Create a missing schema for the vectors of these memories; return the names created."""
@@ -276,38 +197,129 @@ class GraphWriter:
 
     async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
         """Write checked memories in one transaction, then link them; an id's last memory counts."""
-        unique = {memory.id: memory for memory in memories}
-        if not unique:
+        if not memories:
             return WriteReport()
         made = await self._set_up(memories)
+        with self._recorded(len(memories)):
+            parameters, embedded = await self._memory_parameters(memories)
+            query = load("ingest.memories").at(self._generation)
+            row = (await self._store.run(query, parameters))[0]
+            if row["written"] < len(parameters["rows"]):
+                await self._check_still_live()
+                raise replaced_error()  # they were, and have come back
+        done = WriteReport(
+            memories=row["written"],
+            memories_created=row["created"],
+            embedded=embedded,
+            schema_created=made,
+        )
+        return await self._linked(done, memories)
+
+    async def write_together(
+        self,
+        memories: Sequence[Memory],
+        relations: Sequence[Relation],
+        *,
+        guard: Guard | None = None,
+        skip_missing: bool = False,
+    ) -> WriteReport:
+        """Write checked memories and relations in one transaction, then link the memories.
+
+        Parameters
+        ----------
+        guard
+            Queries that run first in the transaction, and a function that gets their records. If
+            that function raises, nothing was written.
+        skip_missing
+            Leave out relations of which an end is missing, instead of raising.
+
+        Raises
+        ------
+        InvalidInputError
+            An end of a relation is missing. Nothing was written.
+        """
+        made = await self._set_up(memories)
+        nodes, embedded = await self._memory_parameters(memories)
+        edges = self._relation_parameters(relations, skip_missing=skip_missing)
+
+        def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+            if guard is not None:
+                guard[1](results[:-2])
+            if results[-2][0]["written"] < len(nodes["rows"]):
+                raise replaced_error()
+            if (missing := results[-1][0]["missing"]) and not skip_missing:
+                raise missing_error(frozenset(missing), self.scope)
+
+        query = load("ingest.memories").at(self._generation)
+        calls = [(query, nodes), (load("ingest.relations"), edges)]
+        first = [] if guard is None else guard[0]
+        try:
+            with self._recorded(len(memories)):
+                results = await self._store.run_together([*first, *calls], check=check)
+        except DimensionError:
+            await self._check_still_live()
+            raise
+        stored, joined = results[-2][0], results[-1][0]
+        done = WriteReport(
+            memories=stored["written"],
+            memories_created=stored["created"],
+            relations=joined["written"],
+            relations_created=joined["created"],
+            embedded=embedded,
+            schema_created=made,
+        )
+        return await self._linked(done, memories)
+
+    def _recorded(self, memories: int) -> AbstractContextManager[telemetry.Span]:
+        return telemetry.memory_span("upsert_memory", store=scope_key(self.scope), count=memories)
+
+    async def with_vectors(self, memories: Sequence[Memory]) -> tuple[list[Memory], WriteReport]:
+        """Return memories with the vectors that `write_together` would make; and what was done.
+
+        For a caller whose write may have to be repeated: the texts are embedded once. A memory
+        whose text is stored with a vector stays without one.
+        """
+        made = await self._set_up(memories)
+        vectors = await self._make_vectors(memories)
+        found = [
+            replace(memory, embedding=vectors[memory.id]) if memory.id in vectors else memory
+            for memory in memories
+        ]
+        return found, WriteReport(embedded=len(vectors), schema_created=made)
+
+    async def _memory_parameters(self, memories: Sequence[Memory]) -> tuple[dict[str, Any], int]:
+        """Return the parameters of ``ingest.memories``, and how many vectors were made for them."""
+        unique = {memory.id: memory for memory in memories}
         vectors = await self._make_vectors(list(unique.values()))
         rows = Rows(
             memory_row(unique[id_], vectors.get(id_, unique[id_].embedding))
             for id_ in sorted(unique)
         )
+        has_vectors = any(row["embedding"] is not None for row in rows)
+        checked = self.embedder is not None or has_vectors
         parameters = {
+            "generation": self._generation if checked else None,
             "rows": rows,
             "scope": self.scope,
             "scope_key": scope_key(self.scope),
             "kinds": list(self.kinds),
             "now": self._clock(),
         }
-        row = (await self._store.run(load("ingest.memories"), parameters))[0]
-        done = WriteReport(
-            memories=row["written"],
-            memories_created=row["created"],
-            embedded=len(vectors),
-            schema_created=made,
-        )
-        if self.linker is None:
+        return parameters, len(vectors)
+
+    async def _linked(self, done: WriteReport, memories: Sequence[Memory]) -> WriteReport:
+        """Link memories that were written, but no connectors; return the report of both."""
+        ids = sorted({memory.id for memory in memories if not is_connector(memory)})
+        if self.linker is None or not ids:
             return done
-        links = await self.linker.link(sorted(unique), only_new=True)
+        links = await self.linker.link(ids, only_new=True)
         return done.plus(
             WriteReport(
                 linked=links.memories,
                 unlinked=links.without_embedding,
                 links=links.edges,
                 links_created=links.edges_created,
+                certain=links.certain,
             )
         )
 
@@ -319,13 +331,24 @@ class GraphWriter:
         If an end is missing, nothing is written. With ``skip_missing``, the relations whose ends
         exist are written.
         """
-        unique = {(edge.source, edge.target, edge.relation): edge for edge in relations}
-        if not unique:
+        if not relations:
             return WriteReport(), frozenset()
         made = await self._set_up()
+        parameters = self._relation_parameters(relations, skip_missing=skip_missing)
+        row = (await self._store.run(load("ingest.relations"), parameters))[0]
+        done = WriteReport(
+            relations=row["written"], relations_created=row["created"], schema_created=made
+        )
+        return done, frozenset(row["missing"])
+
+    def _relation_parameters(
+        self, relations: Sequence[Relation], *, skip_missing: bool
+    ) -> dict[str, Any]:
+        """Return the parameters of ``ingest.relations``; of equal edges the last one counts."""
+        unique = {(edge.source, edge.target, edge.relation): edge for edge in relations}
         ids = sorted({end for source, target, _ in unique for end in (source, target)})
         place = {id_: number for number, id_ in enumerate(ids)}
-        parameters = {
+        return {
             "rows": Rows(
                 {**relation_row(unique[key]), "source": place[key[0]], "target": place[key[1]]}
                 for key in sorted(unique)
@@ -336,11 +359,6 @@ class GraphWriter:
             "origin": ORIGIN_INGEST,
             "skip_missing": skip_missing,
         }
-        row = (await self._store.run(load("ingest.relations"), parameters))[0]
-        done = WriteReport(
-            relations=row["written"], relations_created=row["created"], schema_created=made
-        )
-        return done, frozenset(row["missing"])
 
     async def write_history_batch(
         self, items: Sequence[HistoryItem], *, skip_missing: bool
@@ -358,14 +376,9 @@ class GraphWriter:
         """Embed the memories that come without a vector, unless one is stored for the same text."""
         if self.embedder is None:
             return {}
-        texts = await texts_to_embed(self._store, self.scope, memories)
+        texts = await texts_to_embed(self._store, self.scope, memories, self._generation)
         vectors = await self._embed(self.embedder, list(texts.values()))
         return dict(zip(texts, vectors, strict=True))
-
-    def _need_embedder(self) -> Embedder:
-        if self.embedder is None:
-            raise ConfigError("no embedder: give the GraphWriter an embedder to make vectors")
-        return self.embedder
 
     async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
         """Make vectors to be stored; the first vectors of a database record their embedder."""

@@ -1,0 +1,9 @@
+// name: graph.superseded
+// mode: read
+// params: ids, scope
+// returns: by, id
+// Which of some memories others have replaced.
+UNWIND $p.ids AS wanted
+MATCH (m:Memory {scope: $p.scope, id: wanted})
+WHERE m.superseded_by IS NOT NULL
+RETURN m.id AS id, toStringOrNull(m.superseded_by) AS by

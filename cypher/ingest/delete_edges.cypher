@@ -1,0 +1,16 @@
+// name: ingest.delete_edges
+// mode: write
+// params: ids, relation, scope, source, target
+// returns: deleted
+// Delete the edges that lead from a memory to another; of one relation, or if it is null, of any.
+// ids: the two ends, sorted. Locks as in ingest.relations.
+UNWIND $p.ids AS id
+MATCH (m:Memory {scope: $p.scope, id: id})
+SET m.scope = $p.scope
+WITH count(*) AS locked
+MATCH (source:Memory {scope: $p.scope, id: $p.source})
+MATCH (target:Memory {scope: $p.scope, id: $p.target})
+MATCH (source)-[r:RELATES]->(target)
+WHERE $p.relation IS NULL OR toStringOrNull(r.relation) = $p.relation
+DELETE r
+RETURN count(*) AS deleted

@@ -1,0 +1,31 @@
+// name: ingest.reembed.remove
+// mode: write
+// params: after, limit, live, scope
+// returns: seen, last, bare
+// Remove the vectors of a generation from the next memories of the database; seen, last, scope and
+// after as in ingest.reembed.page. bare: how many of them are left without a vector of the live
+// generation, whose property is named live.
+OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
+WITH coalesce(last[head(['scope'])], $p.scope) AS scope, coalesce(last[head(['id'])], $p.after) AS after
+CALL (scope, after) {
+  CALL (scope, after) {
+    MATCH (m:Memory)
+    WHERE m.scope = scope AND m.id > after
+    WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+    RETURN m
+  UNION ALL
+    MATCH (m:Memory)
+    WHERE m.scope > scope AND m.id > ''
+    WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
+    RETURN m
+  }
+  RETURN m LIMIT toInteger($p.limit)
+}
+WITH collect(m) AS page
+CALL (page) {
+  UNWIND page AS m
+  WITH m WHERE m.embedding IS NOT NULL
+  REMOVE m.embedding
+  RETURN sum(CASE WHEN m[$p.live] IS NULL THEN 1 ELSE 0 END) AS bare
+}
+RETURN size(page) AS seen, [page[-1].scope, page[-1].id] AS last, bare
