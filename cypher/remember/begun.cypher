@@ -1,0 +1,14 @@
+// name: remember.begun
+// mode: read
+// params: prefixes, scope
+// returns: ids
+// Which memories conversations have whose first session is gone or was never there; one list for
+// each prefix of their ids. A new conversation has none.
+UNWIND range(0, size($p.prefixes) - 1) AS place
+CALL (place) {
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id STARTS WITH $p.prefixes[place]
+  RETURN collect(m.id) AS found
+}
+WITH place, found ORDER BY place
+RETURN collect(found) AS ids

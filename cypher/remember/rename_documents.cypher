@@ -1,0 +1,35 @@
+// name: remember.rename_documents
+// mode: write
+// params: kind, rows, scope
+// returns: renamed
+// Give documents that were written under an earlier form of their id the one that they have now, with
+// all their parts; edges and what was learned stay. rows: [earlier id, id, the pair of metadata that
+// names the source, or null where there is none], sorted. That pair tells whose the earlier id is,
+// since documents of two sources could have the same. Where the id that it has now is taken, nothing
+// is renamed. Sent a second time, the query changes nothing.
+// Setting the scope to its own value takes the lock; see ingest.relations.
+UNWIND $p.rows AS row
+CALL (row) {
+  MATCH (m:Memory {scope: $p.scope, id: row[0]})
+  SET m.scope = $p.scope
+  WITH m, [pair IN coalesce(m.metadata_pairs, []) WHERE pair STARTS WITH '"source":'] AS sources
+  WHERE $p.kind IN labels(m) AND sources = CASE WHEN row[2] IS NULL THEN [] ELSE [row[2]] END
+    AND NOT EXISTS { (:Memory {scope: $p.scope, id: row[1]}) }
+  SET m.id = row[1]
+  WITH m
+  CALL (m, row) {
+    MATCH (m)-[:SUPPRESSES]->(target:Memory)
+    WHERE target.superseded_by = row[0]
+    SET target.superseded_by = row[1]
+    RETURN count(*) AS marks
+  }
+  RETURN count(*) AS heads
+}
+CALL (row, heads) {
+  UNWIND CASE heads WHEN 0 THEN [] ELSE [row[0] + '#'] END AS beginning
+  MATCH (m:Memory)
+  WHERE m.scope = $p.scope AND m.id STARTS WITH beginning AND $p.kind IN labels(m)
+  SET m.id = row[1] + '#' + substring(m.id, size(beginning))
+  RETURN count(*) AS parts
+}
+RETURN sum(heads + parts) AS renamed

@@ -1,0 +1,113 @@
+"""Read how far conversations are written, and write what was planned of them.
+
+In: conversations, steps. Out: what stands of them; counts of what was written. Writes, in one
+transaction. Queries: ``remember.begun``, ``remember.connectors``, ``remember.lock``,
+``remember.rewrite``, ``remember.states``, and those of the batch writer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from memoria.graph.connectors import is_connector
+from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY
+from memoria.ingest import BatchWriter
+from memoria.remember.connecting import connecting
+from memoria.remember.cursors import Step, Stored
+from memoria.remember.ids import conversation_prefix, session_id
+from memoria.remember.state import ConversationState, state_of_ids
+from memoria.store import Call, Store
+from memoria.store.queries import load
+from memoria.types import Conversation, Memory, WriteReport
+
+
+class ChangedError(Exception):
+    """Another writer wrote one of the conversations meanwhile. Never leaves this room."""
+
+
+class ConversationGraph:
+    """What stands in the graph of the conversations of one scope."""
+
+    def __init__(self, batches: BatchWriter, store: Store, clock: Callable[[], datetime]) -> None:
+        self._batches = batches
+        self._store = store
+        self._clock = clock
+
+    async def read(
+        self, conversations: Sequence[Conversation], wanted: Sequence[str]
+    ) -> tuple[list[Stored], list[str]]:
+        """Read how far conversations are written, and which of the wanted memories exist."""
+        roots = [session_id(each.source, each.id, 1) for each in conversations]
+        parameters = {"ids": roots, "scope": self._batches.scope, "wanted": sorted(set(wanted))}
+        row = (await self._store.run(load("remember.states"), parameters))[0]
+        found: dict[str, str | None] = dict(row["states"])
+        stored = [found.get(root) for root in roots]
+        return [Stored(metadata=m, state=ConversationState.read(m)) for m in stored], row["known"]
+
+    async def left_of(self, head: Conversation) -> ConversationState:
+        """Return the state of a conversation that has none: it is new, or its beginning is gone."""
+        names = (head.source, head.id)
+        prefixes = [conversation_prefix(*names), session_id(*names, 0)[:-1]]
+        parameters = {"prefixes": prefixes, "scope": self._batches.scope}
+        row = (await self._store.run(load("remember.begun"), parameters))[0]
+        return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
+
+    async def commit(self, steps: Sequence[Step], embedded: Mapping[str, Memory]) -> WriteReport:
+        """Write steps in one transaction, unless a conversation was written meanwhile."""
+        expected = {step.root: step.stored.metadata for step in steps}
+        memories = [_with_vector(m, embedded) for step in steps for m in step.memories()]
+        for memory in memories:
+            self._batches.check_memory(memory)
+
+        connectors = {m.id: m for m in memories if is_connector(m) and m.id not in expected}
+        created = 0
+
+        def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+            nonlocal created
+            if dict(results[0][0]["states"]) != expected:
+                raise ChangedError
+            created = results[-1][0]["created"]
+
+        first = [
+            (load("remember.lock"), {"ids": sorted(expected), "scope": self._batches.scope}),
+            *_rewriting(self._batches.scope, steps, connectors),
+            connecting(self._batches.scope, connectors.values(), now=self._clock()),
+        ]
+        written = await self._batches.write_together(
+            [memory for memory in memories if memory.id not in connectors],
+            [relation for step in steps for relation in step.plan.relations],
+            guard=(first, check),
+            skip_missing=True,  # only a message that was forgotten since can be missing
+        )
+        return written.plus(WriteReport(memories=len(connectors), memories_created=created))
+
+
+def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> list[Call]:
+    """Return the call of ``remember.rewrite``, if any step needs it: other words, other topics."""
+    keep: defaultdict[str, list[list[str]]] = defaultdict(list)
+    rewritten = [step.plan for step in steps if step.rewrites]
+    if not rewritten:
+        return []
+    for plan in rewritten:
+        for relation in plan.relations:
+            keep[relation.source].append([relation.relation, relation.target])
+    memories = [m.id for plan in rewritten for m in plan.memories if not is_connector(m)]
+    parameters = {
+        "parts": [{"id": id_, "keep": keep[id_]} for id_ in memories],
+        "relations": [IN_SESSION, MENTIONS, SAID_BY],
+        "renamed": [],
+        "scope": scope,
+        "stay": sorted(connectors),
+    }
+    return [(load("remember.rewrite"), parameters)]
+
+
+def _with_vector(memory: Memory, embedded: Mapping[str, Memory]) -> Memory:
+    ready = embedded.get(memory.id)
+    if ready is None or ready.text != memory.text:
+        return memory
+    return replace(memory, embedding=ready.embedding)

@@ -1,0 +1,318 @@
+"""Write conversations: messages become memories, and what joins them becomes edges.
+
+In: conversations, or the next messages of one. Out: a `ConversationReport`. Writes, several
+messages in one transaction, each message whole. Queries: those of `ConversationGraph`.
+
+Two writers of one conversation: each reads how far it is written, plans, and writes if nobody else
+has written meanwhile; else it plans anew. Nothing is locked while texts are read or embedded.
+
+While a transaction is written, the texts of the next one are embedded; never more than these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from memoria.embed import Embedder
+from memoria.errors import UnavailableError
+from memoria.graph.connectors import is_connector
+from memoria.graph.vocabulary import DEFAULT_KINDS
+from memoria.ingest import BatchWriter
+from memoria.ingest.writer import AnyLinker
+from memoria.remember.ahead import OneAhead
+from memoria.remember.committing import ChangedError, ConversationGraph
+from memoria.remember.config import ConversationConfig
+from memoria.remember.cursors import Cursor, Step, Stored, groups
+from memoria.remember.ids import message_id, session_id
+from memoria.remember.mentions import Extractor
+from memoria.remember.options import MAX_ATTEMPTS, TIMEOUT_S, TextOptions
+from memoria.remember.plan import Plan, Planner
+from memoria.remember.rules import RuleExtractor
+from memoria.remember.state import ConversationState
+from memoria.store import StoreOrDriver, store_of, with_certainty
+from memoria.types import (
+    Conversation,
+    ConversationReport,
+    Memory,
+    MemoryLinker,
+    Message,
+    WriteReport,
+)
+
+DEFAULT_EXTRACTOR = RuleExtractor()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """What is known of messages before it is their turn.
+
+    Attributes
+    ----------
+    cursors
+        The conversations of the next group; none if these are the rest of a group.
+    embedded
+        Id -> memory with its vector, of those that had none.
+    made
+        What was done for that.
+    """
+
+    cursors: Sequence[Cursor] = ()
+    embedded: Mapping[str, Memory] = field(default_factory=dict)
+    made: WriteReport = field(default_factory=WriteReport)
+
+
+class ConversationOptions(TextOptions[AnyLinker], total=False):
+    """The options of a `ConversationWriter` in addition to store, scope and embedder."""
+
+    config: ConversationConfig | None
+
+
+class ConversationWriter:
+    """Writes conversations into one scope.
+
+    A message becomes a memory, with edges to the message before it, to its session, to who said it
+    and to what it mentions. No language model is asked.
+
+    Parameters
+    ----------
+    store
+        A `Store`, such as the store of a retriever, or an open driver of your own.
+    embedder
+        Makes the vectors of the messages; None makes no vectors.
+    extractor
+        Finds what a message mentions; None: nothing.
+    linker
+        A `Linker` of the same scope, which links what was written by its vectors. None links
+        nothing.
+    config
+        Settings of what conversations become.
+    clock
+        Gives the time of messages without one; aware.
+    """
+
+    def __init__(
+        self,
+        store: StoreOrDriver,
+        *,
+        scope: str,
+        embedder: Embedder | None = None,
+        extractor: Extractor | None = DEFAULT_EXTRACTOR,
+        linker: MemoryLinker | None = None,
+        config: ConversationConfig | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.config = config or ConversationConfig()
+        self.extractor = extractor
+        self._store = store_of(store).patient(TIMEOUT_S)
+        self._batches = BatchWriter(
+            self._store,
+            scope=scope,
+            embedder=embedder,
+            kinds=(*DEFAULT_KINDS, *self.config.kinds.values()),
+            linker=linker,
+            clock=clock,
+        )
+        self.scope = self._batches.scope
+        self._graph = ConversationGraph(self._batches, self._store, clock)
+
+    @with_certainty
+    async def write(self, conversations: Iterable[Conversation]) -> ConversationReport:
+        """Write whole conversations; what is there already is left as it is.
+
+        After an error or a kill, the transactions before it stay written; writing the same
+        conversations again completes the rest. A conversation that has grown since goes on where
+        it ended. A message without an id is known by its place: another text at the same place
+        replaces the one that is there.
+
+        Raises
+        ------
+        InvalidInputError
+            A value is not a `Conversation`, or holds what can't be stored.
+        """
+        report = ConversationReport()
+        await self._batches.ready()
+        waiting = groups(conversations)
+        async with OneAhead[_Prepared]() as ahead:
+            ahead.start(self._prepare_group(waiting))
+            while (prepared := await ahead.result()).cursors:
+                report = report.plus(await self._write_group(prepared, waiting, ahead))
+        return report
+
+    @with_certainty
+    async def append(
+        self, conversation_id: str, messages: Sequence[Message], *, source: str = ""
+    ) -> ConversationReport:
+        """Write the next messages of a conversation, in one transaction; it may be new.
+
+        The time does not depend on how much the scope holds. Messages whose id is there already
+        are left out; messages without an id are always new.
+
+        Parameters
+        ----------
+        source
+            As in `Conversation`.
+
+        Raises
+        ------
+        InvalidInputError
+            A value is not a `Message`, or holds what can't be stored.
+        UnavailableError
+            Too many others wrote the same conversation at the same time. Nothing was written.
+        """
+        head = Conversation(id=conversation_id, messages=messages, source=source)
+        await self._batches.ready()
+        token = uuid4().hex[:12]
+        wanted = [
+            message_id(source, head.id, name)
+            for message in head.messages
+            for name in (message.id, message.reply_to)
+            if name is not None
+        ]
+        done = ConversationReport(conversations=1)
+        for _ in range(MAX_ATTEMPTS):
+            stored, known = await self._graph.read([head], wanted)
+            state = stored[0].state or await self._graph.left_of(head)
+            if token in state.tokens:  # it was written, and only the reply was lost
+                return done
+            step, done = self._next_of(head, stored[0], state.with_token(token), known)
+            if step is None:
+                return done
+            try:
+                return replace(done, written=await self._graph.commit([step], {}))
+            except ChangedError:
+                continue
+        raise UnavailableError(
+            f"conversation {conversation_id!r} was written by others {MAX_ATTEMPTS} times in a "
+            "row: append again later"
+        )
+
+    def _next_of(
+        self,
+        head: Conversation,
+        stored: Stored,
+        state: ConversationState,
+        known: Sequence[str],
+    ) -> tuple[Step | None, ConversationReport]:
+        """Plan messages to append; None if all of them are there."""
+        names = (head.source, head.id)
+        there = set(known)
+        fresh = [m for m in head.messages if m.id is None or message_id(*names, m.id) not in there]
+        planner = self._planner(head, state, there)
+        planner.add(fresh)
+        plan = planner.plan()
+        report = replace(_counts(plan), conversations=1, known=len(head.messages) - len(fresh))
+        if not plan.messages:
+            return None, report
+        root = session_id(*names, 1)
+        return Step(root=root, stored=stored, plan=plan, state=plan.state), report
+
+    async def _write_group(
+        self,
+        prepared: _Prepared,
+        waiting: Iterator[Sequence[Conversation]],
+        ahead: OneAhead[_Prepared],
+    ) -> ConversationReport:
+        """Write conversations of which no two are the same, in as few transactions as fit.
+
+        In the end the next group is being prepared.
+        """
+        cursors = list(prepared.cursors)
+        report = ConversationReport(conversations=len(cursors), written=prepared.made)
+        next_group = False  # whether the next group is being prepared already
+        while cursors:
+            steps = await self._steps(cursors)
+            ends = all(cursor.ends_with(step) for cursor, step in steps)
+            if not next_group:
+                ahead.start(self._prepare_group(waiting) if ends else self._prepare_rest(steps))
+                next_group = ends
+            report = report.plus(await self._write_steps(cursors, steps, prepared.embedded))
+            cursors = [cursor for cursor in cursors if not cursor.done]
+            prepared = _Prepared() if next_group else await ahead.result()
+            report = report.plus(ConversationReport(written=prepared.made))
+        if not next_group:
+            ahead.start(self._prepare_group(waiting))
+        return report
+
+    async def _write_steps(
+        self,
+        cursors: Sequence[Cursor],
+        steps: list[tuple[Cursor, Step]],
+        embedded: Mapping[str, Memory],
+    ) -> ConversationReport:
+        """Write a step of each conversation in one transaction; plan anew if others wrote."""
+        report = ConversationReport()
+        while steps:
+            try:
+                written = await self._graph.commit([step for _, step in steps], embedded)
+            except ChangedError:
+                steps = await self._steps(cursors)
+            else:
+                report = report.plus(ConversationReport(written=written))
+                break
+        for cursor, step in steps:
+            cursor.advance(step.plan)
+            report = report.plus(_counts(step.plan))
+        for cursor in cursors:
+            report = report.plus(cursor.take_counts())
+        return report
+
+    async def _steps(
+        self, cursors: Sequence[Cursor], *, texts_only: bool = False
+    ) -> list[tuple[Cursor, Step]]:
+        """Read how far conversations are written, and plan the next step of those that have one."""
+        stored, _ = await self._graph.read([cursor.conversation for cursor in cursors], [])
+        found = (
+            (cursor, cursor.step(there, self._texts if texts_only else self._planner))
+            for cursor, there in zip(cursors, stored, strict=True)
+        )
+        return [(cursor, step) for cursor, step in found if step is not None]
+
+    async def _prepare_group(self, waiting: Iterator[Sequence[Conversation]]) -> _Prepared:
+        """Take the next group, and embed what will be written of it first."""
+        cursors = [Cursor(each, self.config) for each in next(waiting, ())]
+        if self._batches.embedder is None or not cursors:
+            return _Prepared(cursors=cursors)
+        steps = [step for _, step in await self._steps(cursors, texts_only=True)]
+        return replace(await self._embed(steps), cursors=cursors)
+
+    async def _prepare_rest(self, steps: Sequence[tuple[Cursor, Step]]) -> _Prepared:
+        """Embed what will be written after these steps."""
+        if self._batches.embedder is None:
+            return _Prepared()
+        following = (cursor.step_after(step, self._texts) for cursor, step in steps)
+        return await self._embed([step for step in following if step is not None])
+
+    async def _embed(self, steps: Sequence[Step]) -> _Prepared:
+        memories = [m for step in steps for m in step.plan.memories if not is_connector(m)]
+        found, made = await self._batches.with_vectors(memories)
+        return _Prepared(embedded={m.id: m for m in found if m.embedding}, made=made)
+
+    def _planner(
+        self, conversation: Conversation, state: ConversationState, known: Iterable[str]
+    ) -> Planner:
+        return Planner(
+            conversation,
+            state,
+            known=set(known),
+            extractor=self.extractor,
+            config=self.config,
+        )
+
+    def _texts(
+        self, conversation: Conversation, state: ConversationState, known: Iterable[str]
+    ) -> Planner:
+        """Return a planner of the same memories, which does not look for what they mention."""
+        return Planner(conversation, state, known=set(known), extractor=None, config=self.config)
+
+
+def _counts(plan: Plan) -> ConversationReport:
+    return ConversationReport(
+        messages=plan.messages,
+        skipped=plan.skipped,
+        parts=plan.parts,
+        sessions=plan.sessions,
+        topics=plan.topics,
+    )

@@ -1,0 +1,184 @@
+"""Whole conversations on their way into the graph, a few messages at a time.
+
+In: conversations, and what stands of them in the graph. Out: the next `Step` of each. Touches
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+from memoria._support.wording import kind_of
+from memoria.errors import InvalidInputError
+from memoria.remember.config import ConversationConfig
+from memoria.remember.ids import message_id, session_id
+from memoria.remember.plan import Plan, Planner
+from memoria.remember.state import ConversationState, digest_of
+from memoria.types import Conversation, ConversationReport, Memory, Message
+
+#: Messages and characters in one transaction, at most; a longer message has one to itself.
+BATCH_MESSAGES = 256
+BATCH_CHARS = 500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What stands on the first session of a conversation: its metadata, and the state in them."""
+
+    metadata: str | None
+    state: ConversationState | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The next messages of a conversation: what to write, and on which state that builds.
+
+    Attributes
+    ----------
+    rewrites
+        Whether other messages may stand at the places of these.
+    """
+
+    root: str
+    stored: Stored
+    plan: Plan
+    state: ConversationState
+    rewrites: bool = False
+
+    def memories(self) -> list[Memory]:
+        """Return the memories of the plan; the first session keeps the state."""
+        metadata = self.state.metadata()
+        return [
+            replace(memory, metadata=metadata) if memory.id == self.root else memory
+            for memory in self.plan.memories
+        ]
+
+
+class Cursor:
+    """How far the writing of a whole conversation is."""
+
+    def __init__(self, conversation: Conversation, config: ConversationConfig) -> None:
+        self.conversation = conversation
+        self.known = self.skipped = 0  # messages that were there, or left out, before
+        names, roles = (conversation.source, conversation.id), set(config.kinds)
+        self._ids = [  # of what is written; None for what is left out
+            message_id(*names, message.id or str(number))
+            if message.role in roles and message.text.strip()
+            else None
+            for number, message in enumerate(conversation.messages, start=1)
+        ]
+        self._position = 0
+        self._own = ConversationState()
+        self._digests = [""]
+        for message in conversation.messages:
+            self._digests.append(digest_of(self._digests[-1], message))
+
+    @property
+    def done(self) -> bool:
+        """Tell whether all messages are written."""
+        return self._position >= len(self.conversation.messages)
+
+    def step(self, stored: Stored, planner: Callable[..., Planner]) -> Step | None:
+        """Plan the next messages; None if what is stored has all of them.
+
+        Where the stored conversation is not a beginning of this one, all of this one is written,
+        and the stored state only ever goes on: what was appended is not overwritten.
+        """
+        messages = self.conversation.messages
+        state = stored.state or ConversationState()
+        before = self._own
+        if state.messages <= len(messages) and self._digests[state.messages] == state.digest:
+            self._count(state.messages)
+            self._position, before = state.messages, state
+        if self.done:
+            return None
+        end = self._position + _fitting(messages[self._position :])
+        planned: Planner = planner(self.conversation, before, self._written(self._position))
+        planned.add(messages[self._position : end])
+        plan = planned.plan()
+        furthest = plan.state if plan.state.messages >= state.messages else state
+        return Step(
+            root=session_id(self.conversation.source, self.conversation.id, 1),
+            stored=stored,
+            plan=plan,
+            state=replace(furthest, tokens=state.tokens),
+            rewrites=before is not stored.state,
+        )
+
+    def advance(self, plan: Plan) -> None:
+        """Go on after the messages of a plan that was written."""
+        self._position += plan.messages + plan.skipped
+        self._own = plan.state
+
+    def ends_with(self, step: Step) -> bool:
+        """Tell whether a step has the last of the messages."""
+        return self._after(step).done
+
+    def step_after(self, step: Step, planner: Callable[..., Planner]) -> Step | None:
+        """Plan what will come after a step, if nobody else writes meanwhile."""
+        stored = Stored(metadata=None, state=step.state)
+        return self._after(step).step(stored, planner)
+
+    def take_counts(self) -> ConversationReport:
+        """Return how many messages were there, or left out, before; each is counted once."""
+        counts = ConversationReport(known=self.known, skipped=self.skipped)
+        self.known = self.skipped = 0
+        return counts
+
+    def _after(self, step: Step) -> Cursor:
+        after = copy(self)
+        after.advance(step.plan)
+        return after
+
+    def _count(self, end: int) -> None:
+        """Count the messages up to a place that somebody has written meanwhile."""
+        if (passed := end - self._position) > 0:
+            known = len(self._written(end)) - len(self._written(self._position))
+            self.known += known
+            self.skipped += passed - known
+
+    def _written(self, end: int) -> set[str]:
+        """Return the ids of the messages before a place that were not left out."""
+        return {id_ for id_ in self._ids[:end] if id_ is not None}
+
+
+def _fitting(messages: Sequence[Message]) -> int:
+    """Return how many of the next messages one transaction takes; at least one."""
+    held = 0
+    for count, message in enumerate(messages[:BATCH_MESSAGES]):
+        held += len(message.text)
+        if held > BATCH_CHARS and count:
+            return count
+    return min(len(messages), BATCH_MESSAGES)
+
+
+def groups(conversations: Iterable[Conversation]) -> Iterator[list[Conversation]]:
+    """Put conversations together that fit into one transaction; no two of a group are the same."""
+    if isinstance(conversations, Conversation):
+        raise InvalidInputError(
+            "conversations must be a list of Conversation, got one: write [conversation]",
+            field="conversations",
+        )
+    group: list[Conversation] = []
+    names: set[tuple[str, str]] = set()
+    held = chars = 0
+    for conversation in conversations:
+        if not isinstance(conversation, Conversation):
+            raise InvalidInputError(
+                f"conversations must hold Conversation, got {kind_of(conversation)}",
+                field="conversations",
+            )
+        name = (conversation.source, conversation.id)
+        held += len(conversation.messages)
+        chars += sum(len(message.text) for message in conversation.messages)
+        if group and (name in names or held > BATCH_MESSAGES or chars > BATCH_CHARS):
+            yield group
+            group, names = [], set()
+            held = len(conversation.messages)
+            chars = sum(len(message.text) for message in conversation.messages)
+        group.append(conversation)
+        names.add(name)
+    if group:
+        yield group

@@ -1,0 +1,40 @@
+"""What a text mentions: the names and words by which it is joined to other texts.
+
+In: a text. Out: `Mention`s. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+MentionKind = Literal["phrase", "word", "quote", "identifier", "link"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """Something that a text mentions; texts that mention the same are joined by a topic.
+
+    Attributes
+    ----------
+    name
+        The name of the topic, in the form in which all texts share it.
+    kind
+        What it is.
+    weight
+        Weight of the edge to the topic, 0 to 1.
+    """
+
+    name: str
+    kind: MentionKind
+    weight: float
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Finds what a text mentions. Implement it to use a model of your own."""
+
+    def extract(self, text: str) -> Iterable[Mention]:
+        """Return the mentions of a text, each name once."""
+        ...

@@ -1,0 +1,207 @@
+"""Plan what messages become: memories, connectors, edges.
+
+In: messages, and how far their conversation was written before. Out: a `Plan`. Touches nothing: the
+same messages after the same state give the same plan, whether they come at once or one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memoria.graph.vocabulary import IN_SESSION, MENTIONS, NEXT, NEXT_SESSION, SAID_BY
+from memoria.remember.config import ConversationConfig
+from memoria.remember.ids import message_id, part_id, session_id, speaker_id, topic_id, whole_id
+from memoria.remember.mentions import Extractor
+from memoria.remember.parts import parts_of
+from memoria.remember.state import ConversationState, digest_of
+from memoria.types import Conversation, Memory, Message, Relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be written of some messages.
+
+    Attributes
+    ----------
+    memories
+        The memories, and the connectors that they need; none twice.
+    relations
+        The edges. Their ends are among the memories, or were written before.
+    state
+        How far the conversation is written then.
+    messages, skipped, parts, sessions, topics
+        Counts, as in `ConversationReport`.
+    """
+
+    memories: tuple[Memory, ...]
+    relations: tuple[Relation, ...]
+    state: ConversationState
+    messages: int
+    skipped: int
+    parts: int
+    sessions: int
+    topics: int
+
+
+class Planner:
+    """Plans the messages of one conversation, in order.
+
+    Parameters
+    ----------
+    conversation
+        Names the conversation; its messages are not read.
+    state
+        How far it is written.
+    known
+        Ids of messages that can be answered, beside those that are planned here.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        state: ConversationState,
+        *,
+        known: Collection[str],
+        extractor: Extractor | None,
+        config: ConversationConfig,
+    ) -> None:
+        self._conversation = conversation
+        self._names = (conversation.source, conversation.id)
+        title = conversation.title if conversation.title is not None else state.title
+        more = {**state.more, **conversation.metadata}
+        self._state = replace(state, title=title, more=more)
+        self._before = state
+        self._known = set(known)
+        self._extractor = extractor
+        self._config = config
+        self._memories: dict[str, Memory] = {}
+        self._relations: list[Relation] = []
+        self._messages = self._skipped = self._parts = 0
+        self._topics: set[str] = set()
+
+    def add(self, messages: Sequence[Message]) -> None:
+        """Plan the next messages."""
+        for message in messages:
+            number = self._state.messages + 1
+            id_ = message_id(*self._names, message.id or str(number))
+            before = self._state
+            self._state = replace(before, messages=number, digest=digest_of(before.digest, message))
+            kind = self._config.kinds.get(message.role)
+            if kind is None or not message.text.strip() or id_ in self._known:
+                self._skipped += 1
+                continue
+            self._add(message, id_, kind)
+            self._known.add(id_)
+            self._messages += 1
+
+    def plan(self) -> Plan:
+        """Return the plan, without the first session's metadata, which keep the state."""
+        self._add_session(1, None)
+        return Plan(
+            memories=tuple(self._memories.values()),
+            relations=tuple(r for r in self._relations if r.weight > 0 and r.source != r.target),
+            state=self._state,
+            messages=self._messages,
+            skipped=self._skipped,
+            parts=self._parts,
+            sessions=self._state.sessions - self._before.sessions,
+            topics=len(self._topics),
+        )
+
+    def _add(self, message: Message, id_: str, kind: str) -> None:
+        """Plan one message: its parts in a row, after what it answers."""
+        before = self._state
+        begins = self._begins_session(message)
+        session = before.sessions + begins
+        self._enter(session, message.created_at, begins=begins)
+        after = self._answered(message, before.last, begins=begins)
+        speaker = self._add_speaker(message)
+        last = id_
+        for number, text in enumerate(parts_of(message.text, self._config.max_chars), start=1):
+            last = part_id(id_, number)
+            self._memories[last] = self._memory(message, last, kind, text)
+            self._parts += 1
+            if after is not None:
+                self._join(after, last, NEXT, self._config.next_weight)
+            self._join(
+                last, session_id(*self._names, session), IN_SESSION, self._config.session_weight
+            )
+            if speaker is not None:
+                self._join(last, speaker, SAID_BY, self._config.speaker_weight)
+            self._add_topics(last, text)
+            after = last
+        said_at = message.created_at.isoformat() if message.created_at else before.last_at
+        self._state = replace(self._state, sessions=session, last=last, last_at=said_at)
+
+    def _begins_session(self, message: Message) -> bool:
+        state, gap_s = self._state, self._config.session_gap_s
+        if state.sessions == 0 or gap_s is None or message.created_at is None:
+            return state.sessions == 0
+        last = state.said_at
+        return last is not None and (message.created_at - last).total_seconds() > gap_s
+
+    def _enter(self, session: int, at: datetime | None, *, begins: bool) -> None:
+        """Plan the session of a message, and the edge from the session before."""
+        here = self._add_session(session, at if begins else None)
+        if begins and session > 1:
+            before = self._add_session(session - 1, None)
+            self._join(before, here, NEXT_SESSION, self._config.next_session_weight)
+
+    def _answered(self, message: Message, last: str | None, *, begins: bool) -> str | None:
+        """Return the memory after which a message comes: what it answers, or the last one."""
+        if message.reply_to is not None:
+            answered = message_id(*self._names, message.reply_to)
+            if answered in self._known:
+                return last if last is not None and answered == whole_id(last) else answered
+        return None if begins else last
+
+    def _memory(self, message: Message, id_: str, kind: str, text: str) -> Memory:
+        source, conversation = self._names
+        names = {"source": source, "conversation": conversation, "speaker": message.speaker}
+        said = f"{message.speaker}: "
+        return Memory(
+            id=id_,
+            kind=kind,
+            text=text if message.speaker is None or text.startswith(said) else said + text,
+            created_at=message.created_at,
+            metadata={**message.metadata, **{key: name for key, name in names.items() if name}},
+        )
+
+    def _add_session(self, number: int, at: datetime | None) -> str:
+        """Plan a session, unless it is planned already; the time of one that stands is kept."""
+        id_ = session_id(*self._names, number)
+        if id_ not in self._memories:
+            name = self._state.title or self._conversation.id
+            self._memories[id_] = Memory(
+                id=id_, kind="Session", text=f"{name}, session {number}", created_at=at
+            )
+        return id_
+
+    def _add_speaker(self, message: Message) -> str | None:
+        """Plan the speaker of a message. Without a name there is none: the kind tells the role."""
+        if message.speaker is None:
+            return None
+        id_ = speaker_id(message.speaker)
+        if id_ not in self._memories:
+            self._memories[id_] = Memory(id=id_, kind="Speaker", text=message.speaker)
+        return id_
+
+    def _add_topics(self, id_: str, text: str) -> None:
+        for name, weight in self._mentions(text):
+            topic = topic_id(name)
+            self._topics.add(topic)
+            if topic not in self._memories:
+                self._memories[topic] = Memory(id=topic, kind="Topic", text=name.casefold())
+            self._join(id_, topic, MENTIONS, weight)
+
+    def _mentions(self, text: str) -> Iterator[tuple[str, float]]:
+        if self._extractor is not None:
+            for mention in self._extractor.extract(text):
+                yield mention.name, mention.weight
+
+    def _join(self, source: str, target: str, relation: str, weight: float) -> None:
+        self._relations.append(
+            Relation(source=source, target=target, relation=relation, weight=weight)
+        )
