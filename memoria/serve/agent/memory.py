@@ -1,0 +1,147 @@
+"""`AgentMemory`: what an agent calls, over one retriever; what it writes stands here.
+
+In: the words of a model, checked. Out: `Answer`s. Writes, and what it writes is committed when a
+call returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TypedDict, Unpack
+
+from memoria._support.checks import check_ids
+from memoria._support.wording import number_of
+from memoria.errors import InvalidInputError
+from memoria.learn.trails import found_in
+from memoria.serve.agent.answer import Answer, fenced_apart
+from memoria.serve.agent.kinds import Kind
+from memoria.serve.agent.reading import AgentReader, some_ids
+from memoria.serve.agent.words import remembered
+from memoria.types import Trace
+
+
+class AboutIt(TypedDict, total=False):
+    """What may be said about a text that is remembered; see `GraphWriter.remember`."""
+
+    kind: Kind
+    tags: Iterable[str]
+    because_of: Iterable[str]
+    about: Iterable[str]
+    supersedes: Iterable[str]
+
+
+class AgentMemory(AgentReader):
+    """Memory as an agent uses it: what `AgentReader` reads, and what writes."""
+
+    async def remember(
+        self, text: str, *, from_recall: str | None = None, **about_it: Unpack[AboutIt]
+    ) -> Answer:
+        """Remember a text once; see `GraphWriter.remember`, which explains the other arguments.
+
+        Parameters
+        ----------
+        from_recall
+            Id of the recall that the text comes from: what that recall found is not written again.
+
+        Raises
+        ------
+        InvalidInputError
+            A memory that is named is missing, an argument is not valid, or nothing may be written.
+            Nothing was written.
+        """
+        self._check_writes()
+        after: Trace | None = None
+        if from_recall is not None:
+            after = self.recalls.get(self.retriever.scope, from_recall).trace
+        done = await self.retriever.writer().remember(text, after=after, **about_it)
+        size = await self._size()
+        data = asdict(done)
+        data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
+        lines, now = remembered(done), self._now(size)
+        if not done.certain:
+            text = (
+                "Remembered; an answer of the server was lost, so nobody knows whether a memory "
+                f"said it before. {now}\n" + "\n".join(lines)
+            )
+        elif done.created:
+            text = f"Remembered. {now}\n" + "\n".join(lines)
+        else:  # the id is that of another writer
+            text = fenced_apart(
+                f"Not written again: a memory says it already. {now}", "\n".join(lines)
+            )
+        return Answer(text=text, data=self._about(size) | data)
+
+    async def feedback(
+        self, recall_id: str, *, used: Iterable[str] = (), wrong: Iterable[str] = ()
+    ) -> Answer:
+        """Say which memories of a recall an answer rests on, and which proved wrong.
+
+        The edges that led to the used ones gain weight, and in questions like this one the used
+        ones move up, the wrong ones down. The same call twice counts once.
+
+        Raises
+        ------
+        InvalidInputError
+            The recall is not among those kept, it did not find one of the ids, an id is both used
+            and wrong, or there is none. Nothing was written.
+        """
+        self._check_writes()
+        trace = self.recalls.get(self.retriever.scope, recall_id).trace
+        good, bad = check_ids(used, "used"), check_ids(wrong, "wrong")
+        _check_feedback(good, bad, trace)
+        learner = self.retriever.learner()
+        edges = (await learner.reinforce(trace, good)).edges if good else 0
+        if bad:
+            await learner.feedback(trace, overridden=bad)
+        size = await self._size()
+        said = (
+            f"Noted: {len(good)} used, {len(bad)} wrong; {number_of(edges, 'edge')} strengthened."
+        )
+        data = {"recall_id": trace.id, "used": list(good), "wrong": list(bad), "edges": edges}
+        return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
+
+    async def forget(self, ids: Iterable[str]) -> Answer:
+        """Delete memories with all their edges, and say which there were; it can't be undone.
+
+        Raises
+        ------
+        InvalidInputError
+            There are more than 50 ids, one is not valid, or nothing may be written.
+        """
+        self._check_writes()
+        wanted = some_ids(ids, "ids")
+        unknown = (await self.retriever.get(wanted)).missing
+        report = await self.retriever.writer().forget(wanted)
+        gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]
+        size = await self._size()
+        said = f"Forgot {number_of(len(gone), 'memory', 'memories')}; {len(unknown)} not there."
+        if report.kept:
+            said += f" {len(report.kept)} stay as nodes, since they hold more than a memory."
+        if not report.certain:
+            said += " An answer of the server was lost: some may stay as nodes without a text."
+        data = {
+            "deleted": gone,
+            "unknown": list(unknown),
+            "kept": list(report.kept),
+            "certain": report.certain,
+        }
+        return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
+
+    def _check_writes(self) -> None:
+        if self.read_only:
+            raise InvalidInputError("this memory may only be read: nothing was written")
+
+
+def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace) -> None:
+    """Check both lists before anything is written."""
+    if not used and not wrong:
+        raise InvalidInputError("give ids of memories that were used, or were wrong", field="used")
+    if both := {*used} & {*wrong}:
+        raise InvalidInputError(f"used and wrong: {', '.join(sorted(both))}", field="wrong")
+    if unknown := {*used, *wrong} - found_in(trace):
+        raise InvalidInputError(
+            f"the recall did not find {number_of(len(unknown), 'id')} of these: give ids from its "
+            "text",
+            field="used",
+        )

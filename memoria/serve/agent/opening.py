@@ -1,0 +1,93 @@
+"""Show memories as they stand, with their strongest edges, within a budget of tokens.
+
+In: memories with their edges. Out: lines. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from memoria._support.wording import cut
+from memoria.context import CountTokens
+from memoria.graph.reading import GraphReader
+from memoria.serve.agent.answer import fitting, one_line
+from memoria.types import MemoryNode, Neighbour, Neighbourhood
+
+#: Edges that are shown of one memory, the strongest.
+EDGES = 6
+_EDGE_CHARS = 80
+_LEAST_TOKENS = 12
+
+
+class Opened:
+    """Memories shown so far, in the order of their ids as they were given."""
+
+    def __init__(
+        self, tokens: int, count: CountTokens, superseded: Mapping[str, str] | None = None
+    ) -> None:
+        self.text = ""
+        self.ids: list[str] = []
+        self.cut: list[str] = []
+        self.missing: list[str] = []
+        self._superseded = superseded or {}
+        self._tokens = tokens
+        self._count = count
+
+    async def read(self, reader: GraphReader, ids: tuple[str, ...]) -> None:
+        """Read memories one by one until the budget is full."""
+        for id_ in ids:
+            found = await reader.neighbours(id_, limit=EDGES)
+            if found.memory is None:
+                self.missing.append(id_)
+            elif not self._add(found.memory, found):
+                self.cut.append(id_)
+
+    @property
+    def notes(self) -> list[str]:
+        """Say which memories are not there, and which are not shown in full."""
+        facts = (("not there", self.missing), ("cut for lack of tokens", self.cut))
+        return [f"({why}: {', '.join(map(one_line, ids))})" for why, ids in facts if ids]
+
+    def _add(self, memory: MemoryNode, found: Neighbourhood) -> bool:
+        """Show a memory; return whether all of it fits."""
+        before = f"{self.text}\n" if self.text else ""
+        left = self._tokens - self._count(before)
+        by = self._superseded.get(memory.id)
+        whole = "\n".join([_body(memory, by), *_edges(found)])
+        shown = fitting(whole, left, self._count) if left >= _LEAST_TOKENS else ""
+        if shown:
+            self.text = before + shown
+            self.ids.append(memory.id)
+        return shown == whole
+
+
+def _body(memory: MemoryNode, superseded_by: str | None) -> str:
+    """Return a memory as lines of which only the first begins at the margin."""
+    notes = [memory.kind]
+    if memory.created_at is not None:
+        notes.append(memory.created_at.date().isoformat())
+    if memory.valid_until is not None:
+        over = memory.valid_until <= datetime.now(UTC)
+        until = memory.valid_until.date().isoformat()
+        notes.append(f"outdated since {until}" if over else f"valid until {until}")
+    if superseded_by is not None:
+        notes.append(f"does not hold, [{superseded_by}] has taken its place")
+    if memory.tags:
+        notes.append(f"tags {', '.join(memory.tags)}")
+    lines = [line for line in memory.text.splitlines() if line.strip()]
+    head = f"[{one_line(memory.id)}] {one_line('; '.join(notes))}:"
+    return "\n  | ".join([" ".join([head, *lines[:1]]), *lines[1:]])
+
+
+def _edges(found: Neighbourhood) -> list[str]:
+    lines = [_edge(one) for one in found.neighbours]
+    more = found.degree - len(found.neighbours)
+    return [*lines, *([f"  and {more} more edges"] if more > 0 else [])]
+
+
+def _edge(one: Neighbour) -> str:
+    relation = one_line(one.relation)
+    arrow = f"-{relation}->" if one.direction == "out" else f"<-{relation}-"
+    short = cut(one_line(one.memory.text[: 2 * _EDGE_CHARS]), _EDGE_CHARS)
+    return f"  {arrow} [{one_line(one.memory.id)}] weight {one.weight:.2g}: {short}"

@@ -1,0 +1,173 @@
+"""`tools`: plain functions that agent frameworks take as they are.
+
+In: a `GraphRetriever`. Out: async functions with annotations and docstrings, which are what a model
+reads of them. They write only if asked to be made with ``write=True``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from memoria._support.wording import kind_of
+from memoria.errors import DeadlineError, DimensionError, InvalidInputError, MemoriaError
+from memoria.retriever import GraphRetriever
+from memoria.serve.agent.answer import Answer
+from memoria.serve.agent.kinds import Kind
+from memoria.serve.agent.memory import AgentMemory
+
+Tool = Callable[..., Awaitable[str]]
+
+
+def tools(
+    retriever: GraphRetriever,
+    *,
+    write: bool = False,
+    budget_tokens: int = 1_500,
+    deadline_s: float = 5.0,
+) -> list[Tool]:
+    """Make functions for an agent that recall, explain and open memories, and write if allowed.
+
+    Pydantic-AI, the OpenAI Agents SDK, LangChain and Google ADK take them as they are, and read
+    names, annotations and docstrings. The scope is that of the retriever, never a parameter that a
+    model could set. What a model can mend, or should know, such as an unknown id or a database that
+    is away, comes back as a text that begins with ``Error:``; other errors of memoria are raised.
+
+    Parameters
+    ----------
+    retriever
+        Memory of one scope; it must stay open as long as the functions are used.
+    write
+        Whether the agent may remember and give feedback.
+    budget_tokens
+        Tokens of an answer, unless the model asks for another number; 100 to 20,000.
+    deadline_s
+        Time for a recall; seconds, > 0.
+
+    Returns
+    -------
+    list
+        ``memory_recall``, ``memory_explain``, ``memory_open``; with ``write`` also
+        ``memory_remember`` and ``memory_feedback``.
+
+    Raises
+    ------
+    InvalidInputError
+        ``retriever`` is something else, such as one of `memoria.sync`; or ``budget_tokens`` or
+        ``deadline_s`` is out of its range.
+    """
+    if not isinstance(retriever, GraphRetriever):
+        raise InvalidInputError(
+            f"retriever must be a memoria.GraphRetriever, got {kind_of(retriever)}: the functions "
+            "are async, so open it by memoria.connect or memoria.open",
+            field="retriever",
+        )
+    memory = AgentMemory(
+        retriever, budget_tokens=budget_tokens, deadline_s=deadline_s, read_only=not write
+    )
+    return [*_reading(memory), *(_writing(memory) if write else [])]
+
+
+def _reading(memory: AgentMemory) -> list[Tool]:
+    async def memory_recall(
+        query: str, tags: list[str] | None = None, max_tokens: int | None = None
+    ) -> str:
+        """Search long-term memory for what bears on a question.
+
+        Use it before you answer anything that earlier conversations, decisions or preferences may
+        bear on. The answer holds memories with their ids, and how they led to each other.
+
+        Args:
+            query: The question, in words.
+            tags: Topics that steer the search.
+            max_tokens: Size of the answer, 100 to 20000.
+        """
+        return await said(memory.recall(query, tags=tags or (), max_tokens=max_tokens))
+
+    async def memory_explain(recall_id: str, memory_id: str) -> str:
+        """Explain why a recall found a memory: the way to it, with the numbers of each hop.
+
+        Args:
+            recall_id: Id of the recall, from its first line.
+            memory_id: Id of a memory that it found.
+        """
+        return await said(memory.explain(recall_id, memory_id))
+
+    async def memory_open(ids: list[str], max_tokens: int | None = None) -> str:
+        """Read memories by id in full, with what they are joined to.
+
+        Args:
+            ids: Ids of memories, at most 50.
+            max_tokens: Size of the answer, 100 to 20000.
+        """
+        return await said(memory.open(ids, max_tokens=max_tokens))
+
+    return [memory_recall, memory_explain, memory_open]
+
+
+def _writing(memory: AgentMemory) -> list[Tool]:
+    async def memory_remember(
+        text: str,
+        kind: Kind = "Event",
+        tags: list[str] | None = None,
+        because_of: list[str] | None = None,
+        about: list[str] | None = None,
+        supersedes: list[str] | None = None,
+        from_recall: str | None = None,
+    ) -> str:
+        """Store one fact, decision or preference for later conversations.
+
+        Use it when something is said that will matter later. A text that is stored already is not
+        stored twice. It is stored for good when this returns.
+
+        Args:
+            text: One self-contained sentence, with names in place of pronouns.
+            kind: What the text is.
+            tags: Topics of it.
+            because_of: Ids of memories that it follows from.
+            about: Ids of memories that it is about.
+            supersedes: Ids of memories that it corrects; they no longer come up.
+            from_recall: Id of the recall that it comes from, if any.
+        """
+        done = memory.remember(
+            text,
+            kind=kind,
+            tags=tags or (),
+            because_of=because_of or (),
+            about=about or (),
+            supersedes=supersedes or (),
+            from_recall=from_recall,
+        )
+        return await said(done)
+
+    async def memory_feedback(
+        recall_id: str, used: list[str] | None = None, wrong: list[str] | None = None
+    ) -> str:
+        """Say which memories of a recall your answer rests on, and which proved wrong.
+
+        Use it once after the answer, so that the next recall does better.
+
+        Args:
+            recall_id: Id of the recall, from its first line.
+            used: Ids of memories that the answer rests on.
+            wrong: Ids of memories that proved wrong.
+        """
+        return await said(memory.feedback(recall_id, used=used or (), wrong=wrong or ()))
+
+    return [memory_remember, memory_feedback]
+
+
+def for_model(error: MemoriaError) -> bool:
+    """Tell whether a model can mend an error, or should go on without the memory for now."""
+    if isinstance(error, DimensionError):
+        return False
+    return error.retryable or isinstance(error, InvalidInputError | DeadlineError)
+
+
+async def said(answer: Awaitable[Answer]) -> str:
+    """Return the text of an answer, or of an error that a model can do something about."""
+    try:
+        return (await answer).text
+    except MemoriaError as error:
+        if not for_model(error):
+            raise
+        return f"Error: {error}"

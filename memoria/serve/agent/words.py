@@ -1,0 +1,99 @@
+"""What answers say in memoria's own words, and the same as data.
+
+In: results. Out: sentences, and plain data without the texts of memories. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from memoria._support.wording import cut, number_of
+from memoria.graph.stats import ScopeStats
+from memoria.serve.agent.answer import name_of, one_line
+from memoria.store import ServerFacts
+from memoria.types import MemoryNode, Recall, Remembered
+
+#: Characters of a memory in a list of the newest ones.
+NEWEST_CHARS = 300
+
+
+def why_empty(found: Recall) -> str:
+    """Say why nothing is packed; an empty answer would look like an empty memory."""
+    if found.trace.notes:
+        return "(nothing that is stored bears on the question)"
+    if found.context.omitted:
+        return "(the memories found do not fit: ask again with more max_tokens)"
+    return "(nothing was found: ask in other words)"
+
+
+def omitted_by_reason(found: Recall) -> dict[str, int]:
+    """Count what was left out of a context: reason -> number of memories."""
+    return dict(sorted(Counter(item.reason for item in found.context.omitted).items()))
+
+
+def notes_on(found: Recall) -> list[str]:
+    """Say what the model should know about a context, the most important first."""
+    left_out = omitted_by_reason(found).get("budget", 0)
+    notes = [f"(not everything worked: {one_line(why)})" for why in found.trace.degraded]
+    return [*notes, *([f"({left_out} more left out for lack of tokens)"] if left_out else [])]
+
+
+def recalled(found: Recall) -> dict[str, Any]:
+    """Return what a recall packed and left out, for a program."""
+    omitted = omitted_by_reason(found)
+    memories = [
+        {
+            "id": item.id,
+            "kind": item.kind,
+            "date": None if item.date is None else item.date.isoformat(),
+            "score": item.score,
+        }
+        for item in found.context.items
+    ]
+    return {
+        "recall_id": found.trace.id,
+        "memories": memories,
+        "omitted": omitted,
+        "truncated": "budget" in omitted,
+        "degraded": list(found.trace.degraded),
+        "notes": list(found.trace.notes),
+    }
+
+
+def remembered(done: Remembered) -> list[str]:
+    """Say what became of a text, one fact a line."""
+    lines = [f"id {one_line(done.id)}"]
+    if done.edges:
+        lines.append(f"{number_of(done.edges, 'edge')} made")
+    if done.superseded:
+        lines.append(f"takes the place of {', '.join(map(one_line, done.superseded))}")
+    if done.superseded_by is not None:
+        lines.append(f"does not hold: {one_line(done.superseded_by)} has taken its place")
+    return lines
+
+
+def newest(memory: MemoryNode) -> str:
+    """Return a memory in one line, its text cut."""
+    text = cut(one_line(memory.text[: 2 * NEWEST_CHARS]), NEWEST_CHARS)
+    date = "" if memory.created_at is None else f" {memory.created_at.date().isoformat()}"
+    return f"[{one_line(memory.id)}]{date} {one_line(memory.kind)}: {text}"
+
+
+def state(stats: ScopeStats, facts: ServerFacts, *, read_only: bool) -> str:
+    """Say what a scope holds, and whether the database is in order."""
+    kinds = ", ".join(f"{one_line(kind)} {number}" for kind, number in stats.kinds.items())
+    memories = number_of(stats.memories, "memory", "memories")
+    broken = [name for name, state in facts.indexes.items() if state != "ONLINE"]
+    indexes = "all indexes are online" if facts.indexes else "the first write makes the indexes"
+    if broken:
+        indexes = f"not online: {', '.join(broken)}"
+    return "\n".join(
+        [
+            f"Scope {name_of(stats.scope)} holds {memories}{f' ({kinds})' if kinds else ''} and "
+            f"{number_of(stats.edges, 'edge')}; {stats.embedded} have a vector.",
+            "It can only be read here." if read_only else "It can be read and written.",
+            f"Embedder of the database: {facts.embedder or 'none yet'}; Neo4j {facts.version}; "
+            f"{indexes}.",
+        ]
+    )

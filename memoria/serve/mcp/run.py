@@ -1,0 +1,74 @@
+"""Run an MCP server on standard streams or over HTTP, until its client or the user ends it.
+
+In: memories and rights. Out: the protocol, and nothing else, on standard output; messages go to
+standard error. Touches a port, if it is to.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import uvicorn
+
+from memoria.serve.mcp.hooks import add_hooks
+from memoria.serve.mcp.memories import Memories
+from memoria.serve.mcp.places import announced
+from memoria.serve.mcp.rights import Rights, is_loopback
+from memoria.serve.mcp.server import build_server
+
+PATH = "/mcp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a server listens.
+
+    Attributes
+    ----------
+    host, port
+        Name or IP address of the interface; port, 0 for any that is free.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+
+
+async def serve_stdio(memories: Memories, rights: Rights) -> None:
+    """Serve the client at the standard streams until it closes them."""
+    async with memories:
+        await build_server(memories, rights).run_stdio_async()
+
+
+async def serve_http(memories: Memories, rights: Rights, address: Address) -> None:
+    """Serve clients over streamable HTTP until the process is interrupted."""
+    server = build_server(memories, rights)
+    add_hooks(server, memories, rights)
+    app = server.streamable_http_app(streamable_http_path=PATH, host=address.host)
+    config = uvicorn.Config(
+        app, host=address.host, port=address.port, log_level="warning", access_log=False
+    )
+    with ExitStack() as announcements:
+        async with memories:
+            await _Announcing(config, announcements).serve()
+
+
+class _Announcing(uvicorn.Server):
+    """Says where it listens once it does, to the user and to hooks."""
+
+    def __init__(self, config: uvicorn.Config, announcements: ExitStack) -> None:
+        super().__init__(config)
+        self._announcements = announcements
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        await super().startup(sockets)  # type: ignore[arg-type]
+        for server in self.servers:
+            for socket in server.sockets:
+                host, port = socket.getsockname()[:2]
+                shown = f"[{host}]" if ":" in host else host
+                sys.stderr.write(f"memoria mcp: listening on http://{shown}:{port}{PATH}\n")
+                near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+                if is_loopback(near):
+                    self._announcements.enter_context(announced(near, port))
+        sys.stderr.flush()

@@ -1,0 +1,107 @@
+// Numbers and names as a reader sees them, and elements made of texts: never of HTML.
+
+export function element(name, { text, title, ...attributes } = {}, ...children) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (title !== undefined) made.title = title;
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key === "class") made.className = value;
+    else if (value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export function number(value) {
+  if (!value) return "0";
+  const size = Math.abs(value);
+  return size < 0.001 ? value.toExponential(2) : value.toFixed(size < 10 ? 3 : 1);
+}
+
+export function counted(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+export function spaced(name) {
+  return name.replaceAll("_", " ");
+}
+
+function oneLine(text) {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+export function cut(text, most) {
+  const letters = [...oneLine(text)];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : letters.join("");
+}
+
+const MOST_LETTERS = 60;
+const widths = new Map(); // width of each letter in the page's own font, in parts of its size
+let ruler = null;
+
+function widthOf(letter) {
+  if (!ruler) {
+    ruler = document.createElement("canvas").getContext("2d");
+    ruler.font = `100px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  if (!widths.has(letter)) widths.set(letter, ruler.measureText(letter).width / 100);
+  return widths.get(letter);
+}
+
+// Cuts a text to a width in pixels.
+export function fit(text, width, size) {
+  const letters = [...oneLine(text.slice(0, 4 * MOST_LETTERS))].slice(0, MOST_LETTERS);
+  const room = width / size;
+  let used = 0;
+  let end = 0; // letters that leave room for an ellipsis
+  for (const [n, letter] of letters.entries()) {
+    used += widthOf(letter);
+    if (used > room) return `${letters.slice(0, end).join("").trimEnd()}…`;
+    if (used + widthOf("…") <= room) end = n + 1;
+  }
+  return letters.join("");
+}
+
+export const ENDS = {
+  max_depth: "ends: the greatest depth is reached",
+  below_threshold: "ends: what it would pass on is below the threshold",
+  dead_end: "ends: it is joined to nothing further",
+  truncated: "ends: the time was up",
+  not_explored: "a hit of the search; not explored",
+};
+export const SHORT_ENDS = {
+  max_depth: "greatest depth",
+  below_threshold: "below threshold",
+  dead_end: "dead end",
+  truncated: "time was up",
+};
+
+export function arrow(hop) {
+  const relation = spaced(hop.relation || "joined");
+  return hop.direction === "out" ? `${relation} →` : `← ${relation}`;
+}
+
+// What went over an edge. Only under transfer energy is it this formula.
+export function ledger(hop, strategy) {
+  const ends = `${hop.source} ${hop.direction === "out" ? "→" : "←"} ${hop.target}`;
+  const [before, after] = [number(hop.energy_in), number(hop.energy_out)];
+  const [weight, likeness] = [number(hop.weight), number(hop.tag_similarity)];
+  const tags = hop.tags.length ? ` · tags: ${hop.tags.join(", ")}` : "";
+  const sum =
+    strategy === "transfer"
+      ? `energy ${before} × weight ${weight} / √degree ${hop.degree} × tag similarity ${likeness} = ${after}`
+      : `energy ${before} to ${after} · weight ${weight}, degree ${hop.degree}, tag similarity ${likeness}`;
+  return `${ends} · ${spaced(hop.relation || "joined")} · ${sum}${tags}`;
+}
+
+export function whyLeftOut(item) {
+  const reasons = {
+    budget: "there was no room left in the budget",
+    duplicate: `${item.duplicate_of} is better and says the same`,
+    no_text: "it has no text, or its text could not be read in time",
+    relevance: "it is too unlikely to be evidence for the question",
+    filter: "it was only on the way: it does not fit the filter, or only asks what the question asks",
+  };
+  return reasons[item.reason] ?? spaced(item.reason);
+}
