@@ -12,31 +12,41 @@ from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any, Self, Unpack
+from typing import Any, Self
 
 from memoria._support.checks import check_scope, check_strings, check_whole
-from memoria._support.once import Once
 from memoria._support.stream import Stream
 from memoria._support.wording import kind_of
 from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore, raise_if_all_failed
-from memoria.graph.server import check_embedder, is_complete, server_facts
-from memoria.ingest import GraphWriter, WriterOptions
-from memoria.learn import LearnConfig, Learner
-from memoria.link import Linker
-from memoria.link.config import LinkConfig
-from memoria.recall import Engine, RecallCall, Recaller, validity_of
-from memoria.store import ServerFacts, StoreOrDriver, store_of
+from memoria.explore import (
+    ExploreRequest,
+    HydrateAt,
+    Listener,
+    distinct,
+    explore,
+    raise_if_all_failed,
+)
+from memoria.graph.fitting import FittingFacts
+from memoria.recall import Engine, QueryTags, RecallCall, Recaller, validity_of
+from memoria.store import ServerFacts, StoreOrDriver
 from memoria.strategies import RunInput
-from memoria.types import Exploration, Path, Recall, Seed, Seeds
+from memoria.types import (
+    Exploration,
+    MemoryFilter,
+    Path,
+    Recall,
+    Seed,
+    Seeds,
+    filter_of,
+)
+from memoria.writer import WritesToo
 
 
-class GraphRetriever:
-    """Memory of one scope: it recalls, and makes the objects that write, link and learn.
+class GraphRetriever(WritesToo):
+    """Memory of one scope: it recalls and reads, and makes the objects that write, link and learn.
 
     `connect` makes one; or give a driver of your own. Nothing is sent before the first call;
     ``async with`` is optional, and checks the server early. Use it in one event loop, for any
@@ -78,39 +88,38 @@ class GraphRetriever:
         config: RetrieverConfig | None = None,
         count_tokens: CountTokens | None = None,
     ) -> None:
-        self.scope = check_scope(scope)
+        super().__init__(store, scope=scope, database=database)
         self.config = RetrieverConfig() if config is None else config
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
-        self.store = store_of(store, database)
-        self._checked = Once[ServerFacts]()  # the facts that the embedder was checked against
+        self._facts = FittingFacts(self.embedder)
         self._opened = AsyncExitStack()
         self._engine = Engine(
             scope=self.scope,
             embedder=embedder,
-            facts=lambda until: self.server_facts(until=until),
+            facts=self._facts_until,
             count_tokens=count_tokens,
         )
 
-    def for_scope(self, scope: str) -> Self:
-        """Return the same retriever for another tenant; the server is not asked again."""
+    def for_scope(self, scope: str, *, database: str | None = None) -> Self:
+        """Return the same retriever for another tenant, perhaps in another database.
+
+        Parameters
+        ----------
+        scope
+            The tenant.
+        database
+            Name of the tenant's database on the same server or cluster; None for that of this
+            retriever. The driver and all limits stay the same. The server is asked once for each
+            database whether it is set up; within one database it is not asked again.
+        """
         other = copy(self)
         other.scope = check_scope(scope)
-        other._engine = replace(self._engine, scope=other.scope)
         other._opened = AsyncExitStack()
+        if database not in (None, self.store.database):
+            other.store = self.store.for_database(database)
+        other._engine = replace(self._engine, scope=other.scope, facts=other._facts_until)
         return other
-
-    def writer(self, **options: Unpack[WriterOptions]) -> GraphWriter:
-        """Make a `GraphWriter` with its options, on the same store, scope and embedder."""
-        return GraphWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def linker(self, *, config: LinkConfig | None = None, batch_size: int = 256) -> Linker:
-        """Make a `Linker` on the same store and scope."""
-        return Linker(self.store, scope=self.scope, config=config, batch_size=batch_size)
-
-    def learner(self, *, config: LearnConfig | None = None) -> Learner:
-        """Make a `Learner` on the same store and scope."""
-        return Learner(self.store, scope=self.scope, config=config)
 
     async def __aenter__(self) -> Self:
         await self.server_facts()
@@ -138,17 +147,10 @@ class GraphRetriever:
         DeadlineError
             The server did not answer in time.
         """
-        facts = await server_facts(self.store, until=until)
-        check = partial(self._check_embedder, facts)
-        checked = await self._checked.get(check, keep=is_complete, until=until)
-        if checked is not facts:  # the store knows more by now, such as the embedder
-            self._checked.put(await check())
-        return facts
+        return await self._facts.of(self.store, until=until)
 
-    async def _check_embedder(self, facts: ServerFacts) -> ServerFacts:
-        # In a thread, because some models must be loaded before they know their dimensions.
-        await asyncio.to_thread(check_embedder, facts, self.embedder)
-        return facts
+    async def _facts_until(self, until: float | None) -> ServerFacts:
+        return await self.server_facts(until=until)
 
     async def find_seeds(
         self,
@@ -157,6 +159,7 @@ class GraphRetriever:
         query_tags: Iterable[str] = (),
         max_seeds: int | None = None,
         kinds: Iterable[str] | None = None,
+        where: MemoryFilter | None = None,
         config: RetrieverConfig | None = None,
     ) -> Seeds:
         """Search for the memories to start from, by vector and by words.
@@ -170,7 +173,10 @@ class GraphRetriever:
         max_seeds
             Number of seeds, at most; 1 to 100. None for the configured number, by default 5.
         kinds
-            Kinds of memories to return; None for all.
+            Kinds of memories to return; None for all. Short for ``where`` with ``kinds``.
+        where
+            Which memories to return. It is applied inside the search: a filter that one memory in a
+            hundred fits still gets its seeds.
         config
             Settings for this call.
 
@@ -185,7 +191,8 @@ class GraphRetriever:
             search = settings.seed_search
             search = replace(search, max_seeds=number, candidates=max(search.candidates, number))
             settings = replace(settings, seeds=search)
-        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
+        tags = check_strings(query_tags, "query_tags")
+        call = RecallCall.checked(query, tags, filter_of(where, kinds), settings)
         return await Recaller(self.store, self._engine, call).find_seeds()
 
     def explore_seeds(
@@ -220,7 +227,7 @@ class GraphRetriever:
         MemoriaError
             Every exploration failed, for example because of a wrong password.
         """
-        chosen = _distinct(seeds)
+        chosen = distinct(seeds)
         request = self._explore_request(chosen, query_tags, config, deadline_s, "exploration_end")
 
         async def produce(emit: Callable[[Exploration], None]) -> None:
@@ -248,7 +255,7 @@ class GraphRetriever:
         Arguments as in `explore_seeds`. The stream's ``result`` holds the explorations. If an
         exploration fails, its error is raised after the paths of the others.
         """
-        chosen = _distinct(seeds)
+        chosen = distinct(seeds)
         request = self._explore_request(chosen, query_tags, config, deadline_s, "branch_end")
 
         async def produce(emit: Callable[[Path], None]) -> tuple[Exploration, ...]:
@@ -267,10 +274,11 @@ class GraphRetriever:
         self,
         query: str,
         *,
-        query_tags: Iterable[str] = (),
+        query_tags: QueryTags = (),
         budget_tokens: int | None = None,
         deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
+        where: MemoryFilter | None = None,
         as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
     ) -> Recall:
@@ -278,8 +286,14 @@ class GraphRetriever:
 
         Parameters
         ----------
-        query, query_tags, kinds
-            As in `find_seeds`; the tags also steer the energy.
+        query, kinds, where
+            As in `find_seeds`. A memory that does not fit is neither ranked nor packed, but energy
+            may pass through it to others.
+        query_tags
+            Tags that steer the energy, and are further words for the search. They are fitted to
+            the tags of the edges around the hits: case, hyphens and underscores don't matter, and
+            tags of which no edge has any count as none; `Trace.degraded` names them. ``"auto"``:
+            the tags of these edges whose words stand in the query.
         budget_tokens
             Size of the context; tokens, >= 1.
         deadline_s
@@ -300,24 +314,30 @@ class GraphRetriever:
         """
         given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
         settings = self._settings(config, **given)
-        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
+        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), settings)
         return await Recaller(self.store, self._engine, call).run(None)
 
     def recall_stream(
         self,
         query: str,
         *,
-        query_tags: Iterable[str] = (),
+        query_tags: QueryTags = (),
         budget_tokens: int | None = None,
         deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
+        where: MemoryFilter | None = None,
         as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
+        on_seeds: Callable[[Seeds], None] = lambda _: None,
     ) -> Stream[Path, Recall]:
-        """Recall, and iterate over the paths as they end; ``result`` is the `Recall`."""
+        """Recall, and iterate over the paths as they end; ``result`` is the `Recall`.
+
+        Arguments as in `recall`. ``on_seeds`` is called with the seeds once they are found.
+        """
         given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
         settings = self._settings(config, **given)
-        call = RecallCall.checked(query, query_tags=query_tags, kinds=kinds, config=settings)
+        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), settings)
+        call = replace(call, on_seeds=on_seeds)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
             return await Recaller(self.store, self._engine, call).run("branch_end", emit)
@@ -375,18 +395,3 @@ class GraphRetriever:
 def close_with(retriever: GraphRetriever, opened: AsyncExitStack) -> None:
     """Make a retriever close, at its end, the resources that were opened for it alone."""
     retriever._opened = opened
-
-
-def _distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
-    """Return the seeds as a tuple, checked: each is a `Seed`, and no id comes twice."""
-    given = seeds.seeds if isinstance(seeds, Seeds) else seeds
-    if not isinstance(given, Iterable):
-        raise InvalidInputError(f"seeds must be a list of Seed, got {kind_of(given)}")
-    known: dict[str, Seed] = {}
-    for seed in given:
-        if not isinstance(seed, Seed):
-            raise InvalidInputError(f"seeds must hold Seed, got {kind_of(seed)}")
-        if seed.id in known:
-            raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
-        known[seed.id] = seed
-    return tuple(known.values())

@@ -1,7 +1,8 @@
 // name: learn.co_activate
 // mode: write
-// params: event, event_id, ids, increment, key, kind, needed, now, origin, relation, rows, scope, time, window_s
+// params: call, event, event_id, ids, increment, key, kind, needed, now, origin, relation, rows, scope, time, window_s
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
+// again: same
 // Count that pairs of memories were active together, in one event that is applied once. rows:
 // [source, target, gain, loss], source < target. An edge of this relation between the two gets the
 // weight w + (gain - loss * w), Oja's rule, within 0 and 1. A pair without any edge is counted;
@@ -21,7 +22,7 @@ CALL (c) {
       c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
   CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
     key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
-    at: c.last_event_at, sequence: c.learning_events
+    at: c.last_event_at, sequence: c.learning_events, call: $p.call
   })
   RETURN count(*) AS fresh
 }
@@ -82,7 +83,7 @@ CALL (e, fresh) {
   }
   RETURN count(*) AS ready
 }
-RETURN e.kind AS kind, fresh, 0 AS memories,
+RETURN e.kind AS kind, coalesce(e.call = $p.call, false) AS fresh, 0 AS memories,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'changed'}) } AS changed,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'created'}) } AS created,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'pair'}) } AS pairs, 0 AS suppressions

@@ -1,7 +1,8 @@
 // name: learn.consolidate
 // mode: write
-// params: before, event, event_id, ids, key, kind, now, page, rows, scope, time
+// params: before, call, event, event_id, ids, key, kind, now, page, rows, scope, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
+// again: same
 // Write the decisions of a consolidation, in one event that is applied once. rows: [source, target,
 // relation, weight that was read, new weight or null to delete, lif_weight or null, base_weight,
 // promoted_uses]. An edge whose weight is no longer the one that was read was used meanwhile, and
@@ -18,7 +19,7 @@ CALL (c) {
       c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
   CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
     key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
-    at: c.last_event_at, sequence: c.learning_events
+    at: c.last_event_at, sequence: c.learning_events, call: $p.call
   })
   RETURN count(*) AS fresh
 }
@@ -57,7 +58,7 @@ CALL (e, fresh) {
   DELETE pair
   RETURN count(*) AS forgotten
 }
-RETURN e.kind AS kind, fresh, 0 AS memories,
+RETURN e.kind AS kind, coalesce(e.call = $p.call, false) AS fresh, 0 AS memories,
        COUNT { (e)-[:CHANGED]->(ch:LearningChange) WHERE ch.change <> 'pair' } AS changed,
        0 AS created,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'pair'}) } AS pairs,

@@ -1,7 +1,8 @@
 // name: learn.reinforce
 // mode: write
-// params: event, event_id, hours, ids, key, kind, max_questions, max_times, memories, now, origin, question, rows, scope, time
+// params: call, event, event_id, hours, ids, key, kind, max_questions, max_times, memories, now, origin, question, rows, scope, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
+// again: same
 // Count uses and feedback of memories, and strengthen edges, in one event that is applied once.
 // rows: [source, target, relation, increment, tags]; the increment is added to the weight, up to 1,
 // and to the lif_weight, up to 2; a missing edge is made with the increment as its weight.
@@ -9,7 +10,10 @@
 // question: what was asked; a memory keeps the latest questions that it proved right, or wrong, for.
 // Events of a scope are written one after the other: the node of the scope's clock is locked first,
 // then the memories in order, as every writer locks them (see ingest.relations). So no event reads
-// a value that another one is about to change. The old values go to the log, for an undo.
+// a value that another one is about to change. The old values go to the log, for an undo; and the
+// counts after it, by which an undo sees that a memory was forgotten and written anew meanwhile.
+// call: the call that sends the event. fresh: whether this call applied it, the first time or, where
+// the answer was lost, the time before.
 MERGE (c:MemoriaMeta {key: $p.key})
 SET c.key = $p.key
 WITH c
@@ -21,7 +25,7 @@ CALL (c) {
       c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
   CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
     key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
-    at: c.last_event_at, sequence: c.learning_events
+    at: c.last_event_at, sequence: c.learning_events, call: $p.call
   })
   RETURN count(*) AS fresh
 }
@@ -49,6 +53,9 @@ CALL (e, fresh) {
       m.confirmed = CASE row[2] WHEN 1 THEN coalesce(m.confirmed, 0) + 1 ELSE m.confirmed END,
       m.overridden = CASE row[3]
         WHEN 1 THEN coalesce(m.overridden, 0) + 1 ELSE m.overridden END
+  SET ch.change_counts = [
+        coalesce(m.use_count, 0), coalesce(m.confirmed, 0), coalesce(m.overridden, 0)
+      ]
   WITH m, row,
        CASE WHEN m.right_for IS :: LIST<STRING NOT NULL> NOT NULL THEN m.right_for ELSE [] END AS right,
        CASE WHEN m.wrong_for IS :: LIST<STRING NOT NULL> NOT NULL THEN m.wrong_for ELSE [] END AS wrong
@@ -96,7 +103,8 @@ CALL (e, fresh) {
     RETURN count(*) AS strengthened
   }
   CALL (e, row, a, b, found) {
-    UNWIND CASE size(found) WHEN 0 THEN [1] ELSE [] END AS _
+    // An edge without a relation is not made again: no writer writes one.
+    UNWIND CASE WHEN size(found) = 0 AND row[2] <> '' THEN [1] ELSE [] END AS _
     CREATE (a)-[:RELATES {
       relation: row[2], weight: row[3], base_weight: 0.0, tags: row[4], origin: $p.origin,
       uses: 1, created_at: $p.now, last_used_at: $p.now
@@ -109,7 +117,7 @@ CALL (e, fresh) {
   }
   RETURN count(*) AS ready
 }
-RETURN e.kind AS kind, fresh,
+RETURN e.kind AS kind, coalesce(e.call = $p.call, false) AS fresh,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'memory'}) } AS memories,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'changed'}) } AS changed,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'created'}) } AS created,

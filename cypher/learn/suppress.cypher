@@ -1,7 +1,8 @@
 // name: learn.suppress
 // mode: write
-// params: directional, event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
+// params: call, directional, event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
 // returns: kind, fresh, memories, changed, created, pairs, suppressions
+// again: same
 // Write that memories suppress others, in one event that is applied once. rows: [source, target].
 // symmetric: whether an edge in the other direction counts as the same edge. ids: all ends, sorted.
 // The edges are SUPPRESSES relationships, so that they never count as RELATES. Locks and log as in
@@ -21,7 +22,7 @@ CALL (c) {
       c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
   CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
     key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
-    at: c.last_event_at, sequence: c.learning_events
+    at: c.last_event_at, sequence: c.learning_events, call: $p.call
   })
   RETURN count(*) AS fresh
 }
@@ -63,5 +64,5 @@ CALL (e, fresh) {
   SET target.superseded_by = first[0], target.superseded_at = first[1]
   RETURN count(*) AS marked
 }
-RETURN e.kind AS kind, fresh, 0 AS memories, 0 AS changed, 0 AS created, 0 AS pairs,
+RETURN e.kind AS kind, coalesce(e.call = $p.call, false) AS fresh, 0 AS memories, 0 AS changed, 0 AS created, 0 AS pairs,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'suppression'}) } AS suppressions

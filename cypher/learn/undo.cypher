@@ -2,9 +2,10 @@
 // mode: write
 // params: directional, event, key, now, scope, undo
 // returns: undone, changes, restored
+// again: same
 // Take back one event: every edge, memory and pending pair gets the values that the log has from
-// before. An edge whose weight, or a pair whose times, are not those that the event left was
-// written by something else since, and stays. Locks as in learn.reinforce. The event is marked in
+// before. An edge whose weight, a memory whose counts, or a pair whose times are not those that the
+// event left was written by something else since, and stays. Locks as in learn.reinforce. The event is marked in
 // the same transaction, so that it is undone only once. undo: the value of that mark; a query that
 // is sent again because its answer was lost recognises it and gives the same answer.
 MERGE (c:MemoriaMeta {key: $p.key})
@@ -28,6 +29,9 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'memory'})
   MATCH (m:Memory {scope: $p.scope, id: ch.change_source})
+  WHERE coalesce(ch.change_counts = [
+    coalesce(m.use_count, 0), coalesce(m.confirmed, 0), coalesce(m.overridden, 0)
+  ], true)
   SET m.use_times = ch.use_times, m.use_count = ch.use_count, m.confirmed = ch.confirmed,
       m.overridden = ch.overridden, m.active_hours = ch.active_hours, m.right_for = ch.right_for,
       m.wrong_for = ch.wrong_for

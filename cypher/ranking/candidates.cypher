@@ -1,19 +1,28 @@
 // name: ranking.candidates
 // mode: read
-// params: ids, kinds, known, max_degree, max_weight, scope, vector
+// params: ids, kinds, known, max_degree, max_weight, scope, vector, where
 // returns: candidates
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
 // memory or null, past or null]. neighbours: [id, weight, whether the edge leads to it], only those
 // among ids, with the strongest of parallel edges of one direction. memory: as in graph.hydrate.
 // past: epoch milliseconds when it was made, or null; and what learning left on it, as stored:
-// use_count, use_times, confirmed, overridden, right_for, wrong_for. If kinds are given, a memory of
-// another kind has no part in the ranking: it gets neither cosine nor neighbours nor past. Hubs with
-// more than max_degree edges are not expanded, because they support nobody by much; their edges to
-// other memories are read from the other end.
+// use_count, use_times, confirmed, overridden, right_for, wrong_for. A connector, and a memory that
+// does not fit kinds and where, has no part in the ranking: it gets neither cosine nor neighbours nor
+// past. Hubs with more than max_degree edges are not expanded, because they support nobody by much;
+// their edges to other memories are read from the other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
-WITH m, size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds) AS ranks
+WITH m, NOT m:Session|Speaker|Topic
+     AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
+     AND ($p.where.plain OR coalesce(
+       NOT m.id IN $p.where.exclude_ids
+       AND all(tag IN $p.where.tags WHERE tag IN m.tags)
+       AND all(pair IN $p.where.metadata WHERE pair IN m.metadata_pairs)
+       AND (size($p.where.created_from) = 0
+         OR any(time IN $p.where.created_from WHERE m.created_at >= time))
+       AND (size($p.where.created_before) = 0
+         OR any(time IN $p.where.created_before WHERE m.created_at < time)), false)) AS ranks
 WITH collect(CASE WHEN ranks THEN m END) AS ranked, collect({m: m, ranks: ranks}) AS found
 UNWIND found AS each
 // The embedding is named only once, so that it is read only once.
@@ -46,7 +55,8 @@ CALL (ranked, ranks, m, degree) {
 RETURN collect([
   m.id, cosine, degree, neighbours,
   CASE WHEN NOT m.id IN $p.known THEN [
-    m.id, labels(m), m.text, m.tags, m.topics, m.entities, m.category, m.priority, m.`when`,
+    m.id, labels(m), coalesce(m.text, m.connector_name), m.tags, m.topics, m.entities, m.category,
+    m.priority, m.`when`,
     CASE
       WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
         THEN toString(m.created_at)

@@ -1,13 +1,16 @@
 // name: strategies.anchors
 // mode: read
-// params: held, ids, limit, max_weight, scope, vector
-// returns: found, edges, cosines
-// The strongest edges that begin or end at anchors (source: 004), each once.
+// params: connector_edges, held, ids, limit, max_weight, scope, vector
+// returns: found, edges, cosines, connectors
+// The strongest edges that begin or end at anchors (source: 004), or at connectors that an edge joins
+// to an anchor, each once. A connector only leads on, unless it has more than connector_edges edges:
+// then it joins too much to mean anything.
 // found    ids of the anchors that exist.
 // edges    [source, target, relation, weight, tags, degree of source, degree of target], by weight,
 //          at most limit of them; without loops and edges into another scope.
 // cosines  [id, cosine with the query] of the memories at their ends; null without a vector, or
 //          without an embedding of the same size.
+// connectors  ids of the anchors, and of the ends of edges, that are connectors.
 UNWIND $p.ids AS id
 MATCH (memory:Memory {scope: $p.scope, id: id})
 WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
@@ -16,7 +19,16 @@ WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $
 WITH collect(memory) AS anchors
 CALL (anchors) {
   UNWIND CASE WHEN $p.limit > 0 THEN anchors ELSE [] END AS anchor
-  MATCH (anchor)-[r:RELATES]-()
+  MATCH (anchor)-[:RELATES]-(connector)
+  // A label that is computed is not a label to the planner, which else may scan for the connectors.
+  WITH connector, connector:Session|Speaker|Topic AS joins
+  WHERE joins AND connector.scope = $p.scope
+    AND COUNT { (connector)-[:RELATES]-() } <= $p.connector_edges
+  RETURN collect(DISTINCT connector) AS joining
+}
+CALL (anchors, joining) {
+  UNWIND CASE WHEN $p.limit > 0 THEN anchors + joining ELSE [] END AS near
+  MATCH (near)-[r:RELATES]-()
   WITH DISTINCT r,
        CASE
          WHEN r.weight IS NULL THEN 0.01
@@ -45,6 +57,7 @@ CALL (anchors) {
          collect(DISTINCT source) + collect(DISTINCT target) AS ends
 }
 RETURN [anchor IN anchors | anchor.id] AS found, edges,
+       [m IN anchors + ends WHERE m:Session|Speaker|Topic | m.id] AS connectors,
        [m IN ends | [m.id,
          CASE
            WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL

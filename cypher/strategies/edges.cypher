@@ -1,18 +1,21 @@
 // name: strategies.edges
 // mode: read
-// params: both_ways, floor, frontier, held, limit, max_lif_weight, max_weight, scope
-// returns: found, edges
+// params: both_ways, connector_edges, floor, frontier, held, limit, max_lif_weight, max_weight, scope
+// returns: found, edges, connectors
 // The strongest edges at memories of a scope, for a strategy that decides in Python.
 //
 // frontier   [id, energy], one row per memory.
 // floor      an edge with less energy * weight is left out.
 // both_ways  relations that are followed against their stored direction, too; null: all relations.
+// connector_edges  the most edges of a connector whose edges are followed both ways, whatever their
+//            relation: they have no direction, and a larger one joins too much to mean anything.
 // limit      the most edges of all frontier memories together, by energy * weight.
 // max_lif_weight  lif_weight counts up to this value, in place of weight, which counts up to
 //            max_weight; null: only weight counts.
 // found      ids of the frontier memories that exist.
 // edges      [source, target, relation, direction, weight, tags, degree of the source]; without
 //            loops and edges into another scope.
+// connectors ids of the frontier, and of the neighbours in edges, that are connectors.
 UNWIND $p.frontier AS f
 MATCH (memory:Memory {scope: $p.scope, id: f[0]})
 WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
@@ -27,11 +30,16 @@ CALL (rows) {
   // An edge without a weight may be the best one, so it must be read.
   WHERE energy * CASE WHEN most > 0.01 THEN most ELSE 0.01 END >= $p.floor
   MATCH (current)-[r:RELATES]-(neighbour)
-  WHERE neighbour <> current
-    AND ($p.both_ways IS NULL OR startNode(r) = current OR r.relation IN $p.both_ways)
   WITH current, energy, r, neighbour,
        CASE WHEN $p.max_lif_weight IS NULL OR r.lif_weight IS NULL
          THEN [r.weight, $p.max_weight] ELSE [r.lif_weight, $p.max_lif_weight] END AS counted
+  // Neighbours are tested behind what is computed of the edges: else the planner may scan for them.
+  WHERE neighbour <> current
+    AND ($p.both_ways IS NULL OR startNode(r) = current OR r.relation IN $p.both_ways
+         OR (current:Session|Speaker|Topic
+             AND COUNT { (current)-[:RELATES]-() } <= $p.connector_edges)
+         OR (neighbour:Session|Speaker|Topic
+             AND COUNT { (neighbour)-[:RELATES]-() } <= $p.connector_edges))
   WITH current, energy, r, neighbour,
        CASE
          WHEN counted[0] IS NULL THEN 0.01
@@ -52,6 +60,8 @@ CALL (rows) {
   RETURN collect([
     current.id, neighbour.id, relation, direction, weight, tags,
     COUNT { (current)-[:RELATES]-() }
-  ]) AS edges
+  ]) AS edges,
+  collect(DISTINCT CASE WHEN neighbour:Session|Speaker|Topic THEN neighbour.id END) AS joining
 }
-RETURN [row IN rows | row[0].id] AS found, edges
+RETURN [row IN rows | row[0].id] AS found, edges,
+       joining + [row IN rows WHERE row[0]:Session|Speaker|Topic | row[0].id] AS connectors

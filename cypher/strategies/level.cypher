@@ -61,6 +61,8 @@ CALL (f, current, degree) {
     AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
     AND ($p.held.plain OR NOT coalesce(
       neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
+    // A connector with one edge leads nowhere, and must take no branch from what does.
+    AND NOT (neighbour:Session|Speaker|Topic AND COUNT { (neighbour)-[:RELATES]-() } = 1)
   WITH neighbour.id AS id, edge, $p.visited[f[0]][neighbour.id] IS NOT NULL AS seen
   // At most cap children of a parent can be selected. A neighbour that was already visited only
   // serves to distinguish a dead end from energy below the threshold, so it comes last.
@@ -71,8 +73,8 @@ CALL (f, current, degree) {
 }
 RETURN collect([f[0], f[1], degree, any_above, children]) AS level,
        collect(CASE WHEN f[3] THEN [
-         current.id, labels(current), current.text, current.tags, current.topics, current.entities,
-         current.category, current.priority, current.`when`,
+         current.id, labels(current), coalesce(current.text, current.connector_name), current.tags,
+         current.topics, current.entities, current.category, current.priority, current.`when`,
          CASE
            WHEN current.created_at IS :: ZONED DATETIME OR current.created_at IS :: LOCAL DATETIME
              THEN toString(current.created_at)

@@ -64,6 +64,7 @@ WITH reduce(
             AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
             AND ($p.held.plain OR NOT coalesce(
               neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
+            AND NOT (neighbour:Session|Speaker|Topic AND COUNT { (neighbour)-[:RELATES]-() } = 1)
           WITH neighbour.id AS id, edge, neighbour.id IN state.visited[f[0]] AS seen
           ORDER BY seen, edge[0], id
           LIMIT toInteger($p.cap)
@@ -110,7 +111,8 @@ CALL (state) {
   WITH DISTINCT f[1] AS id
   MATCH (m:Memory {scope: $p.scope, id: id})
   RETURN collect([
-    id, labels(m), m.text, m.tags, m.topics, m.entities, m.category, m.priority, m.`when`,
+    id, labels(m), coalesce(m.text, m.connector_name), m.tags, m.topics, m.entities, m.category,
+    m.priority, m.`when`,
     CASE
       WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
         THEN toString(m.created_at)

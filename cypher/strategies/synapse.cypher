@@ -1,7 +1,7 @@
 // name: strategies.synapse
 // mode: read
 // params: conflicts, directional, floor, frontier, held, limit, max_weight, min_overlap, now_ms, rate, scope
-// returns: found, edges, suppressions, affinities
+// returns: found, edges, suppressions, affinities, connectors
 // The edges that leave memories, in each of the four categories, and the number of edges of that
 // category at the source, which alone divides the energy (source: 003, "Why four denominators?").
 //
@@ -14,6 +14,7 @@
 // edges        [source, target, relation, direction, weight, hours, tags, edges at the source]
 // suppressions [source, target, kind, direction, weight, edges of the category at the source]
 // affinities   [source, target, Jaccard, shared tags, affinities of the source]
+// connectors   ids of the frontier, and of the neighbours in edges, that are connectors
 // Without loops and edges into another scope.
 UNWIND $p.frontier AS f
 MATCH (memory:Memory {scope: $p.scope, id: f[0]})
@@ -58,7 +59,8 @@ CALL (rows) {
   LIMIT toInteger($p.limit)
   RETURN collect([
     current.id, neighbour.id, relation, direction, weight, hours, tags, edge_count
-  ]) AS edges
+  ]) AS edges,
+  collect(DISTINCT CASE WHEN neighbour:Session|Speaker|Topic THEN neighbour.id END) AS joining
 }
 CALL (rows) {
   UNWIND rows AS row
@@ -99,7 +101,7 @@ CALL (rows) {
   WITH tagged, reduce(every = [], row IN tagged | every + row[0].tags) AS every
   // There is no index on tags, so this takes one pass over the scope for all frontier memories.
   MATCH (other:Memory)
-  WHERE other.scope = $p.scope AND other.id IS :: STRING NOT NULL
+  WHERE other.scope = $p.scope AND other.id IS :: STRING NOT NULL AND NOT other:Session|Speaker|Topic
     AND NOT coalesce(other.superseded_at <= $p.held.at OR other.valid_until <= $p.held.at, false)
     AND ($p.held.plain OR NOT coalesce(
       other.created_at > $p.held.made_by OR other.`when` IN $p.held.outside, false))
@@ -124,4 +126,5 @@ CALL (rows) {
   LIMIT toInteger($p.limit)
   RETURN collect([current.id, partner[0], partner[1], partner[2], edge_count]) AS affinities
 }
-RETURN [row IN rows | row[0].id] AS found, edges, suppressions, affinities
+RETURN [row IN rows | row[0].id] AS found, edges, suppressions, affinities,
+       joining + [row IN rows WHERE row[0]:Session|Speaker|Topic | row[0].id] AS connectors

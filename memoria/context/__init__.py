@@ -6,6 +6,14 @@ In: paths, in any order. Out: a `ContextPack`: the text, the memories in it and 
 from memoria.context.builder import ContextBuilder, pack
 from memoria.context.near import near_pairs
 from memoria.context.tokens import CountTokens, estimate_tokens
-from memoria.context.worth import with_links
+from memoria.context.worth import left_out, with_links
 
-__all__ = ["ContextBuilder", "CountTokens", "estimate_tokens", "near_pairs", "pack", "with_links"]
+__all__ = [
+    "ContextBuilder",
+    "CountTokens",
+    "estimate_tokens",
+    "left_out",
+    "near_pairs",
+    "pack",
+    "with_links",
+]

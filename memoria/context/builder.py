@@ -18,6 +18,8 @@ How `ContextBuilder.build` packs:
    `memoria.context.arrange`. While the text exceeds the budget, the later half of the moves is
    undone.
 5. Fill the whole budget, and arrange again, until no memory moves.
+6. Exchange: where a memory that was left out is worth more than the ones that have to go for it, it
+   takes their place; see `memoria.context.exchange`. Fill and arrange again.
 """
 
 from __future__ import annotations
@@ -25,13 +27,14 @@ from __future__ import annotations
 import heapq
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria._support.checks import check_whole
 from memoria.context.arrange import find_moves, settle
 from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
+from memoria.context.exchange import find_exchange
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
 from memoria.context.tree import Place, chain_of, grow
@@ -48,6 +51,12 @@ from memoria.types import (
 # Share of the budget held back until memories have been moved into their trees: the lines that say
 # how a memory relates to the one above it add about 5 % to its tokens.
 ROOM_FOR_REASONS = 0.05
+
+# After so many memories that were worth less than what had to go for them, no more are tried.
+MAX_REFUSED = 8
+
+# What stands in place of a text that stays out.
+_NOTES: Mapping[OmitReason, str] = {"relevance": "not relevant", "filter": "left out"}
 
 _Chains = Mapping[Place, list[Place]]
 
@@ -116,6 +125,7 @@ class ContextBuilder:
         near: Iterable[tuple[str, str]] = (),
         worth: Mapping[str, float] | None = None,
         relevance: Mapping[str, float] | None = None,
+        hidden: Collection[str] = (),
     ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
 
@@ -131,13 +141,15 @@ class ContextBuilder:
             Id -> relevance, a probability, such as those of `Recall.ranked`. The texts of memories
             below `ContextConfig.min_relevance` stay out, whatever room there is; if all that have
             a worth are below it, so do those that have none. None: not known.
+        hidden
+            Ids of memories whose texts stay out in any case: they may only lead to others.
 
         Returns
         -------
         ContextPack
             Empty if nothing fits or is relevant, with 0 tokens (in JSON ``[]``, with 1). A memory
-            without a text, a duplicate, or one that is irrelevant counts as omitted even if its
-            line stands in the text because it leads to another memory.
+            without a text, a duplicate, or one that is irrelevant or hidden counts as omitted even
+            if its line stands in the text because it leads to another memory.
 
         Notes
         -----
@@ -147,24 +159,25 @@ class ContextBuilder:
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)
         mains = [place for place in places if place.home is place]
-        irrelevant = self._irrelevant(places, worth, relevance)
+        mute: dict[str, OmitReason] = {
+            **dict.fromkeys(self._irrelevant(places, worth, relevance), "relevance"),
+            **dict.fromkeys(hidden, "filter"),
+        }
         for place in places:
-            if place.id in irrelevant:  # its lines lead to others, and need no text elsewhere
-                place.home, place.text, place.note = place, "", "not relevant"
+            if place.id in mute:  # its lines lead to others, and need no text elsewhere
+                place.home, place.text, place.note = place, "", _NOTES[mute[place.id]]
         duplicates = self._drop_duplicates(places, near)
         reserved = int(self._budget * ROOM_FOR_REASONS)
         draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
-        draft = self._fill(places, self._arrange(places, draft), self._budget)
-        while (arranged := self._arrange(places, draft)) is not draft:
-            draft = self._fill(places, arranged, self._budget)
+        draft = self._settle(places, self._fill(places, self._arrange(places, draft), self._budget))
+        if (exchanged := self._exchange(places, draft)) is not draft:
+            draft = self._settle(places, self._fill(places, exchanged, self._budget))
         nothing = self._draft(places, set())
         if not draft.included and nothing.text and nothing.tokens <= self._budget:
             draft = nothing
         packed = [place for place in places if place in draft.included and _has_text(place)]
         ids = {place.id for place in packed}
-        left_out = [
-            _omitted(place, duplicates, irrelevant) for place in mains if place.id not in ids
-        ]
+        left_out = [_omitted(place, duplicates, mute) for place in mains if place.id not in ids]
         return ContextPack(
             text=draft.text,
             items=tuple(map(_item, packed)),
@@ -214,6 +227,27 @@ class ContextBuilder:
                 if len(steps) == 1:
                     largest = sum(place.tokens for place in steps[0]) - 1
                 steps = steps[: len(steps) // 2]
+        return draft
+
+    def _settle(self, places: list[Place], draft: _Draft) -> _Draft:
+        """Arrange and fill, until no memory moves."""
+        while (arranged := self._arrange(places, draft)) is not draft:
+            draft = self._fill(places, arranged, self._budget)
+        return draft
+
+    def _exchange(self, places: list[Place], draft: _Draft) -> _Draft:
+        """Let memories that were left out take the place of worse ones."""
+        chains = {place: chain_of(place) for place in places if _has_text(place)}
+        refused: set[Place] = set()
+        while len(refused) < MAX_REFUSED:
+            found = find_exchange(chains, draft.included, self._budget - draft.tokens, refused)
+            if found is None:
+                break
+            trial = self._draft(places, found.included)
+            if found.coming in trial.included and trial.tokens <= self._budget:
+                draft = trial
+            else:
+                refused.add(found.coming)
         return draft
 
     def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:
@@ -298,11 +332,11 @@ def _item(place: Place) -> ContextItem:
     )
 
 
-def _omitted(place: Place, duplicates: Mapping[str, str], irrelevant: set[str]) -> OmittedItem:
+def _omitted(
+    place: Place, duplicates: Mapping[str, str], mute: Mapping[str, OmitReason]
+) -> OmittedItem:
     duplicate_of = duplicates.get(place.id)
-    reason: OmitReason = "budget" if place.text else "no_text"
+    reason = mute.get(place.id, "budget" if place.text else "no_text")
     if duplicate_of is not None:
         reason = "duplicate"
-    elif place.id in irrelevant:
-        reason = "relevance"
     return OmittedItem(id=place.id, score=place.energy, reason=reason, duplicate_of=duplicate_of)

@@ -17,12 +17,20 @@ MAX_COMPARED = 100
 
 
 async def near_pairs(
-    store: Store, ids: Sequence[str], *, scope: str, min_cosine: float, until: float | None
+    store: Store,
+    ids: Sequence[str],
+    *,
+    scope: str,
+    min_cosine: float,
+    until: float | None,
+    generation: int = 1,
 ) -> list[tuple[str, str]]:
     """Find the pairs among the first 100 of ``ids`` whose cosine is at least ``min_cosine``.
 
-    A memory without an embedding is in no pair. One round trip.
+    A memory without an embedding is in no pair. One round trip. ``generation`` is that of the
+    vectors; see `ServerFacts`.
     """
     parameters = {"ids": list(ids[:MAX_COMPARED]), "min_cosine": min_cosine, "scope": scope}
-    records = await store.run(load("context.duplicates"), parameters, until=until)
+    query = load("context.duplicates").at(generation)
+    records = await store.run(query, parameters, until=until)
     return [(one, other) for one, other in records[0]["pairs"]]

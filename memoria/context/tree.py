@@ -6,17 +6,21 @@ Touches nothing.
 The paths of one seed form a tree of *places*. If several places reach a memory, its text
 stands at the place with the most energy, its *home*; the other places refer to it. A memory is
 packed only with its *chain*: the places that lead to it, and the homes to which those places refer.
+
+A connector has no place. The memories behind it stand below the memory before it, and the reason
+names it: both memories speak of the same topic.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from memoria.types import MemoryNode, Path
+from memoria.graph.connectors import is_connector
+from memoria.types import Hop, MemoryNode, Path
 
 # Energies are far below the scores of hits, because each hop divides by the root of the degree; so
 # energies are scaled to this highest value. Measured with 0, 0.25, 0.5, 0.75 and with energies that
@@ -33,7 +37,9 @@ class Place:
 
     id: str
     parent: Place | None
-    depth: int
+    depth: int  # places above
+    steps: int  # hops from the seed
+    through: tuple[str, ...]  # names of the connectors passed since the parent
     energy: float
     path: Path
     rank: tuple[Any, ...] = ()  # sort key for the order of the text
@@ -44,6 +50,11 @@ class Place:
     note: str = "no text"  # why the text is empty, if it is
     lines: str = ""
     tokens: int = 0
+
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """The hops from the parent, or from a connector that is the seed, to here."""
+        return self.path.hops[self.parent.steps if self.parent else 0 : self.steps]
 
 
 def grow(
@@ -59,24 +70,15 @@ def grow(
     energy that reached it over hops, scaled so that the strongest memory gets `REACHED_WORTH`. They
     are added because a memory that both the search and the exploration found is likelier to answer.
     """
-    tree: dict[tuple[str, ...], Place] = {}
-    memories: dict[str, MemoryNode] = {}
     found: dict[str, float] = defaultdict(float)
     reached: dict[str, float] = defaultdict(float)
-    for path in paths:
-        for memory in path.memories:
-            if memory.id not in memories or not memories[memory.id].text.strip():
-                memories[memory.id] = memory
-        ids, place = path.ids, None
-        for depth, energy in enumerate((path.start, *(hop.energy_out for hop in path.hops))):
-            trunk = ids[: depth + 1]
-            if trunk not in tree:
-                tree[trunk] = Place(ids[depth], place, depth, energy, path)
-            place = tree[trunk]
-            if energy > place.energy:
-                place.energy, place.path = energy, path
-            came = reached if depth else found
-            came[place.id] = max(came[place.id], energy)
+    planted: dict[Place, None] = {}  # in the order in which the paths come to them
+    given = list(paths)
+    memories = _memories_of(given)
+    for place, energy in _places_on(given, memories):
+        planted[place] = None
+        came = reached if place.steps else found
+        came[place.id] = max(came[place.id], energy)
     ranked = worth is not None
     if worth is None:
         strongest = max(reached.values(), default=0.0) or 1.0
@@ -84,18 +86,53 @@ def grow(
             name: found[name] + REACHED_WORTH * reached[name] / strongest
             for name in found.keys() | reached.keys()
         }
-    for place in tree.values():
+    for place in planted:
         place.memory = memories.get(place.id) or MemoryNode(id=place.id, kind="", text="")
         place.text = place.memory.text.strip()
         place.worth = worth.get(place.id, 0.0)
-    value = {place: place.worth if ranked else place.energy for place in tree.values()}
-    places = _by_best(value)
+    places = _by_best({place: place.worth if ranked else place.energy for place in planted})
     homes: dict[str, Place] = {}
     for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
         homes.setdefault(place.id, place)
     for place in places:
         place.home = homes[place.id]
     return places if order == "relevance" else _by_time(places)
+
+
+def _memories_of(paths: Iterable[Path]) -> dict[str, MemoryNode]:
+    """Return id -> memory, with a text if any path has it."""
+    memories: dict[str, MemoryNode] = {}
+    for path in paths:
+        for memory in path.memories:
+            if memory.id not in memories or not memories[memory.id].text.strip():
+                memories[memory.id] = memory
+    return memories
+
+
+def _places_on(
+    paths: Iterable[Path], memories: Mapping[str, MemoryNode]
+) -> Iterator[tuple[Place, float]]:
+    """Yield the places on each path, each with the energy that this path brought there.
+
+    A place that several paths share is yielded for each of them.
+    """
+    tree: dict[tuple[str, ...], Place] = {}
+    for path in paths:
+        ids, place = path.ids, None
+        through: tuple[str, ...] = ()
+        for steps, energy in enumerate((path.start, *(hop.energy_out for hop in path.hops))):
+            memory = memories.get(ids[steps])
+            if memory is not None and is_connector(memory):
+                through = (*through, memory.text)
+                continue
+            trunk = ids[: steps + 1]
+            if trunk not in tree:
+                depth = place.depth + 1 if place else 0
+                tree[trunk] = Place(ids[steps], place, depth, steps, through, energy, path)
+            place, through = tree[trunk], ()
+            if energy > place.energy:
+                place.energy, place.path = energy, path
+            yield place, energy
 
 
 def _by_best(value: Mapping[Place, float]) -> list[Place]:

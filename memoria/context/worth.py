@@ -9,14 +9,13 @@ edges are that lead to it from the best match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from memoria.graph.vocabulary import SIMILAR
 from memoria.types import Hop, Path
 
-# What a hop over an edge of weight 1 leaves of the worth, in the stored direction and against it:
-# an edge is mostly written at the memory that it explains, as in "late, caused by: no delivery".
-_ALONG = 0.8
+# What a hop against the stored direction leaves of the worth: an edge is mostly written at the
+# memory that it explains, as in "late, caused by: no delivery".
 _AGAINST = 0.4
 # What the brought worth counts beside a memory's own. A larger share finds more where the answer
 # stands several edges away, and loses more where it matches by itself; docs/context.md has figures.
@@ -27,10 +26,10 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     """Return the worth of memories, each with a share of the worth that paths bring to it.
 
     A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
-    leaves of it the weight of the edge, times 0.8 in the stored direction and 0.4 against it. An
-    edge of relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the
-    match counts it. Of what all paths bring to a memory the most counts, a tenth of it. Energy,
-    which is divided among all edges of a memory, is too small for this after three hops.
+    leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge of
+    relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the match
+    counts it. Of what all paths bring to a memory the most counts, a tenth of it. Energy, which is
+    divided among all edges of a memory, is too small for this after three hops.
 
     Parameters
     ----------
@@ -60,8 +59,20 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     return {id_: own + _BROUGHT * brought[id_] for id_, own in worth.items()}
 
 
+def left_out(paths: Iterable[Path], ranked: Container[str]) -> set[str]:
+    """Return the ids of the memories on paths that a recall read, and that its filter left out.
+
+    Parameters
+    ----------
+    ranked
+        Ids of the memories that fit.
+    """
+    read = (memory.id for path in paths for memory in path.memories)
+    return {id_ for id_ in read if id_ not in ranked}
+
+
 def _left(hop: Hop) -> float:
     """Return the share of the worth that a hop leaves."""
     if hop.relation.casefold() == SIMILAR:
         return 0.0
-    return min(hop.weight, 1.0) * (_ALONG if hop.direction == "out" else _AGAINST)
+    return min(hop.weight, 1.0) * (1.0 if hop.direction == "out" else _AGAINST)

@@ -3,7 +3,7 @@
 from memoria.explore.all import explore_all, in_order, raise_if_all_failed
 from memoria.explore.group import explore
 from memoria.explore.neurons import NeuronField, propagate_from_seeds
-from memoria.explore.request import ExploreRequest, HydrateAt, Listener
+from memoria.explore.request import ExploreRequest, HydrateAt, Listener, distinct
 from memoria.explore.run import with_texts
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "HydrateAt",
     "Listener",
     "NeuronField",
+    "distinct",
     "explore",
     "explore_all",
     "in_order",

@@ -30,22 +30,33 @@ log = logging.getLogger(__name__)
 # Time held back for the texts of cut branches: a share of the deadline, and a limit in seconds.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
+# An exploration that has not handed over what it has so long after its deadline ends; seconds.
+_GRACE_S = 0.25
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
     """Explore from all seeds concurrently; return when every exploration is over.
 
     A failure ends only the exploration of its seed, whose `Exploration` carries the error.
+
+    Raises
+    ------
+    DeadlineError
+        Something went on past the deadline, although each of its queries has a limit.
     """
     seeds = request.input.seeds
     size = max(1, len(seeds))
     if request.seeds_per_session is not None and not request.strategy.together:
         size = request.seeds_per_session
     memories = Memories(store, scope=request.input.scope, until=request.until)
-    await _in_parallel(
-        Group(store, request, listener, _start(request, start, size), memories)
-        for start in range(0, len(seeds), size)
-    )
+    try:
+        async with asyncio.timeout_at(request.until + _GRACE_S):
+            await _in_parallel(
+                Group(store, request, listener, _start(request, start, size), memories)
+                for start in range(0, len(seeds), size)
+            )
+    except TimeoutError as exc:
+        raise DeadlineError("the exploration did not end in time: give more time") from exc
 
 
 def _start(request: ExploreRequest, first: int, size: int) -> list[SeedRun]:
@@ -96,7 +107,8 @@ class Group:
         async with self._store.session(until=self._levels_until) as session:
             while (step := run.ask()) is not None:
                 deliveries.create_task(self._meanwhile())
-                records = await session.run(query_of(step), step.parameters)
+                query = query_of(step).at(self._request.input.generation)
+                records = await session.run(query, step.parameters)
                 self._memories.take(records[0].get("memories", ()))
                 self._end(run.absorb(records[0]))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from memoria._support.wording import kind_of
+from memoria.errors import InvalidInputError
 from memoria.strategies import RunInput, Strategy
-from memoria.types import Exploration, Path
+from memoria.types import Exploration, Path, Seed, Seeds
 
 #: When to read texts that the strategy's own queries did not return: as soon as a branch has ended,
 #: or as soon as its exploration has. A path whose texts are known is handed over at once.
@@ -60,3 +62,18 @@ class Listener:
 
     on_exploration: Callable[[Exploration], None]
     on_path: Callable[[Path], None] = lambda _: None
+
+
+def distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
+    """Return the seeds as a tuple, checked: each is a `Seed`, and no id comes twice."""
+    given = seeds.seeds if isinstance(seeds, Seeds) else seeds
+    if not isinstance(given, Iterable):
+        raise InvalidInputError(f"seeds must be a list of Seed, got {kind_of(given)}")
+    known: dict[str, Seed] = {}
+    for seed in given:
+        if not isinstance(seed, Seed):
+            raise InvalidInputError(f"seeds must hold Seed, got {kind_of(seed)}")
+        if seed.id in known:
+            raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
+        known[seed.id] = seed
+    return tuple(known.values())

@@ -174,6 +174,7 @@ async def apply(store: Store, scope: str, now: datetime, event: Event) -> LearnR
     """
     parameters = {
         **event.parameters,
+        "call": uuid4().hex,
         "event": event_key(scope, event.id),
         "event_id": event.id,
         "ids": Rows(sorted(set(event.ids))),

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from memoria._support.checks import check_ids
+from memoria._support.checks import MAX_ID_BYTES, check_id, check_ids, check_string
 from memoria._support.wording import number_of
 from memoria.errors import InvalidInputError
+from memoria.graph.connectors import connectors_on
 from memoria.graph.vocabulary import AFFINITY
 from memoria.types import Hop, Path, Trace
 
@@ -62,16 +63,23 @@ def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> t
 
 
 def found_in(trace: Trace) -> set[str]:
-    """Return the ids of everything that a recall found."""
+    """Return the ids of all memories that a recall found; connectors are none."""
     seeds = (*trace.seeds.seeds, *trace.seeds.runners_up)
-    return {seed.id for seed in seeds}.union(*(path.ids for path in _paths(trace)))
+    found = {seed.id for seed in seeds}.union(*(path.ids for path in _paths(trace)))
+    return found - connectors_on(_paths(trace))
 
 
 def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
     """Return the edges along which energy came to the used memories, each once, sorted.
 
-    Each path counts from its seed to the last used memory on it. Virtual edges between memories
-    that share tags are left out: they are not stored, but found anew in each recall.
+    Each path counts from its seed to the last used memory on it, with the edges at connectors.
+    Virtual edges between memories that share tags are left out: they are not stored, but found anew
+    in each recall.
+
+    Raises
+    ------
+    InvalidInputError
+        A hop can't be an edge: a trace may come from a file.
     """
     wanted = frozenset(used)
     found: set[EdgeKey] = set()
@@ -87,8 +95,9 @@ def active(trace: Trace, limit: int) -> tuple[tuple[str, float, int], ...]:
 
     The activation is the highest energy that reached the memory, at most 1; ``hops`` is its
     shortest distance from a seed. Of two memories at the same distance, the stronger one came
-    first.
+    first. Connectors are left out.
     """
+    connectors = connectors_on(_paths(trace))
     energies: dict[str, float] = {}
     hops: dict[str, int] = {}
 
@@ -100,7 +109,8 @@ def active(trace: Trace, limit: int) -> tuple[tuple[str, float, int], ...]:
         note(path.seed_id, path.start, 0)
         for distance, hop in enumerate(path.hops, start=1):
             note(hop.target, hop.energy_out, distance)
-    strongest = sorted(energies, key=lambda id_: (-energies[id_], id_))[:limit]
+    memories = energies.keys() - connectors
+    strongest = sorted(memories, key=lambda id_: (-energies[id_], id_))[:limit]
     order = sorted(strongest, key=lambda id_: (hops[id_], -energies[id_], id_))
     return tuple((id_, energies[id_], hops[id_]) for id_ in order)
 
@@ -126,4 +136,12 @@ def _paths(trace: Trace) -> Iterator[Path]:
 
 def _key(hop: Hop) -> EdgeKey:
     ends = (hop.source, hop.target) if hop.direction == "out" else (hop.target, hop.source)
+    for id_ in ends:
+        check_id(id_, "trace")
+    check_string(hop.relation, "trace", max_bytes=MAX_ID_BYTES)
+    if hop.source == hop.target:
+        raise InvalidInputError(
+            f"the trace has a hop from {hop.source!r} to itself: give a trace as a recall made it",
+            field="trace",
+        )
     return EdgeKey(*ends, hop.relation)

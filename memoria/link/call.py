@@ -14,10 +14,11 @@ from typing import Any
 from uuid import uuid4
 
 from memoria._support import foreign
+from memoria.formulas.edge_score import above_unrelated
 from memoria.graph.clock import advance_clock
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
-from memoria.link.config import LinkConfig, SimilarityLinkConfig
+from memoria.link.config import UNRELATED_COSINES, LinkConfig, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, Neighbours, find_nearest
 from memoria.store import Rows, Store
 from memoria.store.facts import ServerFacts
@@ -43,6 +44,7 @@ class LinkCall:
         self._config = config
         self._increment = config.increment if isinstance(config, SimilarityLinkConfig) else None
         self._server = server
+        self._unrelated = unrelated_cosine(config, server.embedder)
         self._wanted = None if wanted is None else frozenset(wanted)
         self._hours: float | None = None
         self._done: dict[tuple[str, str], float] = {}
@@ -50,7 +52,9 @@ class LinkCall:
     async def link_page(self, page: list[str], now: datetime, *, only_new: bool) -> LinkReport:
         """Link some memories in one transaction."""
         parameters = {"dimensions": self._server.dimensions, "ids": page, "scope": self._scope}
-        state = (await self._store.run(load("link.state"), parameters))[0]["rows"]
+        query = load("link.state").at(self._server.generation)
+        state = (await self._store.run(query, parameters))[0]["rows"]
+        connectors = sum(usable is None for *_, usable in state)  # never linked
         linked = {row[0]: row[1] for row in state}
         ever = {row[0] for row in state if row[2]}
         passed_over = {id_ for id_ in linked if only_new and linked[id_]}
@@ -68,7 +72,7 @@ class LinkCall:
         return LinkReport(
             memories=len(todo),
             already_linked=len(passed_over),
-            without_embedding=len(linked) - len(passed_over) - len(todo),
+            without_embedding=len(linked) - connectors - len(passed_over) - len(todo),
             missing=len(page) - len(linked),
             edges=edges,
             edges_created=created,
@@ -80,8 +84,12 @@ class LinkCall:
             scope=self._scope,
             candidates=self._config.candidates,
             dialect=self._server.vector_dialect,
+            generation=self._server.generation,
         )
-        found = await find_nearest(self._store, ids, request)
+        found = {
+            id_: [(other, above_unrelated(cosine, self._unrelated)) for other, cosine in hits]
+            for id_, hits in (await find_nearest(self._store, ids, request)).items()
+        }
         if isinstance(
             self._config, SimilarityLinkConfig
         ):  # shared topics may make up for a low cosine
@@ -159,3 +167,10 @@ class LinkCall:
         }
         row = (await self._store.run(load("link.write"), parameters))[0]
         return row["edges"], row["created"]
+
+
+def unrelated_cosine(config: LinkConfig, embedder: str | None) -> float:
+    """Return the cosine from which the settings count, by the name of the recorded embedder."""
+    if config.unrelated_cosine is not None:
+        return config.unrelated_cosine
+    return UNRELATED_COSINES.get(embedder or "", 0.0)

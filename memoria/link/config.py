@@ -10,6 +10,10 @@ from memoria.formulas.recency import SIGMA_HOURS
 
 MAX_CANDIDATES = 1_000
 
+#: Cosine of two unrelated texts, by the name of the embedder: the median of pairs drawn at random
+#: from passages on any subject (MuSiQue, HotpotQA, StrategyQA).
+UNRELATED_COSINES = {"bge-small-en-v1.5-q": 0.43, "all-minilm-l6-v2-q": 0.01}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompositeLinkConfig:
@@ -28,6 +32,10 @@ class CompositeLinkConfig:
         0.001 to 1,000,000.
     candidates
         How many of the nearest memories are scored; ``max_links`` to 1,000.
+    unrelated_cosine
+        Cosine that two unrelated texts have on average; 0 up to, but not including, 1. All other
+        cosines of these settings count from there: see `above_unrelated`. None: as measured for
+        the embedder that the database records, if `UNRELATED_COSINES` has it, else 0.
     """
 
     min_cosine: float = MIN_COSINE
@@ -35,6 +43,7 @@ class CompositeLinkConfig:
     max_links: int = 5
     sigma_hours: float = SIGMA_HOURS
     candidates: int = 50
+    unrelated_cosine: float | None = None
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -45,6 +54,7 @@ class CompositeLinkConfig:
         check.whole("candidates", 1, MAX_CANDIDATES)
         check.not_below("candidates", "max_links")
         check.within("sigma_hours", 0.001, 1_000_000)
+        _check_unrelated(check, self.unrelated_cosine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +75,10 @@ class SimilarityLinkConfig:
     candidates
         How many of the nearest memories are searched for common topics or entities; ``max_links``
         to 1,000.
+    unrelated_cosine
+        Cosine that two unrelated texts have on average; 0 up to, but not including, 1. All other
+        cosines of these settings count from there: see `above_unrelated`. None: as measured for
+        the embedder that the database records, if `UNRELATED_COSINES` has it, else 0.
     """
 
     min_cosine: float = 0.6
@@ -72,6 +86,7 @@ class SimilarityLinkConfig:
     increment: float = 0.1
     max_shared_links: int = 3
     candidates: int = 50
+    unrelated_cosine: float | None = None
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -82,6 +97,12 @@ class SimilarityLinkConfig:
         check.whole("max_shared_links", 0, 100)
         check.whole("candidates", 1, MAX_CANDIDATES)
         check.not_below("candidates", "max_links")
+        _check_unrelated(check, self.unrelated_cosine)
 
 
 LinkConfig = CompositeLinkConfig | SimilarityLinkConfig
+
+
+def _check_unrelated(check: SettingsCheck, value: float | None) -> None:
+    if value is not None:
+        check.within("unrelated_cosine", 0.0, 0.99)

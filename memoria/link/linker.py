@@ -16,13 +16,13 @@ from memoria._support.wording import kind_of
 from memoria.errors import ConfigError
 from memoria.graph.pages import pages
 from memoria.graph.server import require_ready
-from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX, VECTOR_INDEX
+from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX
 from memoria.link.call import LinkCall
 from memoria.link.choose import PRUNE_BELOW
 from memoria.link.config import CompositeLinkConfig, LinkConfig
-from memoria.store import StoreOrDriver, store_of
+from memoria.store import StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
-from memoria.types import LinkReport
+from memoria.types import Count, LinkReport
 
 
 class Linker:
@@ -69,6 +69,7 @@ class Linker:
         self._store = store_of(store, database)
         self._clock = clock
 
+    @with_certainty
     async def link(
         self,
         ids: Iterable[str] | None = None,
@@ -99,7 +100,7 @@ class Linker:
         IndexNotReadyError
             The schema was not applied.
         """
-        facts = await require_ready(self._store, UNIQUE_INDEX, VECTOR_INDEX)
+        facts = await require_ready(self._store, UNIQUE_INDEX, vectors=True)
         wanted = None if ids is None else check_ids(ids)
         call = LinkCall(self._store, self.scope, self.config, facts, wanted)
         report = LinkReport()
@@ -110,13 +111,14 @@ class Linker:
             (progress or silent)("links", done, None)
         return report
 
-    async def prune(self, *, below: float = PRUNE_BELOW) -> int:
+    @with_certainty
+    async def prune(self, *, below: float = PRUNE_BELOW) -> Count:
         """Delete edges that linking made and whose weight is lower than ``below`` (0 to 1).
 
         Returns
         -------
-        int
-            How many edges were deleted.
+        Count
+            How many edges were deleted; an int.
         """
         check_number(below, "below", low=0, high=1)
         deleted = 0
@@ -128,7 +130,7 @@ class Linker:
                 "scope": self.scope,
             }
             deleted += (await self._store.run(load("link.prune"), parameters))[0]["deleted"]
-        return deleted
+        return Count(deleted)
 
     async def _pages(self, ids: Sequence[str] | None) -> AsyncIterator[list[str]]:
         """Yield the given ids page by page, or all ids of the scope."""

@@ -45,11 +45,14 @@ class NearestRequest:
         How many of the nearest memories to find, not counting the memory itself; >= 1.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
+    generation
+        That of the vectors; see `ServerFacts`.
     """
 
     scope: str
     candidates: int
     dialect: Literal["search", "procedure"]
+    generation: int = 1
 
 
 async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest) -> Neighbours:
@@ -90,7 +93,7 @@ async def _ask(
 ) -> list[str]:
     """Search for all ``ids`` and note the hits; return the ids that may have more hits."""
     gate = asyncio.Semaphore(QUERIES_AT_ONCE)
-    query = load(f"link.nearest_{way}")
+    query = load(f"link.nearest_{way}").at(request.generation)
 
     async def ask(chunk: Sequence[str]) -> list[Any]:
         parameters = {"ids": list(chunk), "limit": limit, "scope": request.scope}

@@ -11,7 +11,7 @@ by how far it stands behind the best one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ class Calibration:
     def __post_init__(self) -> None:
         """Check every weight."""
         check = SettingsCheck(self)
-        for name in asdict(self):
+        for name in (each.name for each in fields(self)):  # `asdict` would follow any nesting
             check.within(name, 0.0 if name in KEEP_ORDER else -MAX_WEIGHT, MAX_WEIGHT)
 
 

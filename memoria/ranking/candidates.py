@@ -6,17 +6,18 @@ In: explorations and hits. Out: `Candidate`s, `Facts`. Reads only. Query: ``rank
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from memoria._support import foreign
+from memoria.graph.connectors import is_connector
 from memoria.graph.memories import memory_node
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import Exploration, MemoryNode, Path
+from memoria.types import Exploration, MemoryFilter, MemoryNode, Path
 
 # Support by a neighbour is divided by the root of its degree: from this degree on, less than a
 # twentieth of it is left.
@@ -37,12 +38,15 @@ class Candidate:
         Score as a hit of the hybrid search, 0 to 1; 0 if the search did not find it.
     energy
         Seed id -> highest energy that reached the memory from that seed, over at least one hop.
+    loose
+        Whether it is an earlier question that leads nowhere; see `Seeds`.
     """
 
     memory: MemoryNode
     path: Path
     hybrid: float = 0.0
     energy: dict[str, float] = field(default_factory=dict)
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,18 +100,19 @@ NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
 
 
 def gather(
-    explorations: Iterable[Exploration], hits: Iterable[Path], kinds: Container[str] | None
+    explorations: Iterable[Exploration], hits: Iterable[Path], where: MemoryFilter
 ) -> list[Candidate]:
     """Collect each memory once, with the energies that reached it, in the order of the ids.
 
-    Memories of other kinds are left out, and so are memories whose texts could not be read.
+    Memories that don't fit are left out, and so are connectors, and memories whose texts could not
+    be read.
     """
     found: dict[str, Candidate] = {}
     of_seeds = ((path, each.seed.score) for each in explorations for path in each.paths)
     for path, score in (*of_seeds, *((hit, hit.energy) for hit in hits)):
         energies = (None, *(hop.energy_out for hop in path.hops))
         for memory, energy in zip(path.memories, energies, strict=False):
-            if kinds is not None and memory.kind not in kinds:
+            if is_connector(memory) or not (where.is_empty or where.fits(memory)):
                 continue
             known = found.get(memory.id)
             if known is None:
@@ -129,8 +134,8 @@ class FactsRequest:
     ----------
     scope
         Scope of the memories.
-    kinds
-        Kinds that are ranked; empty means all. Of other kinds only the memories are read.
+    where
+        Which memories are ranked. The others are only read.
     vector
         Embedding of the query, or None.
     max_weight
@@ -139,14 +144,17 @@ class FactsRequest:
         Time of the loop's clock at which the query must be over; seconds.
     now
         The present, from which ages are counted; aware.
+    generation
+        That of the vectors to compare ``vector`` with; see `ServerFacts`.
     """
 
     scope: str
-    kinds: Sequence[str] = ()
+    where: MemoryFilter = field(default_factory=MemoryFilter)
     vector: Sequence[float] | None = None
     max_weight: float = 1.0
     until: float | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
+    generation: int = 1
 
 
 async def ask_facts(
@@ -164,15 +172,15 @@ async def ask_facts(
     One round trip.
     """
     parameters = {
+        **request.where.parameters,
         "ids": list(ids),
-        "kinds": list(request.kinds),
         "known": list(known),
         "max_degree": MAX_DEGREE,
         "max_weight": request.max_weight,
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }
-    query = load("ranking.candidates")
+    query = load("ranking.candidates").at(request.generation)
     rows = (await store.run(query, parameters, until=request.until))[0]["candidates"]
     facts = Facts(
         cosines={

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Self
 
 from memoria._support.settings import SettingsCheck
+from memoria._support.wording import value_of
 from memoria.errors import ConfigError
 from memoria.ranking.calibration import Calibration
 
 #: With larger weights the scores would overflow.
 MAX_WEIGHT = 1_000_000
-# Features that there are no more: weights beside them mean something else now.
+# Features of earlier rankings: a file that names one of them has weights that mean something else
+# now.
 _OF_EARLIER = {
     "energy_bm25",
     "hybrid",
@@ -43,7 +45,9 @@ class RelevanceConfig:
     and how much each feature contributes.
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
-    the square of ``bm25``. *Candidates* are the hits of the search and what energy reached.
+    the square of ``bm25``. *Candidates* are the hits of the search and what energy reached. The
+    features from ``carried`` on, which come from links, are multiplied by how much the text says
+    itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other words on.
 
     Attributes
     ----------
@@ -132,7 +136,9 @@ class RelevanceConfig:
         for name in self.weights:
             check.within(name, -MAX_WEIGHT, MAX_WEIGHT)
         if not isinstance(self.calibration, Calibration | None):
-            raise ConfigError(f"calibration must be a Calibration, got {self.calibration!r:.80}")
+            raise ConfigError(
+                f"calibration must be a Calibration, got {value_of(self.calibration)}"
+            )
         if not any(self.weights.values()):
             raise ConfigError(
                 "every weight is 0, which ranks nothing: give one to a feature, take a profile "
@@ -157,7 +163,7 @@ class RelevanceConfig:
         Raises
         ------
         ConfigError
-            There is no profile of this name; the message lists the profiles.
+            A profile of this name does not exist; the message lists the profiles.
         """
         if name not in cls.profiles():
             raise ConfigError(f"no profile {name!r}; there are: {', '.join(cls.profiles())}")

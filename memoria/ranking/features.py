@@ -4,8 +4,9 @@ In: a query, candidates, and facts about them. Out: arrays by name. Touches noth
 `RelevanceConfig` says what each feature means.
 
 The features of links count what a neighbour adds to a memory's own match: of a question whose
-halves two memories answer, the second needs no words of the question. They are memoria's own, and
-measured in ``docs/quality.md``.
+halves two memories answer, the second needs no words of the question. A memory that says nothing,
+such as "Thanks!", gets none of it. The features are memoria's own, and measured in
+``docs/quality.md``.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.stems import stem
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.links import link_features, over_best
-from memoria.ranking.words import Pool, content_words, query_terms, stem
+from memoria.ranking.substance import substance
+from memoria.ranking.words import Pool, content_words, query_terms
 
 Array = NDArray[np.float64]
 
@@ -72,6 +75,8 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     strength = _strengths(candidates)
     carried = _carried(candidates, pool.masses / best_mass, strength)
     match = np.clip(relative, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
+    by_links = {"carried": carried, **link_features(candidates, facts, match, cosine, bm25)}
+    says = np.array([substance(text) for text in texts], np.float64)
     return {
         "cosine": cosine,
         "cosine_gap": _gap(raw),
@@ -87,8 +92,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "question": np.array([text.rstrip().endswith("?") for text in texts], float),
         "recency": _recency(candidates),
         "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
-        "carried": carried,
-        **link_features(candidates, facts, match, cosine, bm25),
+        **{name: column * says for name, column in by_links.items()},
     }
 
 

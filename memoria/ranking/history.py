@@ -29,7 +29,7 @@ class HistoryConfig:
     """How far a memory's past moves it in the ranking.
 
     Each value is the most that its feature adds to a memory's sum, or takes from it; the sums are
-    those of `RelevanceConfig`. With all four at 0 the past does not count.
+    those of `RelevanceConfig`. With all five at 0 the past does not count.
 
     Attributes
     ----------
@@ -45,6 +45,9 @@ class HistoryConfig:
         and its age; a memory that was never used has none.
     priority
         For its ``priority``, 0 to 20: in full for 1, against it for 0.
+    asked
+        Against an earlier question that leads nowhere (see `Seeds`), 0 to 20: the share of words
+        that it has in common with this one. The more it resembles this question, the less it says.
     least_shared
         Share of common words, among all words of two questions, up to which the questions have
         nothing to do with each other; 0 to 1, below 1.
@@ -54,6 +57,7 @@ class HistoryConfig:
     feedback: float = 0.1
     uses: float = 0.1
     priority: float = 0.1
+    asked: float = 8.0
     least_shared: float = 0.12
 
     def __post_init__(self) -> None:
@@ -64,7 +68,7 @@ class HistoryConfig:
         check.within("least_shared", 0.0, 0.999)
 
 
-FEATURES = ("taught", "feedback", "uses", "priority")
+FEATURES = ("taught", "feedback", "uses", "priority", "asked")
 
 
 def history_features(
@@ -88,16 +92,22 @@ def history_features(
         Feature -> N values, in the order of ``candidates``; only features that are not 0 for all.
     """
     columns = {name: np.zeros(len(candidates)) for name in FEATURES}
-    terms = frozenset(query_terms(query))
+    alike = _likeness(query, past, least_shared)
     for row, candidate in enumerate(candidates):
         if candidate.memory.priority is not None:
             columns["priority"][row] = 2 * min(max(candidate.memory.priority, 0.0), 1.0) - 1
+        if candidate.loose:
+            columns["asked"][row] = -shared_words(
+                *(frozenset(query_terms(text)) for text in (query, candidate.memory.text))
+            )
         known = past.get(candidate.memory.id)
         if known is None:
             continue
-        columns["taught"][row] = _likeness(terms, known.right_for, least_shared) - _likeness(
-            terms, known.wrong_for, least_shared
+        right, wrong = (
+            max((alike[question] for question in questions), default=0.0)
+            for questions in (known.right_for, known.wrong_for)
         )
+        columns["taught"][row] = right - wrong
         signals = known.confirmed + known.overridden
         columns["feedback"][row] = (known.confirmed - known.overridden) / (signals + 2)
         if known.uses:
@@ -115,12 +125,12 @@ def shared_words(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(every) if every else 0.0
 
 
-def _likeness(terms: frozenset[str], questions: Sequence[str], least: float) -> float:
-    """Return how alike a question is to the one among others that is most like it; 0 to 1."""
-    most = max(
-        (shared_words(terms, frozenset(query_terms(each))) for each in questions), default=0.0
-    )
-    return max(0.0, (most - least) / (1 - least))
+def _likeness(query: str, past: Mapping[str, Past], least: float) -> dict[str, float]:
+    """Return each question that taught something -> how alike the query is to it; 0 to 1."""
+    terms = frozenset(query_terms(query))
+    questions = {each for known in past.values() for each in (*known.right_for, *known.wrong_for)}
+    shared = {each: shared_words(terms, frozenset(query_terms(each))) for each in questions}
+    return {each: max(0.0, (part - least) / (1 - least)) for each, part in shared.items()}
 
 
 def history_weights(config: HistoryConfig) -> dict[str, float]:

@@ -16,7 +16,7 @@ from memoria.ranking.features import Array, features
 from memoria.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.types import RankedMemory
 
-# With fewer there is no crowd that the best could stand out of.
+# With fewer candidates the best one can't stand out of a crowd.
 LEAST_CANDIDATES = 21
 
 

@@ -11,13 +11,12 @@ count.
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import snowballstemmer
 from numpy.typing import NDArray
+
+from memoria._support.stems import stem
 
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(
@@ -32,7 +31,6 @@ _STOP_WORDS = frozenset(
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
 _B = 0.75
-_local = threading.local()
 
 
 def content_words(text: str) -> list[str]:
@@ -41,21 +39,14 @@ def content_words(text: str) -> list[str]:
     >>> content_words("Where did the ferry stop?")
     ['ferry', 'stop']
     """
-    return [word for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS]
+    return list(each_content_word(text))
 
 
-@lru_cache(maxsize=100_000)
-def stem(word: str) -> str:
-    """Return the English stem of a word in lower case.
-
-    >>> stem("paintings")
-    'paint'
-    """
-    # A stemmer keeps the current word as state, and recalls rank in several threads: each thread
-    # needs its own.
-    if not hasattr(_local, "stemmer"):
-        _local.stemmer = snowballstemmer.stemmer("english")
-    return str(_local.stemmer.stemWord(word))
+def each_content_word(text: str) -> Iterator[str]:
+    """Yield the words of `content_words` one by one."""
+    for found in _WORD.finditer(text.lower()):
+        if (word := found[0]) not in _STOP_WORDS:
+            yield word
 
 
 def query_terms(query: str) -> list[str]:

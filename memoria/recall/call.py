@@ -5,13 +5,18 @@ In: the arguments of a call. Out: `RecallCall`. Touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
-from memoria._support.checks import check_kind, check_string, check_strings
+from memoria._support.checks import check_string, check_strings
 from memoria.config import RetrieverConfig
 from memoria.errors import InvalidInputError
+from memoria.types import MemoryFilter, Seeds
+
+#: In place of tags: those of the edges around the hits whose words stand in the question.
+AUTO: Literal["auto"] = "auto"
+QueryTags = Iterable[str] | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,24 +29,29 @@ class RecallCall:
         The user's words; not blank.
     query_tags
         Distinct tags of the query.
-    kinds
-        Kinds of memories to start from and to rank; None for all.
+    auto_tags
+        Whether the question itself says which tags it has.
+    where
+        Which memories to start from, to rank and to pack.
     config
         Settings of the call.
+    on_seeds
+        Called with the seeds once they are found, before the first path.
     """
 
     query: str
     query_tags: tuple[str, ...]
-    kinds: tuple[str, ...] | None
+    auto_tags: bool
+    where: MemoryFilter
     config: RetrieverConfig
+    on_seeds: Callable[[Seeds], None] = lambda _: None
 
     @classmethod
     def checked(
         cls,
         query: str,
-        *,
-        query_tags: Iterable[str],
-        kinds: Iterable[str] | None,
+        query_tags: QueryTags,
+        where: MemoryFilter,
         config: RetrieverConfig,
     ) -> Self:
         """Check and convert the arguments of a caller.
@@ -49,20 +59,15 @@ class RecallCall:
         Raises
         ------
         InvalidInputError
-            The query is blank, or a tag or a kind is not valid.
+            The query is blank, or a tag is not valid.
         """
         if not check_string(query, "query").strip():
             raise InvalidInputError("query is blank: say what to recall", field="query")
+        auto = isinstance(query_tags, str) and query_tags == AUTO
         return cls(
             query=query,
-            query_tags=check_strings(query_tags, "query_tags"),
-            kinds=None if kinds is None else _checked_kinds(kinds),
+            query_tags=() if auto else check_strings(query_tags, "query_tags"),
+            auto_tags=auto,
+            where=where,
             config=config,
         )
-
-
-def _checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
-    checked = tuple(check_kind(kind, "kinds") for kind in check_strings(kinds, "kinds"))
-    if not checked:
-        raise InvalidInputError("kinds is empty: name some kinds, or leave it out", field="kinds")
-    return checked

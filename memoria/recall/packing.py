@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
-from memoria.context import ContextBuilder, CountTokens, with_links
+from memoria.context import ContextBuilder, CountTokens, left_out, with_links
 from memoria.recall.texts import Completed
 from memoria.types import ContextPack, RankedMemory
 
@@ -28,7 +28,7 @@ def worth_of(
     from which nothing was explored come after all of these memories, in the order of their scores
     in the search.
     """
-    worth = {entry.memory.id: entry.score for entry in ranked}
+    worth = {entry.id: entry.score for entry in ranked}
     if config.relevance is not None:
         return with_links((path for each in found.explorations for path in each.paths), worth)
     worth = {id_: max(score, _LEAST_WORTH) for id_, score in worth.items()}
@@ -39,7 +39,7 @@ def worth_of(
 
 def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
     """Return id -> relevance, a probability, of the memories of which it is known."""
-    return {entry.memory.id: entry.relevance for entry in ranked if entry.relevance is not None}
+    return {entry.id: entry.relevance for entry in ranked if entry.relevance is not None}
 
 
 def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[str, ...]:
@@ -79,4 +79,11 @@ def pack(
             builder.add(path)
     for path in found.hits:
         builder.add(path)
-    return builder.build(near=near, worth=worth, relevance=relevance)
+    paths = (path for each in found.explorations for path in each.paths)
+    return builder.build(near=near, worth=worth, relevance=relevance, hidden=left_out(paths, worth))
+
+
+def packed(ranked: tuple[RankedMemory, ...], context: ContextPack) -> tuple[str, ...]:
+    """Return the ids of the memories in a context, best first."""
+    there = {item.id for item in context.items}
+    return tuple(entry.id for entry in ranked if entry.id in there)

@@ -13,6 +13,7 @@ from typing import Any
 from memoria._support.checks import check_seconds
 from memoria.errors import ConfigError
 from memoria.explore import ExploreRequest, explore_all
+from memoria.plain import plain_explorations
 from memoria.plain.settings import exploration_from
 from memoria.ranking import FactsRequest
 from memoria.recall.texts import complete
@@ -111,6 +112,7 @@ async def replay(
             query_tags=trace.query_tags,
             max_weight=config.max_weight,
             vector=trace.vector,
+            generation=trace.vector_generation,
             now=trace.started_at,
             validity=await validity_of(
                 store, config, scope=trace.scope, now=trace.started_at, until=started + deadline_s
@@ -125,6 +127,24 @@ async def replay(
     completed = await complete(store, found, (), texts, for_ranking=False, notes=[])
     explorations = completed.explorations
     return Replay(explorations=explorations, changes=_changes(trace.explorations, explorations))
+
+
+def plain_replay(again: Replay) -> dict[str, Any]:
+    """Return a replay as plain data: identical, changes, explorations, memories."""
+    return {
+        "identical": again.identical,
+        "changes": [_plain_change(change) for change in again.changes],
+        **plain_explorations(again.explorations),
+    }
+
+
+def _plain_change(change: PathChange) -> dict[str, Any]:
+    before, after = change.before, change.after
+    return {
+        "ids": list(change.ids),
+        "before": None if before is None else before.energy,
+        "after": None if after is None else after.energy,
+    }
 
 
 def _changes(before: Iterable[Exploration], after: Iterable[Exploration]) -> tuple[PathChange, ...]:

@@ -6,24 +6,30 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from uuid import uuid4
 
+from memoria._support import telemetry
 from memoria.context import CountTokens, near_pairs
 from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
+from memoria.graph.connectors import connectors_on
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
-from memoria.recall.packing import notes_of, pack, relevance_of, worth_of
+from memoria.recall.live import Facts, search_live
+from memoria.recall.packing import notes_of, pack, packed, relevance_of, worth_of
+from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
+from memoria.recall.tags import fit_tags, tags_near
 from memoria.recall.texts import Completed, complete
 from memoria.recall.validity import validity_of
 from memoria.recall.vector import query_vector
-from memoria.seeds import SeedRequest, search_seeds, with_unembedded
+from memoria.seeds import SeedRequest, with_unembedded
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
@@ -40,6 +46,9 @@ _TURN_SHARE = 0.9
 _LONGER = 1.5
 # A recall that is not ready this long after its deadline ends without a result; seconds.
 _GRACE_S = 0.1
+
+# Names of spans that differ from those of the stages.
+_SPANS = {"embed": "embeddings"}
 
 _OnPath = Callable[[Path], None]
 
@@ -62,7 +71,7 @@ class Engine:
 
     scope: str
     embedder: Embedder | None
-    facts: Callable[[float], Awaitable[ServerFacts]]
+    facts: Facts
     count_tokens: CountTokens | None
 
 
@@ -74,12 +83,15 @@ class Recaller:
         self._engine = engine
         self._call = call
         self._clock = asyncio.get_running_loop().time
+        self._id = uuid4().hex
         self._started = self._clock()
         self._started_at = datetime.now(UTC)
         self._until = self._started + call.config.deadline_s
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
+        self._generation = 1  # of the stored vectors that it is compared with
         self._validity = Validity(at=self._started_at)
+        self._tags: tuple[str, ...] = ()
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -109,6 +121,13 @@ class Recaller:
         DeadlineError
             The recall had no result in time.
         """
+        with recall_span(self._id, self._engine.scope) as span:
+            found = await self._run(hydrate_at, on_path)
+            span.set_attributes(outcome_of(found, self._call.config))
+        report(found, self._clock() - self._started)
+        return found
+
+    async def _run(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         try:
             async with asyncio.timeout_at(self._until + _GRACE_S):
                 return await self._in_turn(hydrate_at, on_path)
@@ -125,7 +144,9 @@ class Recaller:
         async with self._turn(line, max(least_s, _LONGER * line.lasting_s)):
             prepared = await self._prepare()
             async with self._turn(recalls, least_s):
-                return await self._follow(await self._search(*prepared), hydrate_at, on_path)
+                seeds = await self._search(*prepared)
+                self._call.on_seeds(seeds)
+                return await self._follow(seeds, hydrate_at, on_path)
 
     @asynccontextmanager
     async def _turn(self, limiter: Limiter, needed_s: float) -> AsyncIterator[None]:
@@ -157,10 +178,12 @@ class Recaller:
             text=" ".join([*tags, call.query]),  # a long query must not push the tags out
             vector=self._vector,
             scope=self._engine.scope,
-            kinds=call.kinds or (),
+            where=call.where,
             dialect=facts.vector_dialect,
+            generation=facts.generation,
             config=call.config.seed_search,
             until=until,
+            query=call.query,
         )
         with self._timed("seeds"):
             self._validity = await validity_of(
@@ -171,8 +194,9 @@ class Recaller:
                 until=until,
             )
             request = replace(request, validity=self._validity)
-            found = await search_seeds(self._store, request)
+            request, found = await search_live(self._store, request, self._engine.facts)
             seeds = await with_unembedded(self._store, found, request)
+        self._generation = request.generation
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     def _half_of_the_rest(self) -> float:
@@ -183,10 +207,11 @@ class Recaller:
         """Explore from the seeds, then rank and pack the memories that were found."""
         notes: list[str] = []
         with self._timed("explore"):
+            self._tags = await self._fitting_tags(seeds, notes)
             explorations = await self._explore(seeds, hydrate_at, on_path)
             found = await self._complete(explorations, seeds, notes)
         with self._timed("rank"):
-            ranked = await asyncio.to_thread(self._rank, found)
+            ranked = await asyncio.to_thread(self._rank, found, seeds)
         with self._timed("pack"):
             context = await self._pack(found, ranked, notes)
         return Recall(
@@ -194,12 +219,33 @@ class Recaller:
             explorations=found.explorations,
             ranked=ranked,
             context=context,
-            trace=replace(
-                self._trace(seeds, found.explorations, notes, notes_of(ranked, self._call.config)),
+            trace=self._trace(
+                seeds,
+                found.explorations,
+                degraded=notes,
+                notes=notes_of(ranked, self._call.config),
                 contributed=contributed(seeds, found.explorations, context),
+                packed=packed(ranked, context),
             ),
             hits=found.hits,
         )
+
+    async def _fitting_tags(self, seeds: Seeds, notes: list[str]) -> tuple[str, ...]:
+        """Return the query's tags as the edges around the hits have them."""
+        call = self._call
+        if not (call.query_tags or call.auto_tags):
+            return ()
+        ids = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
+        try:
+            known = await tags_near(
+                self._store, ids, scope=self._engine.scope, until=self._half_of_the_rest()
+            )
+        except MemoriaError as exc:
+            notes.append(f"the tags of edges could not be read ({exc})")
+            return call.query_tags
+        tags, missing = fit_tags(call, known)
+        notes.extend(missing)
+        return tags
 
     async def _explore(
         self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath
@@ -211,9 +257,10 @@ class Recaller:
             input=RunInput(
                 seeds=seeds.seeds,
                 scope=self._engine.scope,
-                query_tags=self._call.query_tags,
+                query_tags=self._tags,
                 max_weight=config.max_weight,
                 vector=self._vector,
+                generation=self._generation,
                 now=self._started_at,
                 validity=self._validity,
             ),
@@ -231,8 +278,9 @@ class Recaller:
         config = self._call.config
         request = FactsRequest(
             scope=self._engine.scope,
-            kinds=self._call.kinds or (),
+            where=self._call.where,
             vector=self._vector,
+            generation=self._generation,
             max_weight=config.max_weight,
             until=self._until,
             now=self._started_at,
@@ -250,12 +298,21 @@ class Recaller:
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
         return found
 
-    def _rank(self, found: Completed) -> tuple[RankedMemory, ...]:
+    def _rank(self, found: Completed, seeds: Seeds) -> tuple[RankedMemory, ...]:
         """Rank what was found; a fact that the database did not return in time has no weight."""
         call = self._call
+        echoes = {seed.id for seed in seeds.echoes}
         if call.config.relevance is None:
-            return rank_by_energy(found.explorations)
-        candidates = gather(found.explorations, found.hits, call.kinds)
+            ranked = rank_by_energy(found.explorations)
+            fitting = (entry for entry in ranked if call.where.fits(entry.memory))
+            return tuple(entry for entry in fitting if entry.id not in echoes)
+        candidates = [
+            one
+            for one in gather(found.explorations, found.hits, call.where)
+            if one.memory.id not in echoes
+        ]
+        for one in candidates:
+            one.loose = one.memory.id in seeds.loose
         return rank_by_relevance(
             call.query, candidates, found.facts, call.config.relevance, call.config.history
         )
@@ -275,6 +332,7 @@ class Recaller:
                     scope=self._engine.scope,
                     min_cosine=config.context.duplicate_cosine,
                     until=self._until,
+                    generation=self._generation,
                 )
             except MemoriaError as exc:
                 notes.append(f"duplicates by vector could not be searched for ({exc})")
@@ -286,13 +344,17 @@ class Recaller:
         self,
         seeds: Seeds,
         explorations: tuple[Exploration, ...],
+        *,
         degraded: list[str],
         notes: tuple[str, ...],
+        contributed: Mapping[str, int],
+        packed: tuple[str, ...],
     ) -> Trace:
         failed = [each for each in explorations if each.error is not None]
         return Trace(
+            id=self._id,
             query=self._call.query,
-            query_tags=self._call.query_tags,
+            query_tags=self._tags,
             scope=self._engine.scope,
             started_at=self._started_at,
             timings_s=self._timings_s,
@@ -300,19 +362,24 @@ class Recaller:
                 *seeds.degraded,
                 *degraded,
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
+                *cut_short(explorations),
             ),
             notes=notes,
             seeds=seeds,
             explorations=explorations,
+            contributed=contributed,
+            packed=packed,
             config=settings_of(self._call.config),
             vector=self._vector,
+            vector_generation=self._generation,
         )
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
         start = self._clock()
         self._timings_s[stage] = 0.0  # stages stand in the order in which they begin
-        yield
+        with telemetry.span(_SPANS.get(stage, stage)):
+            yield
         self._timings_s[stage] = self._clock() - start
 
 
@@ -321,7 +388,8 @@ def contributed(
 ) -> dict[str, int]:
     """Count what the energy brought, beside what the search had found; see `Trace`."""
     hits = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
-    reached = {hop.target for found in explorations for path in found.paths for hop in path.hops}
+    paths = [path for found in explorations for path in found.paths]
+    reached = {hop.target for path in paths for hop in path.hops} - connectors_on(paths)
     return {
         "reached": len(reached),
         "only_reached": len(reached - hits),

@@ -15,6 +15,7 @@ from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError
 from memoria.explore import raise_if_all_failed, with_texts
 from memoria.explore.run import TIMER_SLACK_S
+from memoria.graph.connectors import is_connector
 from memoria.graph.memories import hydrate
 from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.store import Store
@@ -159,7 +160,7 @@ def _is_late(until: float | None) -> bool:
 
 
 def _paths_of(hits: Sequence[Seed], known: Mapping[str, MemoryNode]) -> tuple[Path, ...]:
-    """Make a path of each hit; a hit whose memory is not known is left out."""
+    """Make a path of each hit; a connector, or a hit that is not known, is left out."""
     return tuple(
         Path(
             seed_id=hit.id,
@@ -169,5 +170,5 @@ def _paths_of(hits: Sequence[Seed], known: Mapping[str, MemoryNode]) -> tuple[Pa
             energy=hit.score,
         )
         for hit in hits
-        if hit.id in known
+        if hit.id in known and not is_connector(known[hit.id])
     )

@@ -34,6 +34,9 @@ class SeedConfig:
     unembedded
         Largest number of memories without an embedding that become seeds in addition to the
         others, the newest first; 0 to 1,000. To find such memories the scope is read once.
+    question_kinds
+        The kinds of what users asked. Earlier questions take no seed from the memories that could
+        answer this one; see `Seeds`. Empty: they count as all others.
     """
 
     max_seeds: int = 5
@@ -44,6 +47,7 @@ class SeedConfig:
     max_facts: int = 0
     fact_kinds: tuple[str, ...] = ("UserPreference", "DataSource")
     unembedded: int = 0
+    question_kinds: tuple[str, ...] = ("UserRequest",)
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -57,3 +61,4 @@ class SeedConfig:
         check.whole("max_facts", 0, 100)
         check.names("fact_kinds")
         check.whole("unembedded", 0, 1_000)
+        check.names("question_kinds")

@@ -20,9 +20,10 @@ from memoria.errors import MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
 from memoria.graph.vocabulary import scope_key
 from memoria.seeds.config import SeedConfig
+from memoria.seeds.questions import LOOSE_RELATIONS, Apart, StoredQuestion, longest_echo
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import Seed, Seeds
+from memoria.types import MemoryFilter, Seed, Seeds
 from memoria.types.validity import Validity
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ MAX_WORDS = 256
 MAX_WORD_CHARS = 1_000
 _WORD = re.compile(r"\w+")
 
-# Factors of over-sampling, tried in turn, where scope or kind can only be filtered after the index
+# Factors of over-sampling, tried in turn, where scope or filter can only be applied after the index
 # has answered. If the last factor is not enough, vectors are compared one by one; the full-text
 # index has no such fallback.
 _VECTOR_LIMITS = (4, 40)
@@ -39,6 +40,8 @@ _TEXT_LIMITS = (4, 40, 400, 4_000)
 # Few memories are superseded or outdated, so where nothing else is filtered after the index has
 # answered, a few hits to spare are enough at first.
 _SPARE = 10
+# If earlier questions fill the lists, so many hits are taken instead.
+_MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,26 +56,40 @@ class SeedRequest:
         Embedding of the query; None means a search by words alone.
     scope
         Scope to search in.
-    kinds
-        Kinds to return; empty means all kinds.
+    where
+        Which memories are hits; of the others none is.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
+    generation
+        That of the vectors to compare ``vector`` with; see `ServerFacts`.
     config
         Settings.
     until
         Time of the loop's clock at which the search must be over; seconds.
     validity
-        Which memories hold; the others are no hits.
+        Which memories hold; the other memories are not hits.
+    query
+        The question itself, without its tags: what is told from it is not an earlier question.
     """
 
     text: str
     vector: Sequence[float] | None
     scope: str
-    kinds: tuple[str, ...]
     dialect: Literal["search", "procedure"]
     config: SeedConfig
     until: float | None
+    where: MemoryFilter = field(default_factory=MemoryFilter)
     validity: Validity = field(default_factory=Validity.now)
+    query: str = ""
+    generation: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """What a search finds beside its hits: faults, in sentences, and which hits are questions."""
+
+    faults: list[str] = field(default_factory=list)
+    questions: dict[str, StoredQuestion] = field(default_factory=dict)
 
 
 async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
@@ -89,15 +106,15 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
 
     Notes
     -----
-    One round trip. More if few memories near the query are of the wanted kinds or, on Neo4j 5, of
-    the wanted scope.
+    One round trip. More if few memories near the query fit the filter or, on Neo4j 5, are of the
+    wanted scope.
     """
     if request.config.fusion == "cosine" and request.vector is not None:
         return await _search_by_cosine(store, request)
-    degraded: list[str] = []
+    aside = _Aside()
     (vector, vector_error), (text, text_error) = await asyncio.gather(
-        _attempt(_vector_hits, store, request, degraded),
-        _attempt(_text_hits, store, request, degraded),
+        _attempt(_vector_hits, store, request, aside),
+        _attempt(_text_hits, store, request, aside),
     )
     if request.vector is None:
         vector_error = text_error
@@ -106,29 +123,58 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     for name, error in (("vector search", vector_error), ("full-text search", text_error)):
         if error is not None:
             SELDOM.warn(log, f"{name} failed: %s", type(error).__name__)
-            degraded.append(f"{name} failed ({error}); the other search alone was used")
-    return _fuse(vector, text, request.config, tuple(degraded))
+            aside.faults.append(f"{name} failed ({error}); the other search alone was used")
+    return await _without_questions(store, request, aside, [vector, text], _fuse)
 
 
 async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
     """Search by vector alone; kinds of facts have places of their own (source: 004)."""
     config = request.config
-    notes: list[str] = []
+    aside = _Aside()
     requests = [request]
-    kinds = [kind for kind in config.fact_kinds if not request.kinds or kind in request.kinds]
+    where = request.where
+    kinds = [kind for kind in config.fact_kinds if where.kinds is None or kind in where.kinds]
     if config.max_facts and kinds:
-        requests.append(replace(request, kinds=tuple(kinds)))
-    found = await asyncio.gather(*(_attempt(_vector_hits, store, one, notes) for one in requests))
+        requests.append(replace(request, where=replace(where, kinds=kinds)))
+    found = await asyncio.gather(*(_attempt(_vector_hits, store, one, aside) for one in requests))
     for _, error in found:
         if error is not None:
             raise error
-    every, facts = found[0][0], found[-1][0] if len(found) > 1 else []
+    lists = [found[0][0], found[1][0] if len(found) > 1 else []]
+    return await _without_questions(store, request, aside, lists, _choose_by_cosine)
+
+
+async def _without_questions(
+    store: Store,
+    request: SeedRequest,
+    aside: _Aside,
+    lists: Sequence[Hits],
+    choose: Callable[[Sequence[Hits], SeedConfig], Seeds],
+) -> Seeds:
+    """Choose seeds from lists of hits, with earlier questions set apart."""
+    config = request.config
+    every = replace(choose(lists, config), degraded=tuple(aside.faults))
+    apart = Apart.of(aside.questions, request.query or request.text)
+    if not apart.ids:
+        return every
+    others = [[hit for hit in hits if hit[0] not in apart.ids] for hits in lists]
+    rest = replace(choose(others, config), degraded=every.degraded)
+    full = max(map(len, lists)) >= config.candidates
+    if len(rest.seeds) < config.max_seeds and full and config.candidates < _MANY:
+        wider = replace(config, candidates=_MANY)
+        return await search_seeds(store, replace(request, config=wider))
+    return apart.back(rest, every)
+
+
+def _choose_by_cosine(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
+    """Choose from all hits and those of the kinds of facts."""
+    every, facts = lists
     known = {node for node, _ in facts}
     others = [hit for hit in every if hit[0] not in known]
     cosines = dict([*facts[: config.max_facts], *others[: config.max_seeds]])
     chosen = _cosine_seeds(cosines)
     rest = dict(hit for hit in every if hit[0] not in cosines)
-    return Seeds(seeds=chosen, runners_up=_cosine_seeds(rest, len(chosen)), degraded=tuple(notes))
+    return Seeds(seeds=chosen, runners_up=_cosine_seeds(rest, len(chosen)))
 
 
 def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, ...]:
@@ -141,46 +187,46 @@ def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, 
 
 
 async def _attempt(
-    search: Callable[[Store, SeedRequest, list[str]], Awaitable[Hits]],
+    search: Callable[[Store, SeedRequest, _Aside], Awaitable[Hits]],
     store: Store,
     request: SeedRequest,
-    notes: list[str],
+    aside: _Aside,
 ) -> tuple[Hits, MemoriaError | None]:
     try:
-        return await search(store, request, notes), None
+        return await search(store, request, aside), None
     except MemoriaError as exc:
         return [], exc
 
 
-async def _vector_hits(store: Store, request: SeedRequest, notes: list[str]) -> Hits:
+async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
     """Return the nearest memories as (id, cosine); compare all if the index finds too few."""
     if request.vector is None:
         return []
-    filtered_after = bool(request.kinds) or request.dialect == "procedure"
+    filtered_after = not request.where.is_empty or request.dialect == "procedure"
     limits = _VECTOR_LIMITS if filtered_after else (1, *_VECTOR_LIMITS)
     parameters: dict[str, Any] = {"vector": list(request.vector)}
     hits, complete = await _grow(
-        store, f"seeds.vector_{request.dialect}", request, parameters, limits
+        store, f"seeds.vector_{request.dialect}", request, parameters, limits, aside
     )
     if not complete:
         try:
-            hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,))
+            hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,), aside)
         except QueryError as exc:
             # In a foreign graph one embedding that is not a vector ends the comparison of all.
             if not hits:
                 raise
             SELDOM.warn(log, "exact vector search failed: %s", exc)
-            notes.append(f"exact vector search failed ({exc}); the index alone was used")
+            aside.faults.append(f"exact vector search failed ({exc}); the index alone was used")
     return hits
 
 
-async def _text_hits(store: Store, request: SeedRequest, _: list[str]) -> Hits:
+async def _text_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
     """Return the best memories by words, as (id, BM25)."""
     lucene = lucene_query(request.text, request.scope)
     if lucene is None:
         return []
-    limits = _TEXT_LIMITS if request.kinds else (1, *_TEXT_LIMITS)
-    hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits)
+    limits = (1, *_TEXT_LIMITS) if request.where.is_empty else _TEXT_LIMITS
+    hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits, aside)
     return hits
 
 
@@ -190,6 +236,7 @@ async def _grow(
     request: SeedRequest,
     parameters: dict[str, Any],
     limits: Sequence[int],
+    aside: _Aside,
 ) -> tuple[Hits, bool]:
     """Ask an index for more and more hits, until enough of them fit the request.
 
@@ -201,18 +248,25 @@ async def _grow(
     """
     wanted = request.config.candidates
     spare = _SPARE if request.validity.leaves_out else 0
+    query = load(name).at(request.generation)
     hits: list[tuple[str, float]] = []
     for factor in limits:
         limit = wanted * factor + spare
         asked = {
+            **request.where.parameters,
             "held": request.validity.held,
-            "kinds": list(request.kinds),
             "limit": limit,
+            "loose": list(LOOSE_RELATIONS),
+            "question_chars": longest_echo(request.query or request.text),
+            "question_kinds": list(request.config.question_kinds),
             "scope": request.scope,
         }
-        record = (await store.run(load(name), {**parameters, **asked}, until=request.until))[0]
+        record = (await store.run(query, {**parameters, **asked}, until=request.until))[0]
         # A foreign graph may hold memories without an id, or with a number for one.
         hits = [(node, float(score)) for node, score in record["hits"] if is_id(node)]
+        for node, text, loose in record["questions"]:
+            if is_id(node):
+                aside.questions[node] = StoredQuestion(text=text, loose=loose)
         if len(hits) >= wanted or record["seen"] < limit:
             return _best(hits)[:wanted], True
     return _best(hits)[:wanted], False
@@ -247,7 +301,8 @@ def lucene_query(text: str, scope: str) -> str | None:
     return f"+scope_key:{scope_key(scope)}^0 +text:({phrases})"
 
 
-def _fuse(vector: Hits, text: Hits, config: SeedConfig, degraded: tuple[str, ...]) -> Seeds:
+def _fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
+    vector, text = lists
     if config.fusion == "rrf":
         fused = reciprocal_rank_fusion([vector, text], k=config.rrf_k)
     else:
@@ -273,5 +328,4 @@ def _fuse(vector: Hits, text: Hits, config: SeedConfig, degraded: tuple[str, ...
     return Seeds(
         seeds=tuple(found[: config.max_seeds]),
         runners_up=tuple(found[config.max_seeds :]),
-        degraded=degraded,
     )

@@ -40,13 +40,14 @@ async def with_unembedded(store: Store, found: Seeds, request: SeedRequest) -> S
     if not limit:
         return found
     parameters = {
+        **request.where.parameters,
         "held": request.validity.held,
-        "kinds": list(request.kinds),
         "limit": limit + 1,
         "scope": request.scope,
     }
+    query = load("seeds.unembedded").at(request.generation)
     try:
-        record = (await store.run(load("seeds.unembedded"), parameters, until=request.until))[0]
+        record = (await store.run(query, parameters, until=request.until))[0]
     except MemoriaError as exc:
         note = f"memories without an embedding could not be read ({exc})"
         return replace(found, degraded=(*found.degraded, note))
@@ -66,7 +67,8 @@ async def with_unembedded(store: Store, found: Seeds, request: SeedRequest) -> S
         if is_id(node) and node not in known
     ]
     taken = {seed.id for seed in added}
-    return Seeds(
+    return replace(
+        found,
         seeds=(*found.seeds, *sorted(added, key=lambda seed: (-seed.score, seed.id))),
         runners_up=tuple(hit for hit in found.runners_up if hit.id not in taken),
         degraded=tuple(notes),

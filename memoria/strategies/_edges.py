@@ -13,6 +13,11 @@ from typing import Any
 from memoria.strategies.base import RunInput, Step
 from memoria.types import Direction
 
+#: The most edges of a connector whose edges are followed both ways. They have no direction: what is
+#: joined to a topic is joined to all that speaks of it. But a strategy that does not divide energy
+#: by the number of edges would pass on all of it to each message of a speaker.
+CONNECTOR_EDGES = 60
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
@@ -57,11 +62,13 @@ def edges_step(
         Edges with a lower energy * weight are left out.
     both_ways
         Relations that are also followed against their stored direction; None for all relations.
+        The edges of connectors are, if a connector has `CONNECTOR_EDGES` at most.
     max_lif_weight
         ``lif_weight`` counts up to this value, in place of ``weight``; None to use only ``weight``.
     """
     parameters = {
         "both_ways": None if both_ways is None else list(both_ways),
+        "connector_edges": CONNECTOR_EDGES,
         "floor": float(floor),
         "frontier": [[node, float(energy)] for node, energy in frontier.items()],
         "held": run_input.validity.held,

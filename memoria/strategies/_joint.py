@@ -56,6 +56,8 @@ class JointRun(ABC):
         Number of steps so far.
     over
         Whether the run has ended.
+    connectors
+        Ids of the connectors that the run has met: they carry energy, and are not results.
     """
 
     def __init__(self, run_input: RunInput, charges: Mapping[str, float], *, mark: str) -> None:
@@ -64,6 +66,7 @@ class JointRun(ABC):
         self.activation = dict(charges)
         self.steps = 0
         self.over = False
+        self.connectors: set[str] = set()
         self._mark = mark
         self._found: frozenset[str] | None = None
         self._received: dict[str, list[Contribution]] = {}
@@ -101,8 +104,11 @@ class JointRun(ABC):
         )
 
     def gathered(self) -> list[Activation]:
-        """Return what every memory has gathered so far, highest energy first, then by id."""
-        return self._entries(JointRun.results(self))
+        """Return what every memory has gathered so far, highest energy first, then by id.
+
+        Connectors are left out.
+        """
+        return self._of_memories(self._entries(JointRun.results(self)))
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
         """Return the results so far: id -> the shares that add up to the energy of the memory.
@@ -114,8 +120,9 @@ class JointRun(ABC):
             for node in self.activation
         }
 
-    def begin(self, found: Iterable[str]) -> None:
-        """Note which seeds exist; the others take no part in the run."""
+    def begin(self, found: Iterable[str], connectors: Iterable[str] = ()) -> None:
+        """Note which seeds exist (the others take no part in the run), and which connectors."""
+        self.connectors.update(connectors)
         if self._found is None:
             self._found = frozenset(found)
             for missing in self.charges.keys() - self._found:
@@ -171,7 +178,8 @@ class JointRun(ABC):
         Parameters
         ----------
         results
-            As `results` returns them; a seed that is not a result counts with its first energy.
+            As `results` returns them; a seed that is not a result counts with its first energy. For
+            a connector they only say with which energy it stands on a path.
         reason
             Why all paths end; None if each path has a reason of its own.
         unspread
@@ -183,9 +191,10 @@ class JointRun(ABC):
         shares = {**starts, **results}
         entries = self._entries(shares)
         energies = {entry.id: entry.energy for entry in entries}
-        for entry in entries:
+        for entry in self._of_memories(entries):
             self._activations.setdefault(self._routes[entry.id].seed_id, []).append(entry)
-        routes = [self._routes[node] for node in sorted(shares)]
+        ends = sorted((shares.keys() - self.connectors) | starts.keys())
+        routes = [self._routes[node] for node in ends]
         inside = {route.ids[:length] for route in routes for length in range(1, len(route.ids))}
         last = frozenset(unspread)
         return [
@@ -193,6 +202,9 @@ class JointRun(ABC):
             for route in routes
             if route.ids not in inside
         ]
+
+    def _of_memories(self, entries: Iterable[Activation]) -> list[Activation]:
+        return [entry for entry in entries if entry.id not in self.connectors]
 
     def _entries(self, shares: Mapping[str, Mapping[str, float]]) -> list[Activation]:
         entries = [

@@ -15,7 +15,7 @@ from memoria._support.settings import SettingsCheck
 from memoria.formulas import spreading
 from memoria.graph.vocabulary import SIMILAR
 from memoria.seeds.config import SeedConfig
-from memoria.strategies._edges import Edge
+from memoria.strategies._edges import CONNECTOR_EDGES, Edge
 from memoria.strategies._joint import JointRun
 from memoria.strategies.base import RunInput, Step
 from memoria.types import Path
@@ -29,7 +29,8 @@ class AnchorSpreading:
 
     The score is the weighted sum of three parts: the cosine, the activation as a share of the
     highest activation, and the in-degree as a share of the highest in-degree. Edges count in their
-    stored direction, edges of the relation ``similar`` in both.
+    stored direction; edges of the relation ``similar``, and of connectors that have 60 at most, in
+    both.
 
     Attributes
     ----------
@@ -118,6 +119,7 @@ class AnchorRun(JointRun):
             return None
         run_input, settings = self.input, self._settings
         parameters = {
+            "connector_edges": CONNECTOR_EDGES,
             "held": run_input.validity.held,
             "ids": list(self.charges),
             "limit": settings.max_edges if settings.spreads else 0,
@@ -129,8 +131,8 @@ class AnchorRun(JointRun):
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Take the edges, spread for all rounds, then score."""
-        self.begin(record["found"])
-        self._edges = _followed(record["edges"])
+        self.begin(record["found"], record["connectors"])
+        self._edges = _followed(record["edges"], self.connectors)
         self._cosines = {node: cosine for node, cosine in record["cosines"] if cosine is not None}
         before: Set[str] = set()
         for _ in range(self._settings.iterations):
@@ -140,20 +142,24 @@ class AnchorRun(JointRun):
         return self.end(self.results(), unspread=self.activation.keys() - before)
 
     def results(self) -> Mapping[str, Mapping[str, float]]:
-        """Score every activated memory; if there are no edges, its cosine is its score."""
+        """Score every activated memory; without edges, its cosine is its score."""
+        activation = {
+            node: value for node, value in self.activation.items() if node not in self.connectors
+        }
         if not self._edges:
-            return {node: {"cosine": cosine} for node, cosine in self.activation.items()}
+            return {node: {"cosine": cosine} for node, cosine in activation.items()}
         settings = self._settings
-        in_degrees = Counter(edge.target for edge in self._edges)
-        most_in = max(in_degrees.values())
-        most = max(self.activation.values(), default=0.0)
+        ends = (edge.target for edge in self._edges)
+        in_degrees = Counter(end for end in ends if end not in self.connectors)
+        most_in = max(in_degrees.values(), default=1)
+        most = max(activation.values(), default=0.0)
         return {
             node: {
                 "cosine": settings.weight_similarity * self._cosine(node),
-                "spread": settings.weight_activation * spreading.share_of_most(activation, most),
+                "spread": settings.weight_activation * spreading.share_of_most(value, most),
                 "structure": settings.weight_structural * in_degrees[node] / most_in,
             }
-            for node, activation in self.activation.items()
+            for node, value in activation.items()
         }
 
     def _round(self) -> list[tuple[Edge, float, float]]:
@@ -173,12 +179,18 @@ class AnchorRun(JointRun):
         return max(0.0, self._cosines.get(node, 0.0))
 
 
-def _followed(rows: Sequence[Sequence[Any]]) -> list[Edge]:
-    """Turn stored edges into the edges to follow; a ``similar`` edge becomes two, one each way."""
+def _followed(rows: Sequence[Sequence[Any]], connectors: Set[str]) -> list[Edge]:
+    """Turn stored edges into the edges to follow.
+
+    An edge of the relation ``similar``, or of a connector that is not too large, becomes two, one
+    each way.
+    """
     edges = []
     for source, target, relation, weight, tags, out_degree, in_degree in rows:
         ends = [(source, target, "out", out_degree)]
-        if relation == SIMILAR:
+        degrees = {source: out_degree, target: in_degree}
+        leads_on = any(degrees[end] <= CONNECTOR_EDGES for end in connectors & degrees.keys())
+        if relation == SIMILAR or leads_on:
             ends.append((target, source, "in", in_degree))
         edges += [
             Edge(

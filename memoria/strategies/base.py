@@ -41,6 +41,9 @@ class RunInput:
     validity
         Which memories hold; the others take no part. Each query must keep to it, by its parameter
         ``held``. Without one given, memories must hold at present.
+    generation
+        That of the stored vectors to compare ``vector`` with; see `ServerFacts`. Who runs the
+        strategy turns its queries to them.
     """
 
     seeds: tuple[Seed, ...]
@@ -50,6 +53,7 @@ class RunInput:
     vector: tuple[float, ...] | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
     validity: Validity = field(default_factory=Validity.now)
+    generation: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,8 @@ class LeakyIntegrateAndFire:
     """Memories are neurons: seeds are charged, signals leak at every hop, enough charge fires.
 
     Signals follow the stored direction of an edge; edges of the relation ``similar`` count both
-    ways. If an edge has a ``lif_weight``, it counts in place of the weight.
+    ways, and so do the edges of connectors that have 60 at most. If an edge has a ``lif_weight``,
+    it counts in place of the weight.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class LifRun(JointRun):
 
     def absorb(self, record: Mapping[str, Any]) -> list[Path]:
         """Carry every signal one hop; after the last hop, return the paths to what fired."""
-        self.begin(record["found"])
+        self.begin(record["found"], record["connectors"])
         self._wave = self.receive(self._signals(edges_of(record)))
         if self._wave and self.steps < self._settings.max_hops:
             return []

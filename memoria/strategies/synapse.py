@@ -167,7 +167,7 @@ class SynapseRun(JointRun):
         if not self._spreading:
             self._situations = situations_of(record["situations"], self._now.timestamp())
             return self.end(self.results(), unspread=self._wave)
-        self.begin(record["found"])
+        self.begin(record["found"], record["connectors"])
         arrived = self.receive(self._signals(record))
         least = self._settings.min_activation
         self._wave = {node: energy for node, energy in arrived.items() if energy >= least}
@@ -201,14 +201,16 @@ class SynapseRun(JointRun):
     def _inhibited(self) -> dict[str, float]:
         """Let the strongest memory of each neighbourhood damp the others, all at the same time.
 
-        Two memories are neighbours if a signal has passed between them. Suppression takes an
-        activation down to 0 at most.
+        Two memories are neighbours if a signal has passed between them. A connector competes with
+        nobody. Suppression takes an activation down to 0 at most.
         """
         settings = self._settings
         before = {node: max(0.0, activation) for node, activation in self.activation.items()}
         strongest: defaultdict[str, float] = defaultdict(float)
         for node, contributions in self._received.items():
-            for other in {each.source for each in contributions}:
+            if node in self.connectors:
+                continue
+            for other in {each.source for each in contributions} - self.connectors:
                 strongest[node] = max(strongest[node], before[other])
                 strongest[other] = max(strongest[other], before[node])
         return {

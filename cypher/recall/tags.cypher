@@ -1,0 +1,17 @@
+// name: recall.tags
+// mode: read
+// params: ids, limit, scope
+// returns: tags
+// The tags of the edges of some memories: the vocabulary in which energy that starts there is
+// steered. At most limit edges of each memory are read, because a hub may have very many.
+UNWIND $p.ids AS id
+MATCH (m:Memory {scope: $p.scope, id: id})
+CALL (m) {
+  MATCH (m)-[r:RELATES]-()
+  WHERE r.tags IS :: LIST<ANY> NOT NULL
+  RETURN r.tags AS tags LIMIT toInteger($p.limit)
+}
+UNWIND tags AS tag
+WITH DISTINCT toStringOrNull(tag) AS tag
+WHERE tag IS NOT NULL
+RETURN collect(tag) AS tags

@@ -1,0 +1,94 @@
+"""Fit the tags of a query to the tags that the edges have.
+
+In: the hits of the search, and the tags that the caller gave, or the question itself. Out: tags as
+the edges have them, and notes on those that no edge has. Reads only. Query: ``recall.tags``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from memoria.recall.call import RecallCall
+from memoria.store import Store
+from memoria.store.queries import load
+
+#: Edges of one memory whose tags are read, at most.
+_EDGES = 1_000
+_WORD = re.compile(r"\w+")
+_SHOWN = 3
+
+
+async def tags_near(
+    store: Store, ids: Collection[str], *, scope: str, until: float | None
+) -> tuple[str, ...]:
+    """Return the tags of all edges of some memories, sorted.
+
+    Notes
+    -----
+    One round trip; at most a thousand edges of each memory are read.
+    """
+    parameters = {"ids": sorted(ids), "limit": _EDGES, "scope": scope}
+    record = (await store.run(load("recall.tags"), parameters, until=until))[0]
+    return tuple(sorted(record["tags"]))
+
+
+def fit_tags(call: RecallCall, known: Iterable[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the tags to explore with, and a note for each given tag that no edge has.
+
+    A given tag stands for the tags of edges that differ from it in case, hyphens or underscores
+    only. If the edges have none of the given tags, there are no tags: energy that no edge may
+    carry finds nothing.
+
+    Parameters
+    ----------
+    known
+        Tags of the edges around the hits.
+    """
+    spellings = _spellings(known)
+    if call.auto_tags:
+        return tags_in(call.query, spellings), []
+    fitting: list[str] = []
+    missing: list[str] = []
+    for tag in call.query_tags:
+        found = spellings.get(_folded(tag), ())
+        (fitting if found else missing).extend(found or [tag])
+    kept = tuple(sorted({*fitting, *missing})) if fitting else ()
+    return kept, [_note(tag, spellings, ignored=not kept) for tag in missing]
+
+
+def tags_in(question: str, spellings: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """Return the tags all of whose words stand in the question, side by side.
+
+    >>> tags_in("Why did we run out of stock?", {"run out": ["run_out"], "stock": ["stock"]})
+    ('run_out', 'stock')
+    >>> tags_in("Why did we stock up?", {"stock market": ["stock_market"]})
+    ()
+    """
+    text = f" {_folded(question)} "
+    return tuple(
+        sorted({t for folded in spellings if f" {folded} " in text for t in spellings[folded]})
+    )
+
+
+def _spellings(tags: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for tag in tags:
+        if folded := _folded(tag):
+            found.setdefault(folded, []).append(tag)
+    return found
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text in lower case, without what stands between them."""
+    return " ".join(_WORD.findall(text.replace("_", " ").casefold()))
+
+
+def _note(tag: str, spellings: Mapping[str, Collection[str]], *, ignored: bool) -> str:
+    near = difflib.get_close_matches(_folded(tag), spellings, n=_SHOWN, cutoff=0.6)
+    names = ", ".join(repr(spelling) for folded in near for spelling in spellings[folded])
+    effect = "; the tags of this query were left out" if ignored else ""
+    return f"no edge around the hits has the tag {tag!r}{effect}" + (
+        f"; similar tags: {names}" if names else ""
+    )

@@ -1,0 +1,147 @@
+"""Let the server plan the queries of a recall before the first one needs them.
+
+In: a store. Out: nothing. Reads only, and finds nothing: no memory has the id that it asks for.
+
+A server that has just started plans each query when it first gets it, which takes seconds where the
+machine is busy. Recalls of that time come back late, or cut short.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from memoria._support.progress import ProgressCallback, silent
+from memoria.config import RetrieverConfig
+from memoria.context import near_pairs
+from memoria.errors import MemoriaError
+from memoria.explore import ExploreRequest, explore_all
+from memoria.graph.memories import hydrate
+from memoria.graph.server import server_facts, was_set_up
+from memoria.ranking import FactsRequest, ask_facts
+from memoria.recall.validity import validity_of
+from memoria.seeds import SeedRequest, search_seeds, with_unembedded
+from memoria.seeds.config import SeedConfig
+from memoria.store import Store
+from memoria.store.facts import ServerFacts
+from memoria.store.queries import load
+from memoria.strategies import RunInput, Synapse
+from memoria.types import Seed
+
+log = logging.getLogger(__name__)
+
+# A cold and busy server may need this long for one plan; seconds.
+_PLAN_S = 60.0
+# The server keeps a plan from the first time on, and makes it fast to run after a few times more.
+ROUNDS = 3
+_NOTHING = "nothing has this id"
+
+
+async def warm_plans(
+    store: Store,
+    *,
+    scope: str,
+    config: RetrieverConfig | None = None,
+    progress: ProgressCallback = silent,
+) -> None:
+    """Send every query of a recall, with the texts and settings that recalls send.
+
+    Parameters
+    ----------
+    scope
+        Scope to read in; plans do not depend on it.
+    config
+        Settings of the recalls that are to come.
+    progress
+        Called as ``progress("plans", done, total)`` after each round.
+
+    Raises
+    ------
+    MemoriaError
+        The server can't be reached, or an index is missing.
+    """
+    config = config or RetrieverConfig()
+    patient = store.patient(_PLAN_S)
+    facts = await server_facts(patient)
+    if not was_set_up(facts):
+        return
+    for number in range(ROUNDS):
+        await _round(patient, scope, config, facts)
+        progress("plans", number + 1, ROUNDS)
+
+
+async def _round(store: Store, scope: str, config: RetrieverConfig, facts: ServerFacts) -> None:
+    clock, now = asyncio.get_running_loop().time, datetime.now(UTC)
+    validity = await validity_of(store, config, scope=scope, now=now, until=None)
+    vector = None if facts.dimensions is None else (1.0,) * facts.dimensions
+    search = SeedRequest(
+        text=_NOTHING,
+        vector=vector,
+        scope=scope,
+        dialect=facts.vector_dialect,
+        generation=facts.generation,
+        config=config.seed_search,
+        until=None,
+        validity=validity,
+    )
+    seeds = await search_seeds(store, search)
+    await with_unembedded(store, seeds, search)
+    if config.seed_search.fusion == "cosine":  # it asks by words only where it found something
+        await search_seeds(store, replace(search, config=SeedConfig()))
+    request = ExploreRequest(
+        strategy=config.strategy,
+        input=RunInput(
+            seeds=(Seed(id=_NOTHING, score=1.0),),
+            scope=scope,
+            query_tags=(),
+            max_weight=config.max_weight,
+            vector=vector,
+            generation=facts.generation,
+            now=now,
+            validity=validity,
+        ),
+        started=clock(),
+        until=clock() + _PLAN_S,
+        seeds_per_session=config.seeds_per_session,
+    )
+    await explore_all(store, request)
+    if config.strategy.name == Synapse.name:  # it asks this only where it reached something
+        times = {"ids": [_NOTHING], "now_ms": int(now.timestamp() * 1_000), "scope": scope}
+        await store.run(load("strategies.situation"), times)
+    await hydrate(store, [_NOTHING], scope=scope, until=None)
+    if config.relevance is not None:
+        asked = FactsRequest(
+            scope=scope, vector=vector, generation=facts.generation, max_weight=config.max_weight
+        )
+        await ask_facts(store, asked, [_NOTHING], known=[])
+    if config.context.duplicate_cosine is not None:
+        await near_pairs(
+            store,
+            [_NOTHING, f"{_NOTHING} either"],
+            scope=scope,
+            min_cosine=config.context.duplicate_cosine,
+            until=None,
+            generation=facts.generation,
+        )
+
+
+@asynccontextmanager
+async def warming(store: Store, *, scope: str, config: RetrieverConfig) -> AsyncIterator[None]:
+    """Warm the plans in the background, as long as the block lasts; a failure is only logged."""
+
+    async def warm() -> None:
+        try:
+            await warm_plans(store, scope=scope, config=config)
+        except MemoriaError as exc:
+            log.info("the plans of recalls could not be warmed (%s)", type(exc).__name__)
+
+    task = asyncio.create_task(warm())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

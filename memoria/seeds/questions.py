@@ -1,0 +1,119 @@
+"""Set the user's earlier questions apart, so that they do not take the seeds of what answers them.
+
+In: the hits of a search, and which of them are questions. Out: the ids to set apart.
+Touches nothing.
+
+Agents store what they are asked, and nothing is so near to a question as the same question. Two
+kinds of stored questions are set apart: *echoes*, which say no more than the query, and *loose*
+ones, which no edge joins to anything but what answered them, or what is similar to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from memoria.formulas.repeats import Said, adds_nothing
+from memoria.graph.vocabulary import ANSWERED_BY, SIMILAR
+from memoria.types import Seed, Seeds
+
+#: Relations of the edges that lead from a question to nothing but what a search finds anyway.
+LOOSE_RELATIONS = (ANSWERED_BY, SIMILAR)
+# An echo has at least this share of its words and of the query's in common.
+_OVERLAP = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredQuestion:
+    """A hit that is an earlier question.
+
+    Attributes
+    ----------
+    text
+        Its text; None if it is too long to say no more than the query.
+    loose
+        Whether it has no edges but those of `LOOSE_RELATIONS`.
+    """
+
+    text: str | None
+    loose: bool
+
+
+def longest_echo(query: str) -> int:
+    """Return the number of characters of the longest text that is worth comparing."""
+    return 2 * len(query) + 20
+
+
+def is_echo(text: str, query: str) -> bool:
+    """Tell whether a stored question says no more than the query; question marks don't count.
+
+    >>> is_echo("why is the oven cold", "Why is the oven so cold?")
+    True
+    >>> is_echo("Why is oven 1 cold?", "Why is oven 2 cold?")
+    False
+    """
+    stored, asked = (Said(each.replace("?", " ")) for each in (text, query))
+    return adds_nothing(stored, asked, _OVERLAP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """Hits that are set apart.
+
+    Attributes
+    ----------
+    ids
+        All of them.
+    echoes
+        Those that say no more than the query.
+    """
+
+    ids: frozenset[str]
+    echoes: frozenset[str]
+
+    @classmethod
+    def of(cls, questions: Mapping[str, StoredQuestion], query: str) -> Apart:
+        """Choose among the stored questions that a search has found."""
+        echoes = {
+            id_
+            for id_, one in questions.items()
+            if one.text is not None and is_echo(one.text, query)
+        }
+        loose = {id_ for id_, one in questions.items() if one.loose}
+        return cls(ids=frozenset(echoes | loose), echoes=frozenset(echoes))
+
+    def back(self, rest: Seeds, every: Seeds) -> Seeds:
+        """Return the other hits, with those that were set apart in second place.
+
+        The best one that would have been a seed becomes a further seed, for what it leads to;
+        several do if there are too few others. The rest are runners-up, except for echoes. Where
+        all hits are seeds, they stay as they are.
+
+        Parameters
+        ----------
+        rest
+            What was chosen from the hits without those that are set apart.
+        every
+            What was chosen from all of them.
+        """
+        room = max(1, len(every.seeds) - len(rest.seeds))
+        added = [seed for seed in every.seeds if seed.id in self.ids][:room]
+        loose = self.ids - self.echoes
+        hits = (*every.seeds, *every.runners_up)
+        others = [seed for seed in hits if seed.id in loose and seed not in added]
+        chosen = every
+        if every.runners_up:
+            chosen = replace(
+                rest,
+                seeds=_in_order((*rest.seeds, *added)),
+                runners_up=_in_order((*rest.runners_up, *others)),
+            )
+        return replace(
+            chosen,
+            echoes=tuple(seed for seed in hits if seed.id in self.echoes),
+            loose=tuple(seed.id for seed in hits if seed.id in loose),
+        )
+
+
+def _in_order(seeds: Iterable[Seed]) -> tuple[Seed, ...]:
+    return tuple(sorted(seeds, key=lambda seed: (-seed.score, seed.id)))
