@@ -4,7 +4,7 @@
 // returns: degree, count, examples
 // The number of memories for each number of edges, among at most limit memories; the degree is the
 // one by which an exploration divides. examples: [scope, id, element id] of five memories without
-// any edge.
+// any edge. A connector without an edge is left out: doctor.memories finds it.
 CALL () {
   UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
   MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
@@ -15,6 +15,7 @@ UNION ALL
   RETURN m LIMIT toInteger($p.limit)
 }
 WITH m, COUNT { (m)-[:RELATES]-() } AS degree
+WHERE degree > 0 OR NOT m:Session|Speaker|Topic
 RETURN degree, count(*) AS count,
        collect(CASE WHEN degree = 0 THEN [m.scope, m.id, elementId(m)] END)[..5] AS examples
 ORDER BY degree

@@ -15,6 +15,7 @@ UNION ALL
 }
 WITH m
 WHERE m.scope IS :: STRING NOT NULL AND m.id IS :: STRING NOT NULL AND m.id <> ''
+  AND NOT m:Session|Speaker|Topic
   AND COUNT { (m)-[:RELATES]-() } > 0
 WITH m.scope AS scope, m.id AS id ORDER BY scope, id
 WITH collect([scope, id]) AS memories

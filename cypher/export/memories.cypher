@@ -4,7 +4,7 @@
 // returns: rows
 // The next memories of a scope, by id (strings are in the order of their code points): at most
 // limit memories, and fewer if their texts together have more than max_chars characters. Times
-// are text, in UTC; false if the value is not a time. others: properties that are not among the known ones.
+// are text, in UTC; false if the value is not a time. others: properties that are neither among the known ones nor vectors.
 // The sort names scope, too: otherwise the server would not see that the index is already in this
 // order, and would sort the rest of the scope each time.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
@@ -17,7 +17,8 @@ CALL (after) {
   WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
   RETURN m
 }
-WITH m, [text IN [m.text, m.`when`, m.metadata] | coalesce(size(toStringOrNull(text)), 0)] AS sizes
+WITH m, [text IN [coalesce(m.text, m.connector_name), m.`when`, m.metadata] |
+         coalesce(size(toStringOrNull(text)), 0)] AS sizes
 WITH collect(m) AS page, collect(sizes[0] + sizes[1] + sizes[2]) AS sizes
 WITH page, reduce(
   taken = [0, 0], size IN sizes |
@@ -25,8 +26,8 @@ WITH page, reduce(
 )[1] AS count
 UNWIND page[..count] AS m
 RETURN collect({
-  id: m.id, labels: labels(m), text: m.text, tags: m.tags, topics: m.topics, entities: m.entities,
-  category: m.category, priority: m.priority, `when`: m.`when`,
+  id: m.id, labels: labels(m), text: coalesce(m.text, m.connector_name),
+  tags: m.tags, topics: m.topics, entities: m.entities, category: m.category, priority: m.priority, `when`: m.`when`,
   created_at: CASE
     WHEN m.created_at IS NULL THEN null
     WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
@@ -51,5 +52,5 @@ RETURN collect({
     ELSE false
   END,
   embedding: CASE WHEN $p.embeddings THEN m.embedding END,
-  others: [name IN keys(m) WHERE NOT name IN $p.known]
+  others: [name IN keys(m) WHERE NOT name IN $p.known AND NOT name =~ 'embedding_g[0-9]+']
 }) AS rows

@@ -11,20 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 
+from memoria._support import foreign
 from memoria._support.checks import check_scope
 from memoria.doctor.edges import FAULTS as EDGE_FAULTS
 from memoria.doctor.edges import PARALLEL
 from memoria.doctor.faults import Fault
 from memoria.doctor.indexes import check_indexes
 from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
-from memoria.doctor.memories import RECOVERED, SCOPE_KEY, wrong_scopes
+from memoria.doctor.memories import METADATA, RECOVERED, SCOPE_KEY, wrong_scopes
 from memoria.doctor.report import Fixed
 from memoria.doctor.server import check_dialect
 from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
 from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import DIRECTIONAL, scope_key
-from memoria.store import Store
+from memoria.graph.vocabulary import DIRECTIONAL, VECTOR_INDEX, scope_key
+from memoria.store import Rows, Store
 from memoria.store.queries import Query, load
+from memoria.types import metadata_pairs
 
 #: The check of plans; all plans share one remedy.
 PLANS = "plans"
@@ -35,6 +37,10 @@ _FAULTS: Mapping[str, Fault] = {
 _DROPS = {f"indexes.{name}": name for name in sorted(INDEXES)}
 #: Checks with a remedy that `fix` can apply.
 FIXES = (*_FAULTS, SCOPE_KEY, *_DROPS, PLANS)
+
+# Limits of what is read at once: memories, and characters of their metadata.
+_PAGE = 5_000
+_PAGE_CHARS = 2_000_000
 
 # With this condition a query finds the memories of one scope by an index seek; without it, a query
 # scans the memories of all scopes.
@@ -50,6 +56,8 @@ async def fix(
     options: Sequence[str] = (),
 ) -> tuple[Fixed, ...]:
     """Apply the remedies of these checks, one after the other, each in one transaction.
+
+    The remedy of ``memories.metadata_pairs`` alone takes a transaction for each 5,000 memories.
 
     Parameters
     ----------
@@ -88,13 +96,15 @@ async def _fix(subject: Subject, check: str) -> Fixed:
         keys = [(scope, scope_key(scope)) for scope in await wrong_scopes(subject)]
         return await _change(subject, check, "fix_scope_keys", "given the right scope_key", keys)
     fault = _FAULTS[check]
+    if check == METADATA:
+        return await _store_pairs(subject, fault)
     return await _change(subject, check, fault.fix, fault.done)
 
 
 async def _change(
     subject: Subject, check: str, name: str, done: str, keys: Sequence[object] = ()
 ) -> Fixed:
-    query = load(f"doctor.{name}")
+    query = load(f"doctor.{name}").at(subject.facts.generation)
     values: dict[str, Any] = {
         "scope": subject.scope,
         "dimensions": subject.facts.dimensions,
@@ -106,6 +116,18 @@ async def _change(
     parameters = {key: values[key] for key in query.params}
     rows = await subject.store.run(in_scope(query, subject.scope), parameters)
     return Fixed(check=check, changed=rows[0]["changed"], done=done)
+
+
+async def _store_pairs(subject: Subject, fault: Fault) -> Fixed:
+    """Store the pairs of metadata, which no query can read out of its JSON."""
+    unpaired = in_scope(load("doctor.unpaired"), subject.scope)
+    page = {"limit": _PAGE, "max_chars": _PAGE_CHARS, "scope": subject.scope}
+    changed = 0
+    while rows := (await subject.store.run(unpaired, page))[0]["rows"]:
+        pairs = [[element, text, metadata_pairs(foreign.json_map(text))] for element, text in rows]
+        done = await subject.store.run(load(f"doctor.{fault.fix}"), {"rows": Rows(pairs)})
+        changed += done[0]["changed"]
+    return Fixed(check=METADATA, changed=changed, done=fault.done)
 
 
 def in_scope(query: Query, scope: str | None) -> Query:
@@ -120,8 +142,10 @@ async def _drop(subject: Subject, check: str) -> Fixed:
     advised = [check_dialect(subject), *await check_indexes(subject, None)]
     if subject.fix(check) not in {finding.command for finding in advised}:
         return Fixed(check=check, done="dropped")
-    for text in load("doctor.drop").text.split(";"):
-        if _DROPS[check] in text.split():
-            query = replace(load("doctor.drop"), text=text)
-            await subject.store.run(query, {})
+    generation = subject.facts.generation
+    name = subject.facts.vector_index if _DROPS[check] == VECTOR_INDEX else _DROPS[check]
+    drops = load("doctor.drop").at(generation)
+    for text in drops.text.split(";"):
+        if name in text.split():
+            await subject.store.run(replace(drops, text=text), {})
     return Fixed(check=check, changed=1, done=f"dropped; now run {subject.init}")

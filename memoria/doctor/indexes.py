@@ -27,17 +27,22 @@ _NAMES = (*_CONSTRAINTS, TEXT_INDEX, VECTOR_INDEX)
 async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Finding]:
     """Check every index, the vector index in detail, the record, and the embedder."""
     details = {row["name"]: row for row in await subject.rows("indexes")}
-    found = [_state(subject, name, details.get(name, {})) for name in _NAMES]
+    live = subject.facts.vector_index
+    names = {name: live if name == VECTOR_INDEX else name for name in _NAMES}
+    found = [_state(subject, check, details.get(name, {})) for check, name in names.items()]
     if subject.facts.dimensions is not None:
-        vectors = details[VECTOR_INDEX]
+        vectors = details[live]
         found += [_similarity(subject, vectors), _quantisation(subject, vectors)]
-    return [*found, _record(subject), _embedder(subject, embedder)]
+    return [*found, _record(subject), _embedder(subject, embedder), *_reembedding(subject)]
 
 
 def _state(subject: Subject, name: str, details: Details) -> Finding:
-    """Check that an index exists, is memoria's own, and is online."""
-    check, init = f"indexes.{name}", subject.init
-    state = subject.facts.indexes.get(name, "MISSING")
+    """Check that an index exists, is memoria's own, and is online.
+
+    The check of the vector index has the same name for every generation.
+    """
+    check, init, facts = f"indexes.{name}", subject.init, subject.facts
+    state = facts.indexes.get(facts.vector_index if name == VECTOR_INDEX else name, "MISSING")
     if state == "ONLINE" and name in _CONSTRAINTS and not details.get("constraint"):
         return Finding(
             check=check,
@@ -155,3 +160,34 @@ def _embedder(subject: Subject, embedder: Embedder | None) -> Finding:
     else:
         message = f"{embedder.name}, {embedder.dimensions} dimensions: it fits"
     return Finding(check=check, severity="ok", message=message)
+
+
+def _reembedding(subject: Subject) -> list[Finding]:
+    """Say how far a change of the embedder has come, if one is under way."""
+    facts = subject.facts
+    if (other := facts.reembedding) is None:
+        return []
+    check, go_on = "indexes.reembedding", f"--embedder={other.embedder}"
+    if other.state == "filling":
+        message = f"vectors of {other.embedder} are being made; recalls use {facts.embedder}"
+        remedy = "if memoria reembed was interrupted, run it again, or take it back with --rollback"
+    elif other.state == "sweeping":
+        message = f"{facts.embedder} has replaced {other.embedder}; some memories may lack a vector"
+        remedy, go_on = "run memoria reembed again", f"--embedder={facts.embedder}"
+    elif other.state == "kept":
+        message = f"{facts.embedder} has replaced {other.embedder}, whose vectors are kept"
+        remedy, go_on = "delete them, or go back to them with --rollback", "--finish"
+    else:
+        message = f"the vectors of {other.embedder} are being deleted"
+        back = other.generation > facts.generation
+        remedy, go_on = "if that was interrupted, go on", "--rollback" if back else "--finish"
+    interrupted = other.state in ("sweeping", "dropping")
+    return [
+        Finding(
+            check=check,
+            severity="warning" if interrupted else "note",
+            message=message,
+            remedy=remedy,
+            command=subject.database_command("reembed", go_on),
+        )
+    ]

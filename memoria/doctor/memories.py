@@ -18,6 +18,7 @@ from memoria.graph.vocabulary import DIRECTIONAL, scope_key
 #: Scope for memories without a scope.
 RECOVERED = "recovered"
 SCOPE_KEY = "memories.scope_key"
+METADATA = "memories.metadata_pairs"
 
 
 async def check_memories(subject: Subject) -> list[Finding]:
@@ -25,11 +26,14 @@ async def check_memories(subject: Subject) -> list[Finding]:
     rows = await subject.rows(
         "memories", dimensions=subject.facts.dimensions, directional=list(DIRECTIONAL)
     )
-    examined = next((row["count"] for row in rows if row["fault"] == "examined"), 0)
+    counts = {row["fault"]: row["count"] for row in rows}
     faults = [
         _for_embedder(subject, fault) if fault is _NO_EMBEDDING else fault for fault in FAULTS
     ]
-    return [_present(subject, examined), *findings(subject, rows, faults, show_memory)]
+    return [
+        _present(subject, counts.get("examined", 0), counts.get("connectors", 0)),
+        *findings(subject, rows, faults, show_memory),
+    ]
 
 
 async def check_scope_keys(subject: Subject) -> list[Finding]:
@@ -75,7 +79,7 @@ def show_memory(subject: Subject, example: Sequence[Any]) -> str:
     return shown if subject.scope is not None else f"{shown} in {scope or 'no scope'}"
 
 
-def _present(subject: Subject, examined: int) -> Finding:
+def _present(subject: Subject, examined: int, connectors: int) -> Finding:
     check = "memories.present"
     where = "the database" if subject.scope is None else f"scope {subject.scope!r}"
     if not examined:
@@ -86,16 +90,19 @@ def _present(subject: Subject, examined: int) -> Finding:
             remedy="write memories, or name another scope",
             command=subject.command("ingest", "FILE"),
         )
+    memories = f"{examined - connectors:,} memories"
+    if connectors:
+        memories += f" and {connectors:,} connectors"
     if examined >= subject.limit:
         return Finding(
             check=check,
             severity="note",
-            message=f"only the first {examined:,} memories of {where} were examined",
+            message=f"only the first {memories} of {where} were examined",
             remedy="examine more memories, or one scope at a time",
             command=subject.command("doctor", options=[f"--limit={10 * subject.limit}"]),
             count=examined,
         )
-    return Finding(check=check, severity="ok", message=f"{examined:,} memories in {where}")
+    return Finding(check=check, severity="ok", message=f"{memories} in {where}")
 
 
 def _for_embedder(subject: Subject, fault: Fault) -> Fault:
@@ -168,6 +175,26 @@ FAULTS = (
     ),
     _NO_EMBEDDING,
     Fault(
+        check="memories.connector_text",
+        severity="warning",
+        what="connectors whose name is stored as the text of a memory",
+        well="no connector is stored as a memory",
+        effect="searches find them, in place of memories",
+        remedy="move the text to connector_name, and remove the embedding",
+        fix="fix_connector_text",
+        done="stored as connectors",
+    ),
+    Fault(
+        check="memories.unused_connector",
+        severity="note",
+        what="connectors that join no memory",
+        well="every connector joins a memory",
+        effect="nothing comes of them",
+        remedy="delete them",
+        fix="fix_unused_connector",
+        done="deleted",
+    ),
+    Fault(
         check="memories.bad_embedding",
         severity="error",
         what="memories whose embedding is not a vector of the index's size",
@@ -217,6 +244,16 @@ FAULTS = (
         "values aside",
         fix="fix_valid_until",
         done="changed",
+    ),
+    Fault(
+        check=METADATA,
+        severity="warning",
+        what="memories whose metadata was written without the pairs that filters compare",
+        well="filters find all metadata",
+        effect="no filter by metadata finds them",
+        remedy="store the pairs",
+        fix="fix_metadata_pairs",
+        done="given their pairs",
     ),
     Fault(
         check="memories.superseded",

@@ -41,15 +41,14 @@ def check_dialect(subject: Subject) -> Finding:
         return Finding(check=check, severity="ok", message=message)
     message = "procedure: the vector index searches all scopes, and its results are filtered"
     if _numbers(facts.version) < SEARCHES_BY_SCOPE:
+        # Without a command: here the index that is there is the best that this server can have.
         return Finding(
             check=check,
             severity="note",
             message=message,
-            remedy="with many scopes, upgrade to Neo4j 2026 or later, drop the index, "
-            f"then run {subject.init}",
-            command=subject.fix(f"indexes.{VECTOR_INDEX}"),
+            remedy="with many scopes, upgrade to Neo4j 2026 or later, and run memoria doctor again",
         )
-    if facts.dimensions is None:  # there is no vector index, which another check says
+    if facts.dimensions is None:  # the vector index is missing, which another check says
         return Finding(check=check, severity="ok", message=message)
     return Finding(
         check=check,

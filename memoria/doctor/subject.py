@@ -14,7 +14,7 @@ import neo4j
 
 from memoria._support.settings import SettingsCheck
 from memoria.embed import ONNX_MODELS
-from memoria.graph.server import probe
+from memoria.graph.server import probe, was_set_up
 from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
@@ -86,7 +86,7 @@ class Subject:
     @property
     def is_set_up(self) -> bool:
         """Whether the database has the record of a set-up, or an index of memoria's name."""
-        return self.recorded is not None or not INDEXES.isdisjoint(self.facts.indexes)
+        return self.recorded is not None or was_set_up(self.facts)
 
     @property
     def model(self) -> str | None:
@@ -108,7 +108,7 @@ class Subject:
 
     async def rows(self, name: str, **parameters: Any) -> list[neo4j.Record]:
         """Run one of the doctor's queries, with ``scope`` and ``limit`` if it takes them."""
-        query = load(f"doctor.{name}")
+        query = load(f"doctor.{name}").at(self.facts.generation)
         common = {"scope": self.scope, "limit": self.limit}
         given = {key: value for key, value in common.items() if key in query.params}
         return await self.store.run(query, {**given, **parameters})
@@ -126,6 +126,10 @@ class Subject:
         dashed = any(operand.startswith("-") and operand != "-" for operand in operands)
         dashes = ["--"] if dashed else []
         return self._line(name, *scoped, after=(*options, *dashes, *operands))
+
+    def database_command(self, name: str, *options: str) -> str:
+        """Return a command line of memoria that is about all scopes."""
+        return self._line(name, after=options)
 
     def _line(self, name: str, *words: str, after: Sequence[str] = ()) -> str:
         return shlex.join(["memoria", name, *words, *self.config.options, *after])

@@ -25,7 +25,7 @@ from memoria.ranking import gather, weighted_sum
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
-from memoria.types import Recall
+from memoria.types import MemoryFilter, Recall
 
 Array = NDArray[np.float64]
 
@@ -141,8 +141,9 @@ async def ask_features(
 
 def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: bool) -> Answer:
     kinds = dataset.item_kinds
-    found = {entry.memory.id: entry for entry in ranked_items(recall, kinds)}
-    candidates = gather(recall.explorations, recall.hits, kinds)  # sorted by id, as in a recall
+    found = {entry.id: entry for entry in ranked_items(recall, kinds)}
+    where = MemoryFilter(kinds=kinds)
+    candidates = gather(recall.explorations, recall.hits, where)  # sorted by id, as in a recall
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
     ids = [candidate.memory.id for candidate in candidates]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria.graph.server import current_facts
 from memoria.store import Store
 from memoria.store.queries import load
 
@@ -84,8 +85,9 @@ class Corpus:
     async def _pages(self, name: str, parameters: dict[str, Any]) -> list[Any]:
         rows: list[Any] = []
         after = ""
+        query = load(name).at((await current_facts(self._store)).generation)
         while True:
-            found = await self._store.run(load(name), {**parameters, "after": after})
+            found = await self._store.run(query, {**parameters, "after": after})
             if not (page := found[0]["rows"]):
                 return rows
             rows += page

@@ -142,7 +142,7 @@ class _Files:
         if questions is None:
             known = ", ".join(splits(self.folder)) or "none"
             raise InvalidInputError(
-                f"{folder}: there is no questions.{split}.jsonl; splits with questions: {known}"
+                f"{folder}: questions.{split}.jsonl does not exist; splits with questions: {known}"
             )
         self.questions = questions
         self.node_vectors = find_file(self.folder, "emb_nodes", split, ARRAY)
@@ -160,7 +160,7 @@ class _Files:
     def _needed(self, name: str, split: str) -> Path:
         if (path := find_file(self.folder, name, split)) is None:
             raise InvalidInputError(
-                f"{self.folder}: there is no {name}.jsonl.gz or {name}.{split}.jsonl.gz"
+                f"{self.folder}: {name}.jsonl.gz or {name}.{split}.jsonl.gz was not found"
             )
         return path
 
@@ -196,7 +196,7 @@ def _questions(
         found[id_] = Question(id=id_, text=text, gold=gold, category=category, scope=scope)
         numbers.append(number)
     if not found:
-        raise InvalidInputError("there is no question with evidence (gold) to ask")
+        raise InvalidInputError("no question with evidence (gold) was found to ask")
     return tuple(found.values()), numbers
 
 

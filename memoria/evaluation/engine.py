@@ -43,6 +43,6 @@ def ranking(recall: Recall, kinds: Collection[str]) -> list[str]:
     Where a recall ranks by energy alone, the other hits of the search come after the ranked
     memories.
     """
-    ranked = [entry.memory.id for entry in ranked_items(recall, kinds)]
+    ranked = [entry.id for entry in ranked_items(recall, kinds)]
     hits = [hit.seed_id for hit in recall.hits if hit.memories[0].kind in kinds]
     return list(dict.fromkeys([*ranked, *hits]))

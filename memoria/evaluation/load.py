@@ -22,9 +22,9 @@ from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Dataset
 from memoria.graph.schema import apply_schema
 from memoria.graph.stats import scope_stats
-from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.types import Memory
+from memoria.writer import GraphWriter
 
 PROGRESS_STEP = 100
 # A batch of edges at a hub takes longer than the default limit.
@@ -64,7 +64,7 @@ def supplied_embedder(dataset: Dataset, *, name: str | None = None) -> Embedder:
     for kind, there in (("emb_nodes", dataset.vectors), ("emb_questions", known)):
         if not there:
             raise InvalidInputError(
-                f"dataset {dataset.name} has no vectors: there is no {kind} file of split "
+                f"dataset {dataset.name} has no vectors: it lacks the {kind} file of split "
                 f"{dataset.split}"
             )
 
@@ -133,7 +133,7 @@ async def _is_complete(store: Store, dataset: Dataset, scope: str, has_vectors: 
     memories = dataset.memories[scope]
     items = sum(memory.kind in dataset.item_kinds for memory in memories)
     return (
-        found.memories == len(memories)
+        found.memories + sum(found.connectors.values()) == len(memories)
         and found.edges == len(dataset.relations[scope])
         and found.embedded >= (items if has_vectors else 0)
     )

@@ -49,12 +49,12 @@ class Bench:
 
 
 def check_method(name: str, embedder: Embedder | None) -> None:
-    """Raise if there is no method of this name, or if it can't be used here; opens nothing.
+    """Raise if a method of this name does not exist, or if it can't be used here; opens nothing.
 
     Raises
     ------
     ConfigError
-        There is no method of this name, or it needs vectors or a package that are missing.
+        A method of this name does not exist, or it needs vectors or a package that are missing.
     """
     if name not in METHODS:
         raise ConfigError(f"method must be one of {', '.join(METHODS)}; got {name!r}")

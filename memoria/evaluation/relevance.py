@@ -59,7 +59,7 @@ def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | No
     """Fit the calibration that belongs to weights; its own are rounded.
 
     Whether there is an answer is learned from own and foreign questions, which candidate is
-    evidence from own questions. Without any vector there is no calibration.
+    evidence from own questions. Without any vector a calibration can't be fitted: None.
     """
     rise = FEATURES.index("cosine_rise")
     if not any(one.features[:, rise].any() for each in sets for one in each.answers):

@@ -68,7 +68,7 @@ async def ask_all(
     Raises
     ------
     ConfigError
-        There is no method of a name, or it can't be used here; see `check_method`.
+        A method of a name does not exist, or it can't be used here; see `check_method`.
     MemoriaError
         A recall failed.
     """

@@ -150,7 +150,7 @@ def check_features(names: Sequence[str]) -> None:
     Raises
     ------
     ConfigError
-        There is no feature of that name; the message lists the features.
+        A feature of that name does not exist; the message lists the features.
     """
     for name in names:
         if name not in FEATURES:

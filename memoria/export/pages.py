@@ -23,6 +23,7 @@ from memoria.export.lines import (
     relation_line,
     stronger,
 )
+from memoria.graph.server import current_facts
 from memoria.graph.vocabulary import clock_key
 from memoria.jsonl import EDGE_FIELDS
 from memoria.store import Store
@@ -56,7 +57,8 @@ async def export_lines(
     active together, and the clock. If the lines are ingested elsewhere and exported again, the
     lines are the same to the byte, except for memories and edges without ``created_at``, which get
     the time of the ingest. The log of what was learned stays behind: after the ingest,
-    `Learner.undo` can't take back anything from before.
+    `Learner.undo` can't take back anything from before. Of two generations of vectors
+    (see `memoria.reembed`) the live one is exported.
 
     Parameters
     ----------
@@ -84,6 +86,7 @@ async def export_lines(
     as 1, because they count as such. Keeps one page in memory, and the ids of memories left out.
     """
     export = _Export(store, check_scope(scope), embeddings, on_skipped)
+    export.generation = (await current_facts(store)).generation
     async for memory in export.memories():
         yield memory_line(memory)
     async for relation in export.relations():
@@ -102,6 +105,7 @@ class _Export:
 
     def __init__(self, store: Store, scope: str, embeddings: bool, on_skipped: Skip | None) -> None:
         self.skipped = 0
+        self.generation = 1  # of the vectors
         self._store = store
         self._scope = scope
         self._embeddings = embeddings
@@ -210,7 +214,8 @@ class _Export:
 
     async def _ask(self, query: str, parameters: Mapping[str, Any]) -> Any:
         """Return the one value of a query of this scope."""
-        records = await self._store.run(load(query), {**parameters, "scope": self._scope})
+        text = load(query).at(self.generation)
+        records = await self._store.run(text, {**parameters, "scope": self._scope})
         return records[0][0]
 
     def _skip(self, problem: Skipped) -> None:

@@ -1,0 +1,11 @@
+// name: doctor.fix_unused_connector
+// mode: write
+// params: scope
+// returns: changed
+// Remedy: delete connectors that join no memory, as ingest.forget does.
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m:Session|Speaker|Topic
+  AND m.connector_name IS NOT NULL
+  AND NOT EXISTS { (m)--(other) WHERE NOT other:Session|Speaker|Topic }
+DETACH DELETE m
+RETURN count(*) AS changed
