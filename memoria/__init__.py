@@ -1,64 +1,139 @@
 """Graph retrieval for the memory of AI agents, on Neo4j.
 
 >>> from memoria import connect, Seed  # and go on at `connect`
+
+A name is loaded from its module when it is first asked for: the command line and servers start
+without the driver, numpy, and rooms that they don't need.
 """
 
-from memoria._support.stream import Stream
-from memoria.config import RetrieverConfig
-from memoria.connection import connect
-from memoria.context import ContextBuilder, pack
-from memoria.context.config import ContextConfig
-from memoria.embed import (
-    CachedEmbedder,
-    CallableEmbedder,
-    Embedder,
-    OnnxEmbedder,
-    SentenceTransformerEmbedder,
-)
-from memoria.errors import (
-    AuthError,
-    BudgetError,
-    ClosedError,
-    ConfigError,
-    DeadlineError,
-    DimensionError,
-    IndexNotReadyError,
-    InvalidInputError,
-    LocalServerError,
-    MemoriaError,
-    OverloadedError,
-    QueryError,
-    ScopeError,
-    UnavailableError,
-)
-from memoria.graph.schema import apply_schema
-from memoria.ingest import GraphWriter
-from memoria.learn import LearnConfig, Learner, is_more_specific
-from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
-from memoria.ranking.calibration import Calibration
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.history import HistoryConfig
-from memoria.recall.replay import PathChange, Replay, replay
-from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
-from memoria.store import Store
-from memoria.store.config import StoreConfig
-from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, Synapse, TransferEnergy
-from memoria.types import (
-    ContextPack,
-    Exploration,
-    Hop,
-    Memory,
-    MemoryNode,
-    Path,
-    RankedMemory,
-    Recall,
-    Relation,
-    Seed,
-    Seeds,
-    Trace,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from memoria._support.stream import Stream
+    from memoria.config import RetrieverConfig
+    from memoria.connection import connect
+    from memoria.connection import open as open  # noqa: A004 - for `memoria.open`
+    from memoria.context import ContextBuilder, pack
+    from memoria.context.config import ContextConfig
+    from memoria.embed import (
+        CachedEmbedder,
+        CallableEmbedder,
+        Embedder,
+        OnnxEmbedder,
+        SentenceTransformerEmbedder,
+    )
+    from memoria.errors import (
+        AuthError,
+        BudgetError,
+        ChecksumError,
+        ClosedError,
+        ConfigError,
+        DeadlineError,
+        DimensionError,
+        EmptyScopeError,
+        IndexNotReadyError,
+        InvalidInputError,
+        LocalServerError,
+        MemoriaError,
+        OverloadedError,
+        QueryError,
+        ScopeError,
+        UnavailableError,
+    )
+    from memoria.graph.schema import apply_schema
+    from memoria.ingest.reembed import (
+        ReembedReport,
+        finish_reembedding,
+        reembed,
+        roll_back_reembedding,
+    )
+    from memoria.learn import LearnConfig, Learner, is_more_specific
+    from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+    from memoria.ranking.calibration import Calibration
+    from memoria.ranking.config import RelevanceConfig
+    from memoria.ranking.history import HistoryConfig
+    from memoria.recall.replay import PathChange, Replay, replay
+    from memoria.remember import (
+        ConversationConfig,
+        ConversationWriter,
+        DocumentConfig,
+        DocumentWriter,
+        Extractor,
+        Mention,
+        RuleExtractor,
+        read_notes,
+    )
+    from memoria.retriever import GraphRetriever
+    from memoria.seeds.config import SeedConfig
+    from memoria.serve.agent.tools import tools
+    from memoria.store import Store
+    from memoria.store.config import StoreConfig
+    from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, Synapse, TransferEnergy
+    from memoria.types import (
+        ContextPack,
+        Conversation,
+        Document,
+        Exploration,
+        Hop,
+        Memory,
+        MemoryFilter,
+        MemoryNode,
+        Message,
+        Path,
+        RankedMemory,
+        Recall,
+        Relation,
+        Remembered,
+        Section,
+        Seed,
+        Seeds,
+        Trace,
+    )
+    from memoria.writer import GraphWriter
+
+# The same once more, for run time: module -> public names. A test compares both.
+_MODULES = {
+    "memoria._support.stream": "Stream",
+    "memoria.serve.agent.tools": "tools",
+    "memoria.config": "RetrieverConfig",
+    "memoria.connection": "connect open",
+    "memoria.context": "ContextBuilder pack",
+    "memoria.context.config": "ContextConfig",
+    "memoria.embed": (
+        "CachedEmbedder CallableEmbedder Embedder OnnxEmbedder SentenceTransformerEmbedder"
+    ),
+    "memoria.errors": (
+        "AuthError BudgetError ChecksumError ClosedError ConfigError DeadlineError "
+        "DimensionError EmptyScopeError IndexNotReadyError InvalidInputError LocalServerError "
+        "MemoriaError OverloadedError QueryError ScopeError UnavailableError"
+    ),
+    "memoria.graph.schema": "apply_schema",
+    "memoria.learn": "LearnConfig Learner is_more_specific",
+    "memoria.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
+    "memoria.ranking.calibration": "Calibration",
+    "memoria.ranking.config": "RelevanceConfig",
+    "memoria.ranking.history": "HistoryConfig",
+    "memoria.recall.replay": "PathChange Replay replay",
+    "memoria.ingest.reembed": "ReembedReport finish_reembedding reembed roll_back_reembedding",
+    "memoria.remember": (
+        "ConversationConfig ConversationWriter DocumentConfig DocumentWriter Extractor "
+        "Mention RuleExtractor read_notes"
+    ),
+    "memoria.retriever": "GraphRetriever",
+    "memoria.seeds.config": "SeedConfig",
+    "memoria.store": "Store",
+    "memoria.store.config": "StoreConfig",
+    "memoria.strategies": "AnchorSpreading LeakyIntegrateAndFire Synapse TransferEnergy",
+    "memoria.types": (
+        "ContextPack Conversation Document Exploration Hop Memory MemoryFilter MemoryNode "
+        "Message Path RankedMemory Recall Relation Remembered Section Seed Seeds Trace"
+    ),
+    "memoria.writer": "GraphWriter",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+# Without `open`: `from memoria import *` must leave the built-in function of that name alone.
 __all__ = [
     "AnchorSpreading",
     "AuthError",
@@ -66,16 +141,25 @@ __all__ = [
     "CachedEmbedder",
     "Calibration",
     "CallableEmbedder",
+    "ChecksumError",
     "ClosedError",
     "CompositeLinkConfig",
     "ConfigError",
     "ContextBuilder",
     "ContextConfig",
     "ContextPack",
+    "Conversation",
+    "ConversationConfig",
+    "ConversationWriter",
     "DeadlineError",
     "DimensionError",
+    "Document",
+    "DocumentConfig",
+    "DocumentWriter",
     "Embedder",
+    "EmptyScopeError",
     "Exploration",
+    "Extractor",
     "GraphRetriever",
     "GraphWriter",
     "HistoryConfig",
@@ -89,7 +173,10 @@ __all__ = [
     "LocalServerError",
     "MemoriaError",
     "Memory",
+    "MemoryFilter",
     "MemoryNode",
+    "Mention",
+    "Message",
     "OnnxEmbedder",
     "OverloadedError",
     "Path",
@@ -97,11 +184,15 @@ __all__ = [
     "QueryError",
     "RankedMemory",
     "Recall",
+    "ReembedReport",
     "Relation",
     "RelevanceConfig",
+    "Remembered",
     "Replay",
     "RetrieverConfig",
+    "RuleExtractor",
     "ScopeError",
+    "Section",
     "Seed",
     "SeedConfig",
     "Seeds",
@@ -116,7 +207,33 @@ __all__ = [
     "UnavailableError",
     "apply_schema",
     "connect",
+    "finish_reembedding",
     "is_more_specific",
     "pack",
+    "read_notes",
+    "reembed",
     "replay",
+    "roll_back_reembedding",
+    "tools",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for one that is there
+
+    def __getattr__(name):
+        """Load a public name, or a room such as ``memoria.types``."""
+        if name in _MODULE_OF:
+            value = getattr(import_module(_MODULE_OF[name]), name)
+            globals()[name] = value
+            return value
+        room = f"{__name__}.{name}"
+        if not name.startswith("_"):
+            try:
+                return import_module(room)
+            except ModuleNotFoundError as exc:
+                if exc.name != room:
+                    raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *_MODULE_OF})

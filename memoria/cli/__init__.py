@@ -7,34 +7,16 @@ interrupted.
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
-import re
 import sys
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
-from memoria.cli import (
-    doctor,
-    embed,
-    evaluate,
-    learn,
-    link,
-    memories,
-    offline,
-    pack,
-    recall,
-    replay,
-    scopes,
-    server,
-    tune,
-)
 from memoria.cli.common import FAILED, advice, err, printable
-from memoria.cli.connection import with_options
+from memoria.cli.later import LaterCommand, add_later
 from memoria.errors import MemoriaError
 
 EXIT_CODES = (
@@ -49,60 +31,31 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-PANELS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "Local server": (server.up, server.down, server.status, server.logs),
+# Panel of the help -> its commands, each by its module and function.
+PANELS = {
+    "Local server": "server.up server.down server.status server.logs",
     "Memories": (
-        memories.init,
-        memories.ingest,
-        embed.embed,
-        link.link,
-        offline.import_,
-        memories.forget,
-        scopes.stats,
-        scopes.export,
-        doctor.doctor,
+        "memories.init memories.ingest remember.remember chats.import_chats notes.import_notes "
+        "embed.embed reembed.reembed link.link offline.import_ reading.get reading.list_ "
+        "reading.recent reading.neighbours forgetting.forget forgetting.delete_edge "
+        "forgetting.forget_scope scopes.stats scopes.export doctor.doctor"
     ),
     "Retrieval": (
-        recall.recall,
-        recall.explore,
-        pack.pack,
-        replay.replay,
-        evaluate.evaluate,
-        tune.tune,
+        "recall.recall recall.explore view.view pack.pack replay.replay evaluate.evaluate tune.tune"
     ),
+    "Agents": "mcp.mcp mcp.mcp_token hook.hook",
 }
-LEARNING: tuple[Callable[..., Any], ...] = (
-    learn.reinforce,
-    learn.feedback,
-    learn.co_activate,
-    learn.suppress,
-    learn.override,
-    learn.consolidate,
-    learn.undo,
+LEARNING = (
+    "learn.reinforce learn.feedback learn.co_activate learn.suppress learn.override "
+    "learn.consolidate learn.undo"
 )
 
-
-def _help(command: Callable[..., Any]) -> tuple[str, str]:
-    """Split a docstring into the help, with one line for each paragraph, and the examples."""
-    text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", text), f"Examples:\n{examples}"
-
-
-def _add(group: typer.Typer, command: Callable[..., Any], panel: str | None = None) -> None:
-    text, examples = _help(command)
-    name = command.__name__.rstrip("_").replace(
-        "_", "-"
-    )  # `import_` is a command, but `import` is a keyword of Python
-    add = group.command(name, rich_help_panel=panel, help=text, epilog=examples)
-    add(with_options(command))
-
-
-for panel, commands in PANELS.items():
-    for command in commands:
-        _add(app, command, panel)
+for panel, places in PANELS.items():
+    for place in places.split():
+        add_later(app, place, panel)
 learning = typer.Typer(help="Learn from use: strengthen, forget, take back.", no_args_is_help=True)
-for command in LEARNING:
-    _add(learning, command)
+for place in LEARNING.split():
+    add_later(learning, place)
 app.add_typer(learning, name="learn", rich_help_panel="Learning")
 
 
@@ -112,7 +65,10 @@ def all_commands() -> dict[str, Any]:
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         below = getattr(command, "commands", None)
         found |= {name: command} if below is None else {f"{name} {n}": c for n, c in below.items()}
-    return found
+    return {
+        name: command.loaded() if isinstance(command, LaterCommand) else command
+        for name, command in found.items()
+    }
 
 
 def _print_version(wanted: bool) -> None:
@@ -135,6 +91,16 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error is one line and exit code 1, no traceback."""
+    if sys.argv[1:2] != ["hook"]:
+        _run()
+        return
+    from memoria.cli.hook import failing_open  # only here: it loads what other commands don't need
+
+    with failing_open():
+        _run()
+
+
+def _run() -> None:
     _open_closed_streams()
     if isinstance(
         sys.stdout, io.TextIOWrapper

@@ -5,13 +5,13 @@ In: arguments. Out: settings of a recall or an exploration. Reads the file of we
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from memoria.cli.pairs import pairs_of
 from memoria.config import RetrieverConfig
 from memoria.plain.settings import exploration_from
 from memoria.ranking.config import RelevanceConfig
@@ -24,7 +24,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        metavar="SETTING=VALUE",
+        metavar="KEY=VALUE",
         help="Setting of the exploration, such as strategy.max_depth=3; may be repeated.",
     ),
 ]
@@ -60,22 +60,7 @@ def exploration_config(
             f"{strategy} has no {' and no '.join(given)}: leave it out", param_hint="--strategy"
         )
     changes = {f"strategy.{name}": value for name, value in given.items()}
-    return exploration_from({"strategy": strategy}, changes | setting_pairs(settings))
-
-
-def setting_pairs(settings: Sequence[str] | None) -> dict[str, Any]:
-    """Read ``name=value`` pairs; a value that is not JSON is a string."""
-    return dict(map(_setting, settings or ()))
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise typer.BadParameter(f"{text!r} must be SETTING=VALUE", param_hint="--set")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+    return exploration_from({"strategy": strategy}, changes | pairs_of(settings, "--set"))
 
 
 def weights_named(relevance: str) -> RelevanceConfig | None:

@@ -15,8 +15,6 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 from rich.console import Console
 
-from memoria._support.progress import progress_bars
-from memoria.embed import ONNX_MODELS, Embedder, OnnxEmbedder
 from memoria.errors import DimensionError, InvalidInputError, MemoriaError
 
 T = TypeVar("T")
@@ -37,29 +35,19 @@ _CONTROLS_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(cod
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Scope = Annotated[str, typer.Option(envvar="MEMORIA_SCOPE", help="Scope (tenant) of the memories.")]
-EmbedderName = Annotated[
-    str, typer.Option("--embedder", help=f"{', '.join(ONNX_MODELS)}, or none.")
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="Tag of the query; may be repeated."),
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag of the query; may be repeated.")]
-Budget = Annotated[int, typer.Option("--budget", min=1, help="Size of the context; tokens.")]
+Budget = Annotated[
+    int, typer.Option("--budget", min=1, metavar="TOKENS", help="Size of the context.")
+]
 Format = Annotated[
     Literal["text", "markdown", "json"], typer.Option("--format", help="Form of the context.")
 ]
 Order = Annotated[
     Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
 ]
-
-
-def embedder_named(name: str) -> Embedder | None:
-    """Return the embedder that ``--embedder`` names."""
-    return None if name == "none" else OnnxEmbedder(name)
-
-
-async def load_model(embedder: Embedder | None) -> None:
-    """Load the model now, with progress bars: a download takes longer than a call's deadline."""
-    if isinstance(embedder, OnnxEmbedder):
-        with progress_bars() as progress:
-            await embedder.load(progress)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -77,6 +65,17 @@ def print_facts(facts: dict[str, Any], as_json: bool, line: str) -> None:
         sys.stdout.write(json.dumps(facts) + "\n")
     else:
         print_text(line)
+
+
+def print_doubt(certain: bool) -> None:
+    """Say on standard error that the numbers of a report may be too low, unless it is certain."""
+    if not certain:
+        err.print(
+            "an answer of the server was lost, and the change was sent again: it is made, but the "
+            "numbers of new or deleted items may be too low",
+            style="yellow",
+            markup=False,
+        )
 
 
 def print_heading(text: str) -> None:
@@ -124,4 +123,8 @@ def advice(error: MemoriaError) -> str:
         found.append("--kind allows one more kind")
     if re.search(r":\d+: ", str(error)):  # a line of a file
         found.append("--skip-invalid leaves such lines out")
+    elif re.search(r"this is not an? .* export|: no export of ", str(error)):
+        found.append("import-chats auto finds out which program it is from")
+    elif re.search(r": (conversation|message|element|entry) \d+: (?!not (JSON|UTF-8))", str(error)):
+        found.append("--skip-invalid leaves such parts out")
     return "".join(f"; {text}" for text in found)

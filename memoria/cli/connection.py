@@ -5,27 +5,27 @@ In: options and the environment. Out: a store, open while a command works on it.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from memoria.connection import find_target, given_auth
-from memoria.store import Store, Target, open_driver
-from memoria.store.config import StoreConfig
+from memoria.cli.groups import OptionGroup
+
+if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
+    from memoria.cli.embedders import EmbedderChoice
+    from memoria.retriever import GraphRetriever
+    from memoria.store import Store, Target
+    from memoria.store.config import StoreConfig
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
-    """The options that name a database; missing options come from the environment.
-
-    `with_options` replaces a parameter of this type by the four options.
-    """
+class Connection(OptionGroup):
+    """The options that name a database; missing options come from the environment."""
 
     uri: Annotated[
         str | None,
@@ -39,6 +39,8 @@ class Connection:
 
     async def find(self) -> Target:
         """Decide which database to use."""
+        from memoria.connection import find_target, given_auth
+
         auth = given_auth(self.user, password_file=self.password_file)
         return await find_target(self.uri, auth, self.database)
 
@@ -61,45 +63,29 @@ async def on_target(
     target: Target, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None
 ) -> T:
     """Run ``work`` on a database whose address is known; see `on_store`."""
+    from memoria.store import Store, open_driver
+    from memoria.store.config import StoreConfig
+
     config = config or StoreConfig()
     async with open_driver(target, config) as driver:
         return await work(Store(driver, database=target.database, config=config))
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command for Typer, with four options instead of the `Connection`."""
-    signature = inspect.signature(command, eval_str=True)
-    parameters: list[inspect.Parameter] = []
-    groups: dict[str, type[Connection]] = {}
-    for name, parameter in signature.parameters.items():
-        kind = parameter.annotation
-        if isinstance(kind, type) and issubclass(kind, Connection):
-            groups[name] = kind
-            parameters += _options(kind)
-        else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+def opening_of(
+    connection: Connection, scope: str, choose: EmbedderChoice
+) -> Callable[[], Awaitable[GraphRetriever]]:
+    """Return what opens a retriever, which its `close` closes, for a command that serves long.
 
-    def run(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        command(**given)
+    The server plans the queries of recalls in the background.
+    """
 
-    # Typer reads the signature and annotations. functools.wraps is not used, because Typer would
-    # find the original signature through ``__wrapped__``.
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    return run
+    async def opening() -> GraphRetriever:
+        from memoria.connection import open_on  # with the driver
+        from memoria.retriever import GraphRetriever
 
+        async def made(store: Store) -> GraphRetriever:
+            return GraphRetriever(store, scope=scope, embedder=await choose(store))
 
-def _options(group: type[Connection]) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
+        return await open_on(await connection.find(), made, warm=True)
+
+    return opening

@@ -16,10 +16,11 @@ import typer
 
 from memoria._support.progress import ProgressCallback, progress_bars
 from memoria.cli.choices import weights_named
-from memoria.cli.common import embedder_named
+from memoria.cli.common import run
 from memoria.cli.connection import Connection, on_store, on_target
+from memoria.cli.embedders import embedder_choice, embedder_named, load_model
 from memoria.config import RetrieverConfig
-from memoria.embed import Embedder, OnnxEmbedder
+from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.evaluation import (
     Dataset,
     EvaluationConfig,
@@ -84,7 +85,12 @@ class EmbeddedDataset:
 
 
 def read_subject(
-    context: typer.Context, folder: Path, split: str, use_vectors: bool, embedder: str
+    context: typer.Context,
+    folder: Path,
+    split: str,
+    use_vectors: bool,
+    embedder: str | None,
+    connection: OwnConnection,
 ) -> EmbeddedDataset:
     """Read a dataset; refuse an embedder in addition to the supplied vectors."""
     said = context.get_parameter_source("embedder")
@@ -93,8 +99,15 @@ def read_subject(
             "--use-vectors replaces the embedder: leave --embedder out", param_hint="--embedder"
         )
     dataset = read_dataset(folder, split=split)
-    model = supplied_embedder(dataset) if use_vectors else embedder_named(embedder)
+    model = supplied_embedder(dataset) if use_vectors else _embedder(embedder, connection)
     return EmbeddedDataset(dataset=dataset, embedder=model, use_supplied=use_vectors)
+
+
+def _embedder(name: str | None, connection: OwnConnection) -> Embedder | None:
+    """Return the named embedder, else that of the given database, else the default."""
+    if name is None and connection.is_given:
+        return run(on_store(connection, embedder_choice(None)))
+    return embedder_named(name or DEFAULT_ONNX_MODEL)
 
 
 def retriever_config(relevance: str) -> RetrieverConfig:
@@ -126,8 +139,7 @@ async def on_dataset(
 
 async def _load(subject: EmbeddedDataset, store: Store, progress: ProgressCallback) -> None:
     await prepare(store, subject.embedder)
-    if isinstance(subject.embedder, OnnxEmbedder):
-        await subject.embedder.load(progress)
+    await load_model(subject.embedder, progress)
     await load_dataset(
         store,
         subject.dataset,

@@ -14,7 +14,6 @@ from memoria.cli.common import (
     FAULTY,
     WARNED,
     Json,
-    embedder_named,
     err,
     one_line,
     out,
@@ -22,10 +21,10 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
+from memoria.cli.embedders import FORMS, embedder_named
 from memoria.cli.examination import show
 from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Fixed, examine
 from memoria.doctor import fix as apply_fixes
-from memoria.embed import ONNX_MODELS
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 
@@ -46,7 +45,7 @@ def doctor(
     ] = LIMIT,
     embedder: Annotated[
         str | None,
-        typer.Option(help=f"Embedder to compare with the database: {', '.join(ONNX_MODELS)}."),
+        typer.Option(help=f"Embedder to compare with the database: {FORMS}."),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also show checks that are ok, and all degrees.")

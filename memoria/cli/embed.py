@@ -9,26 +9,23 @@ import typer
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
 from memoria.cli.common import (
-    EmbedderName,
     Json,
     Scope,
-    embedder_named,
-    load_model,
     one_line,
     print_facts,
     run,
 )
 from memoria.cli.connection import Connection, on_store
-from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.graph.server import require_ready
-from memoria.graph.vocabulary import UNIQUE_INDEX, VECTOR_INDEX
-from memoria.ingest import GraphWriter
+from memoria.graph.vocabulary import UNIQUE_INDEX
 from memoria.store import Store
+from memoria.writer import GraphWriter
 
 
 def embed(
     scope: Scope = "default",
-    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    embedder: EmbedderName = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(help="Embed this kind only; may be repeated. Default: all kinds."),
@@ -47,17 +44,18 @@ def embed(
     memoria embed --scope ada
     memoria embed --scope films --kind Movie --kind Person
     """
-    model = embedder_named(embedder)
-    if model is None:
+    if embedder == "none":
         raise typer.BadParameter("name the embedder to use", param_hint="--embedder")
+    choose = embedder_choice(embedder)
 
     async def work(store: Store) -> tuple[int, int]:
+        model = await choose(store)
         writer = GraphWriter(store, scope=scope, embedder=model)
         await writer.ready()  # it, and `require_ready`, fail before a model is downloaded
         found = await writer.count_unembedded(kind or ())
         if not found:
             return 0, 0
-        await require_ready(store, UNIQUE_INDEX, VECTOR_INDEX)
+        await require_ready(store, UNIQUE_INDEX, vectors=True)
         await load_model(model)
         with progress_bars() as progress:
             return found, await writer.backfill_embeddings(kinds=kind or (), progress=progress)

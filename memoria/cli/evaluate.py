@@ -11,7 +11,6 @@ import typer
 from memoria._support.progress import ProgressCallback
 from memoria.cli.choices import Weights
 from memoria.cli.common import (
-    EmbedderName,
     Json,
     print_facts,
     run,
@@ -26,9 +25,9 @@ from memoria.cli.datasets import (
     read_subject,
     retriever_config,
 )
+from memoria.cli.embedders import EmbedderName
 from memoria.cli.figures import print_report
 from memoria.cli.output import check_file, opened
-from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.evaluation import (
     METHODS,
     EvaluationConfig,
@@ -66,7 +65,7 @@ def evaluate(
     run_out: RunOut = None,
     use_vectors: UseVectors = False,
     relevance: Weights = "default",
-    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    embedder: EmbedderName = None,
     *,
     connection: OwnConnection,
     as_json: Json = False,
@@ -95,7 +94,7 @@ def evaluate(
         retriever=retriever_config(relevance),
     )
     outputs = _outputs(run_out, config.methods)
-    subject = read_subject(context, dataset_dir, split, use_vectors, embedder)
+    subject = read_subject(context, dataset_dir, split, use_vectors, embedder, connection)
     check_excluded([subject.dataset], config)
     for name in config.methods:
         check_method(name, subject.embedder)

@@ -5,7 +5,6 @@ In: arguments. Out: settings of a recall or an exploration. Touches nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memoria.cli.pairs import pairs_of
 from memoria.config import RetrieverConfig
 
 AsOf = Annotated[
@@ -45,29 +45,19 @@ def with_holding(
     """Return the settings with those of the three options."""
     given: dict[str, Any] = {}
     if as_of is not None:
-        given["as_of"] = _time(as_of)
+        given["as_of"] = time_of(as_of, "--as-of")
     if include_outdated:
         given["include_outdated"] = True
     if situation:
-        given["situation"] = dict(map(_condition, situation))
+        given["situation"] = pairs_of(situation, "--situation")
     return replace(config, **given)
 
 
-def _time(text: str) -> datetime:
+def time_of(text: str, option: str) -> datetime:
+    """Read a time, given to this option."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is not a time such as 2026-05-02T18:00+00:00", param_hint="--as-of"
+            f"{text!r} is not a time such as 2026-05-02T18:00+00:00", param_hint=option
         ) from None
-
-
-def _condition(text: str) -> tuple[str, Any]:
-    """Read ``key=value``; a value that is not JSON is a string."""
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise typer.BadParameter(f"{text!r} must be KEY=VALUE", param_hint="--situation")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value

@@ -14,13 +14,14 @@ from memoria.cli.common import (
     Json,
     Scope,
     one_line,
+    print_doubt,
     print_facts,
     run,
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.store import Store
-from memoria.types import LinkReport
+from memoria.types import Count, LinkReport
 
 CONFIGS: Mapping[str, LinkConfig] = {
     "composite": CompositeLinkConfig(),
@@ -61,11 +62,11 @@ def link(
     memoria link --scope alice --prune --json
     """
 
-    async def work(store: Store) -> tuple[LinkReport, int]:
+    async def work(store: Store) -> tuple[LinkReport, Count]:
         worker = Linker(store, scope=scope, config=CONFIGS[linker])
         with progress_bars() as progress:
             report = await worker.link(only_new=new, progress=progress)
-        return report, await worker.prune() if prune else 0
+        return report, await worker.prune() if prune else Count()
 
     report, pruned = run(on_store(connection, work))
     parts = [
@@ -78,6 +79,8 @@ def link(
         parts.append(f"{report.without_embedding} left out without a vector")
     if prune:
         parts.append(f"{number_of(pruned, 'edge', 'edges')} pruned")
-    facts = {**asdict(report), "pruned": pruned}
+    certain = report.certain and pruned.certain
+    print_doubt(certain)
+    facts = {**asdict(report), "pruned": pruned, "certain": certain}
     del facts["missing"]  # always empty: the command takes no ids
     print_facts(facts, as_json, f"{', '.join(parts)}; scope {one_line(scope)}")

@@ -13,24 +13,23 @@ import typer
 from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
 from memoria.cli.common import (
-    EmbedderName,
     Json,
     Scope,
-    embedder_named,
     err,
-    load_model,
     one_line,
     print_facts,
     run,
 )
+from memoria.cli.embedders import EmbedderName, embedder_named, load_model
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import LIST_DELIMITER, GraphWriter, OfflineReport, Tables, write_tables
+from memoria.ingest import LIST_DELIMITER, OfflineReport, Tables, write_tables
 from memoria.ingest.daemon import in_daemon_thread
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
+from memoria.writer import GraphWriter
 
 SCHEMA_TIMEOUT_S = 3_600.0
 
@@ -41,13 +40,13 @@ def import_(
         bool, typer.Option("--offline", help="Required: confirms that the server is stopped.")
     ] = False,
     scope: Scope = "default",
-    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    embedder: EmbedderName = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(help="One more kind that memories may have; may be repeated."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option(help="Replace the local database, whatever it holds.")
+        bool, typer.Option("--overwrite", help="Replace the local database, whatever it holds.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -69,7 +68,7 @@ def import_(
             "memoria import only works offline: add --offline, or use memoria ingest",
             param_hint="--offline",
         )
-    model = embedder_named(embedder)
+    model = embedder_named(embedder or DEFAULT_ONNX_MODEL)  # nothing is recorded there yet
     kinds = (*DEFAULT_KINDS, *(kind or ()))
     report, embedded = run(_import(files, scope, kinds, model, overwrite=overwrite))
     line = (

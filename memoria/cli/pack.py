@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Annotated, Any, TypeVar
 
@@ -13,7 +14,7 @@ import typer
 from memoria._support.wording import number_of
 from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
 from memoria.config import RetrieverConfig
-from memoria.context import ContextBuilder, with_links
+from memoria.context import ContextBuilder, left_out, with_links
 from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
@@ -22,7 +23,8 @@ from memoria.plain import (
     hits_from,
     plain_context,
     probabilities_from,
-    relevance_from,
+    ranked_from,
+    scores_from,
 )
 from memoria.types import ContextPack, Path
 
@@ -72,18 +74,19 @@ def pack(
     builder = ContextBuilder(budget, config=config)
     worth: dict[str, float] | None = {}
     likely: dict[str, float] = {}
-    for name in files or [STDIN]:
-        paths, of_document, relevance = read_document(name, _paths)
-        for path in paths:
+    documents = [read_document(name, _document) for name in files or [STDIN]]
+    for document in documents:
+        for path in document.paths:
             builder.add(path)
         # A memory that one of the documents needs for its question enters.
-        likely |= {id_: max(found, likely.get(id_, 0.0)) for id_, found in relevance.items()}
-        if worth is None or of_document is None:  # ranked and unranked documents can't be compared
+        likely |= {id_: max(p, likely.get(id_, 0.0)) for id_, p in document.relevance.items()}
+        if worth is None or document.worth is None:  # ranked and unranked can't be compared
             worth = None
         else:
-            worth |= {id_: max(score, worth.get(id_, 0.0)) for id_, score in of_document.items()}
+            worth |= {id_: max(w, worth.get(id_, 0.0)) for id_, w in document.worth.items()}
     # An exploration that was asked for by its seeds has no question to be irrelevant to.
-    context = builder.build(worth=worth, relevance=None if worth is None else likely)
+    relevance = None if worth is None else likely
+    context = builder.build(worth=worth, relevance=relevance, hidden=_hidden(documents))
     say_too_small(context, budget)
     if not context.items and any(item.reason == "relevance" for item in context.omitted):
         text = f"nothing is relevant; --min-relevance below {min_relevance:g} lets more in"
@@ -119,9 +122,31 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
         ) from exc
 
 
-def _paths(data: Any) -> tuple[list[Path], dict[str, float] | None, dict[str, float]]:
-    """Return the paths of one document, and the worth and the relevance of each memory."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    """What one document says: its paths, and what is known of their memories, by id."""
+
+    paths: Sequence[Path]
+    worth: Mapping[str, float] | None
+    relevance: Mapping[str, float]
+    hidden: Collection[str]  # the filter of the recall left them out
+
+
+def _document(data: Any) -> _Document:
     paths = [path for found in explorations_from(data) for path in found.paths]
-    scores = relevance_from(data)
-    worth = None if scores is None else with_links(paths, scores)
-    return [*paths, *hits_from(data)], worth, probabilities_from(data)
+    scores, ranked = scores_from(data), ranked_from(data)
+    return _Document(
+        paths=[*paths, *hits_from(data)],
+        worth=None if scores is None else with_links(paths, scores),
+        relevance=probabilities_from(data),
+        hidden=() if ranked is None else left_out(paths, ranked),
+    )
+
+
+def _hidden(documents: Iterable[_Document]) -> set[str]:
+    """Return the ids that every document with such a memory has left out."""
+    hidden, shown = set[str](), set[str]()
+    for document in documents:
+        hidden.update(document.hidden)
+        shown |= {id_ for path in document.paths for id_ in path.ids} - set(document.hidden)
+    return hidden - shown

@@ -20,32 +20,31 @@ from memoria.cli.choices import (
 from memoria.cli.common import (
     FAILED,
     Budget,
-    EmbedderName,
     Format,
     Json,
     Order,
     Scope,
     Tags,
-    embedder_named,
     err,
-    load_model,
     out,
     print_facts,
     print_heading,
-    print_text,
     printable,
     run,
     say_missing,
 )
 from memoria.cli.connection import Connection, on_store
+from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
+from memoria.cli.filtering import Filtering
 from memoria.cli.holding import AsOf, IncludeOutdated, Situation, with_holding
 from memoria.cli.pack import say_too_small
-from memoria.cli.render import recall_summary, show_paths, summary
+from memoria.cli.render import show_paths, summary
+from memoria.cli.showing import Showing
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
-from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.explore import in_order
 from memoria.plain import plain_explorations, plain_recall
+from memoria.recall.call import AUTO, QueryTags
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.strategies import TransferEnergy
@@ -63,7 +62,16 @@ Depth = Annotated[
     int | None,
     typer.Option(
         "--depth",
+        metavar="N",
         help=f"Most hops from a seed; {_TRANSFER.max_depth} if not given. {_OF_IT}",
+    ),
+]
+
+AutoTags = Annotated[
+    bool,
+    typer.Option(
+        "--auto-tags",
+        help="In place of --tag: the tags around the hits whose words stand in the question.",
     ),
 ]
 
@@ -71,16 +79,18 @@ Depth = Annotated[
 def recall(
     question: Annotated[str, typer.Argument(help="What to recall, in your own words.")],
     tag: Tags = None,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Start from this kind only; may be repeated.")
-    ] = None,
+    *,
+    auto_tags: AutoTags = False,
+    filtering: Filtering,
     budget: Budget = DEFAULTS.budget_tokens,
-    deadline: Annotated[float, typer.Option(help="Time for the whole recall; seconds.")] = (
-        DEFAULTS.deadline_s
-    ),
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time for the whole recall.")
+    ] = (DEFAULTS.deadline_s),
     max_seeds: Annotated[
         int | None,
-        typer.Option(help="Largest number of seeds; if not given, the strategy decides."),
+        typer.Option(
+            metavar="N", help="Largest number of seeds; if not given, the strategy decides."
+        ),
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,
@@ -92,25 +102,31 @@ def recall(
     format_: Format = "text",
     order: Order = "relevance",
     scope: Scope = "default",
-    *,
     connection: Connection,
-    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    showing: Showing,
+    embedder: EmbedderName = None,
     as_json: Json = False,
 ) -> None:
     """Find memories by a question, follow their relations, and pack the results for a prompt.
 
     Prints each path as it ends, with the energy that reached each memory; then the context; then
-    the times. --json prints one document: query, seeds, explorations, hits, memories, ranked,
-    context, trace. For the context alone, pipe this document into `memoria pack`.
+    the time; --context the context alone. --json prints one document: query, seeds, explorations,
+    hits, memories, ranked, context, trace; `memoria pack` turns it into another context.
+
+    Options such as --kind say which memories may be found, ranked and packed; relations lead
+    through the others. --tag is a tag of the question, --with-tag one of the memories.
+    With --auto-tags the question itself says which tags it has.
 
     Examples
     --------
     memoria recall "Why did the cinnamon buns run out?" --tag stockout --tag dairy
+    memoria recall "Why did the cinnamon buns run out?" --html why.html
     memoria recall "What does Ada prefer?" --kind UserPreference --scope ada
+    memoria recall "What broke?" --since 2026-05-01 --until 2026-06-01 --metadata channel=support
     memoria recall "Why is the oven cold?" --json | memoria pack --format markdown
     memoria recall "Why is the oven cold?" --strategy lif --set strategy.max_hops=2 --relevance none
     """
-    model = embedder_named(embedder)
+    choose, where, tags = embedder_choice(embedder), filtering.where, _query_tags(tag, auto_tags)
     config = replace(
         exploration_config(strategy, {"max_depth": depth}, settings),
         relevance=weights_named(relevance),
@@ -122,23 +138,23 @@ def recall(
     config = _with_seeds(config, max_seeds)
 
     async def ask(store: Store) -> Recall:
-        retriever = GraphRetriever(store, scope=scope, embedder=model, config=config)
-        async with retriever:  # check the server first: loading a model takes long
-            await load_model(model)
-            if as_json:
-                return await retriever.recall(question, query_tags=tag or (), kinds=kind)
-            async with retriever.recall_stream(question, query_tags=tag or (), kinds=kind) as paths:
+        model = await choose(store)
+        async with GraphRetriever(store, scope=scope, embedder=model, config=config) as retriever:
+            await load_model(model)  # after the server was checked: it takes long
+            if as_json or showing.context_only:
+                return await retriever.recall(question, query_tags=tags, where=where)
+            async with retriever.recall_stream(question, query_tags=tags, where=where) as paths:
                 print_heading("Paths")
                 await show_paths(paths, screen)
             return paths.result
 
     found = run(on_store(connection, ask))
+    showing.draw(found)
     say_too_small(found.context, budget)
     if as_json:
         print_facts(plain_recall(found), True, "")
         return
-    _show(found, scope, wrap=format_ != "json")
-    out.print(printable(recall_summary(found, budget)), style="dim", markup=False)
+    showing.show(found, scope=scope, budget=budget, wrap=format_ != "json")
 
 
 def explore(
@@ -206,6 +222,13 @@ def explore(
     _report(found, scope, config)
 
 
+def _query_tags(tags: Sequence[str] | None, auto: bool) -> QueryTags:
+    """Return the tags of the question, or what tells the retriever to find them in it."""
+    if auto and tags:
+        raise typer.BadParameter("give either --tag or --auto-tags", param_hint="--auto-tags")
+    return AUTO if auto else tags or ()
+
+
 def _with_seeds(config: RetrieverConfig, max_seeds: int | None) -> RetrieverConfig:
     """Return the settings with the largest number of seeds, if it is given."""
     if max_seeds is None:
@@ -213,16 +236,6 @@ def _with_seeds(config: RetrieverConfig, max_seeds: int | None) -> RetrieverConf
     search = config.seed_search
     candidates = max(search.candidates, max_seeds)
     return replace(config, seeds=replace(search, max_seeds=max_seeds, candidates=candidates))
-
-
-def _show(found: Recall, scope: str, *, wrap: bool) -> None:
-    """Print the context of a recall, or that it found nothing."""
-    if not found.seeds.seeds:
-        print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
-    elif packed := found.context.text:
-        print_text("")
-        print_heading("Context")
-        print_text(f"{packed}\n", wrap=wrap)
 
 
 def _seed(text: str) -> Seed:

@@ -17,6 +17,7 @@ from rich.tree import Tree
 
 from memoria._support.wording import number_of
 from memoria.cli.common import one_line
+from memoria.graph.connectors import connectors_on
 from memoria.types import Exploration, Hop, MemoryNode, Path, Recall
 
 REFRESHES_PER_S = 10
@@ -35,6 +36,7 @@ async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
         async for path in paths:
             if forest.add(path):  # show a new tree at once, a new branch with the next refresh
                 live.refresh()
+        forest.sort()
 
 
 def path_line(path: Path) -> Text:
@@ -51,26 +53,34 @@ class Forest:
     def __init__(self) -> None:
         self.view = Tree("", hide_root=True, guide_style="dim")
         self._nodes: dict[tuple[str, ...], Tree] = {}
+        self._energies: dict[int, float] = {}
 
     def add(self, path: Path) -> bool:
         """Add a path; return whether it is the first path of its seed."""
         memories = path.memories or (None,) * len(path.ids)
         heads = [_node(path.seed_id, path.start)]
         heads += [_arrow(hop).append_text(_node(hop.target, hop.energy_out)) for hop in path.hops]
+        energies = [path.start, *(hop.energy_out for hop in path.hops)]
         node, is_new = self.view, path.ids[:1] not in self._nodes
         for place, (head, memory) in enumerate(zip(heads, memories, strict=True), start=1):
             ids = path.ids[:place]
             if ids not in self._nodes:
                 reason = _reason(path) if place == len(heads) else ""
                 self._nodes[ids] = node.add(_label(head, reason, memory))
+                self._energies[id(self._nodes[ids])] = energies[place - 1]
             node = self._nodes[ids]
         return is_new
+
+    def sort(self) -> None:
+        """Put trees and branches into the order of their energy, highest first."""
+        for node in (self.view, *self._nodes.values()):
+            node.children.sort(key=lambda child: -self._energies[id(child)])
 
 
 def summary(explorations: Sequence[Exploration]) -> str:
     """Return the counts of explorations in words."""
     paths = [path for exploration in explorations for path in exploration.paths]
-    reached = {id_ for path in paths for id_ in path.ids}
+    reached = {id_ for path in paths for id_ in path.ids} - connectors_on(paths)
     cut = sum(exploration.status == "truncated" for exploration in explorations)
     counts = (
         number_of(len(explorations), "seed", "seeds"),
@@ -80,10 +90,10 @@ def summary(explorations: Sequence[Exploration]) -> str:
     return ", ".join(counts) + (f" ({cut} cut short by the deadline)" if cut else "")
 
 
-def recall_summary(recall: Recall, budget_tokens: int) -> str:
+def recall_summary(recall: Recall, budget_tokens: int, *, verbose: bool = False) -> str:
     """Return in one line what a recall found, how long it took, and how it was degraded."""
     context, trace = recall.context, recall.trace
-    took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in trace.timings_s.items())
+    stages = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in trace.timings_s.items())
     # Texts are read during the exploration, so its time includes them.
     total_s = sum(s for stage, s in trace.timings_s.items() if stage != "hydrate")
     return "; ".join(
@@ -91,7 +101,7 @@ def recall_summary(recall: Recall, budget_tokens: int) -> str:
             f"{total_s * 1000:.0f} ms in all",
             summary(recall.explorations),
             f"{context.tokens} of {budget_tokens} tokens, {len(context.omitted)} left out",
-            took,
+            *([stages] if verbose else []),
             *trace.degraded,
             *trace.notes,
         ]

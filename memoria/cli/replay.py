@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from memoria._support.wording import number_of
-from memoria.cli.choices import Settings, setting_pairs
+from memoria.cli.choices import Settings
 from memoria.cli.common import (
     Json,
     one_line,
@@ -15,9 +13,10 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.learn import TraceFile
 from memoria.cli.pack import read_document
+from memoria.cli.pairs import pairs_of
 from memoria.cli.render import path_line
-from memoria.plain import plain_explorations, trace_from
-from memoria.recall.replay import PathChange, Replay
+from memoria.plain import trace_from
+from memoria.recall.replay import Replay, plain_replay
 from memoria.recall.replay import replay as run_again
 
 
@@ -41,28 +40,14 @@ def replay(
     memoria replay trace.json --set strategy=lif --set strategy.max_hops=2
     """
     found = read_document(trace, trace_from)
-    wanted = setting_pairs(changes)
+    wanted = pairs_of(changes, "--set")
     again = run(
         on_store(
             connection,
             lambda store: run_again(store, found, wanted),
         )
     )
-    facts = {
-        "identical": again.identical,
-        "changes": [_plain_change(change) for change in again.changes],
-        **plain_explorations(again.explorations),
-    }
-    print_facts(facts, as_json, _text(again))
-
-
-def _plain_change(change: PathChange) -> dict[str, Any]:
-    before, after = change.before, change.after
-    return {
-        "ids": list(change.ids),
-        "before": None if before is None else before.energy,
-        "after": None if after is None else after.energy,
-    }
+    print_facts(plain_replay(again), as_json, _text(again))
 
 
 def _text(again: Replay) -> str:

@@ -47,8 +47,9 @@ def stats(
 ) -> None:
     """Count the memories and edges of a scope, or list all scopes.
 
-    `--json` prints scope, memories, embedded, kinds, edges, relations, top_tags, oldest, newest,
-    mean_degree and max_degree. With `--all` it prints scopes: scope, memories and edges of each.
+    `--json` prints scope, memories, embedded, kinds, connectors, edges, relations, top_tags,
+    oldest, newest, mean_degree and max_degree. With `--all` it prints scopes: scope, memories and
+    edges of each.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def stats(
     found: ScopeStats = run(on_store(connection, look))
     if as_json:
         print_facts(_plain(found), True, "")
-    elif found.memories:
+    elif found.memories or found.connectors:
         _print_stats(found)
     else:
         out.print(_is_empty(scope), markup=False)
@@ -165,11 +166,12 @@ def _print_stats(found: ScopeStats) -> None:
         ("scope", found.scope),
         ("memories", found.memories),
         ("with a vector", found.embedded),
+        *([("connectors", sum(found.connectors.values()))] if found.connectors else []),
         ("edges", found.edges),
         ("edges of a memory", f"{found.mean_degree:.1f} on average, {found.max_degree} at most"),
     ]
     if found.oldest and found.newest:
-        facts.append(("written", f"{found.oldest:%Y-%m-%d} to {found.newest:%Y-%m-%d}"))
+        facts.append(("made", f"{found.oldest:%Y-%m-%d} to {found.newest:%Y-%m-%d}"))
     relations: list[Row] = [
         (name, each.count, "" if each.mean_weight is None else f"{each.mean_weight:.3f}")
         for name, each in found.relations.items()
@@ -177,6 +179,7 @@ def _print_stats(found: ScopeStats) -> None:
     _print_table(("", ""), facts)
     for header, rows in (
         (("kind", "memories"), list(found.kinds.items())),
+        (("connector", "number"), list(found.connectors.items())),
         (("relation", "edges", "mean weight"), relations),
         (("tag", "memories"), list(found.top_tags.items())),
     ):

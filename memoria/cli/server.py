@@ -2,51 +2,96 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memoria._support.jars import resolve_jars, sets_in
+from memoria._support.wording import number_of
 from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
+from memoria.connection import given_auth
+from memoria.graph.server import server_facts
+from memoria.graph.stats import list_scopes
+from memoria.store import Store, Target, open_driver
+
+if TYPE_CHECKING:
+    from memoria.local import ServerInfo
 
 STARTING = "starting Neo4j ..."
 DOWNLOADING = "downloading Neo4j, about 180 MB, once ..."
 MB = 1_000_000
 
 
-def up(as_json: Json = False) -> None:
+def up(
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FOLDER", help="Take the jars from a folder, not from the network."
+        ),
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Hash every jar of the server, also known ones.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Start the local Neo4j; download it first if necessary.
 
-    The server runs until `memoria down`. If it already runs, `up` changes nothing.
+    The server runs until `memoria down`. If it already runs, `up` changes nothing. For some
+    seconds more, a process in the background lets the server plan the queries of recalls. Every
+    jar is checked by the list of checksums that memoria was released with. Without a network: take
+    the Maven cache of another machine, where `M2_REPO=FOLDER memoria up` has filled it.
 
     Examples
     --------
     memoria up
+    memoria up --verify
+    memoria up --from /media/stick/jars
     memoria up --json
     """
+    facts = run(_up(folder, verify=verify))
+    jars = f"; {facts['verified_jars']} jars verified" if verify else ""
+    line = f"Neo4j {facts['version']} at {facts['uri']} (process {facts['pid']}){jars}"
+    print_facts(facts, as_json, line)
+
+
+async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
+    from memoria.cli.warming import warm_later
     from memoria.local import LocalNeo4j
 
-    async def start() -> dict[str, str | int]:
-        local = LocalNeo4j()
-        if (running := await local.status()) is not None:
-            return running.to_dict()
-        if not err.is_terminal:
-            err.print(STARTING)
-        told: list[str] = []
-        with err.status(STARTING) as spinner:
+    local = LocalNeo4j()
+    running = await local.status()
+    if running is not None and not verify and folder is None:
+        return running.to_dict()
+    if not err.is_terminal:
+        err.print(STARTING)
+    told: list[str] = []
+    with err.status(STARTING) as spinner:
 
-            def show(label: str, done: int, total: int | None) -> None:
-                # The first call shows that there is a download. On a terminal the spinner shows it.
-                if label == "dependencies" and not told and not err.is_terminal:
-                    told.append(label)
-                    err.print(DOWNLOADING)
-                left = f"downloading {label}: {done} of {total or '?'} ..."
-                spinner.update(STARTING if done == total else left)
+        def show(label: str, done: int, total: int | None) -> None:
+            # The first call shows that there is a download. On a terminal the spinner shows it.
+            if not told and not err.is_terminal and folder is None:
+                told.append(label)
+                err.print(DOWNLOADING)
+            left = f"fetching {label}: {done} of {total or '?'} ..."
+            spinner.update(STARTING if done == total else left)
 
-            return (await local.start(progress=show)).to_dict()
+        facts: dict[str, str | int] = {}
+        if verify or folder is not None:
+            count = await local.fetch(verify=verify, source=folder, progress=show)
+            facts = {"verified_jars": count} if verify else {}
+        if folder is not None:
+            await _take_models(folder, local.home, verify=verify)
+        started = (await local.start(progress=show)).to_dict()
+    warm_later()
+    return started | facts
 
-    info = run(start())
-    print_facts(info, as_json, f"Neo4j {info['version']} at {info['uri']} (process {info['pid']})")
+
+async def _take_models(folder: Path, home: Path, *, verify: bool) -> None:
+    """Take the embedding models that a folder has too, so that they need no network either."""
+    for coordinate in await asyncio.to_thread(sets_in, folder):
+        await asyncio.to_thread(resolve_jars, coordinate, home=home, verify=verify, source=folder)
 
 
 def down(as_json: Json = False) -> None:
@@ -63,7 +108,7 @@ def down(as_json: Json = False) -> None:
 
 
 def status(as_json: Json = False) -> None:
-    """Show whether the local Neo4j runs, and where its data is; exit code 3 if it does not run.
+    """Show whether the local Neo4j runs, and what it holds; exit code 3 if it does not run.
 
     Examples
     --------
@@ -81,8 +126,22 @@ def status(as_json: Json = False) -> None:
         line = f"not running; start it with: memoria up\n{where}"
         print_facts({"running": False, **place}, as_json, line)
         raise typer.Exit(NOT_RUNNING)
-    line = f"Neo4j {info.version} at {info.uri} (process {info.pid})\n{where}"
-    print_facts({"running": True, **info.to_dict(), **place}, as_json, line)
+    holds = run(_holds(info))
+    vectors = holds["embedder"] or "none recorded"
+    line = (
+        f"Neo4j {info.version} at {info.uri} (process {info.pid})\n{where}\n"
+        f"embedder {vectors}, {number_of(holds['scopes'], 'scope')}; memoria stats --all lists them"
+    )
+    print_facts({"running": True, **info.to_dict(), **place, **holds}, as_json, line)
+
+
+async def _holds(info: ServerInfo) -> dict[str, Any]:
+    """Read what the local database was set up for, and how many scopes it has."""
+    auth = given_auth(info.user, password_file=info.password_file)
+    async with open_driver(Target(uri=info.uri, auth=auth)) as driver:
+        store = Store(driver)
+        facts, scopes = await server_facts(store), await list_scopes(store)
+    return {"embedder": facts.embedder, "scopes": len(scopes)}
 
 
 def _size(folder: Path) -> int:

@@ -13,7 +13,6 @@ from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
 from memoria.cli.choices import Weights
 from memoria.cli.common import (
-    EmbedderName,
     Json,
     one_line,
     out,
@@ -31,9 +30,9 @@ from memoria.cli.datasets import (
     read_subject,
     retriever_config,
 )
+from memoria.cli.embedders import EmbedderName
 from memoria.cli.figures import percent, print_notes, print_titled
 from memoria.cli.output import check_file
-from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.evaluation import (
     FIRST,
     MEAN,
@@ -83,7 +82,7 @@ def tune(
     limit: Limit = None,
     use_vectors: UseVectors = False,
     relevance: Weights = "default",
-    embedder: EmbedderName = DEFAULT_ONNX_MODEL,
+    embedder: EmbedderName = None,
     *,
     connection: OwnConnection,
     as_json: Json = False,
@@ -113,7 +112,8 @@ def tune(
     if len({folder.resolve() for folder in dataset_dir}) < len(dataset_dir):
         raise typer.BadParameter("a folder is named twice", param_hint="DATASET_DIR")
     subjects = [
-        read_subject(context, folder, split, use_vectors, embedder) for folder in dataset_dir
+        read_subject(context, folder, split, use_vectors, embedder, connection)
+        for folder in dataset_dir
     ]
     check_folds([subject.dataset for subject in subjects], config, folds)
     check_features(without or ())

@@ -1,0 +1,143 @@
+"""Hooks of coding agents: ``hook``.
+
+In: what the host writes to standard input. Out: context for its model, as JSON.
+Whatever happens, the command ends with exit code 0, and soon: an agent must not wait for its
+memory, and one of the hosts takes other codes for a veto.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memoria.cli.common import Scope, err, printable
+from memoria.cli.connection import Connection
+from memoria.errors import MemoriaError
+from memoria.serve.agent.kinds import Event, Harness
+
+if TYPE_CHECKING:
+    from memoria.serve.agent.hooks import HookCall
+
+#: Until the process ends itself; the start of Python before it takes a part of the two seconds.
+LIMIT_S = 1.6
+#: Characters that the hosts take.
+MOST_CHARS = 10_000
+_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
+_DONE = 200
+
+
+@contextmanager
+def failing_open(limit_s: float = LIMIT_S) -> Iterator[None]:
+    """End the process with exit code 0: after the block, whatever it raises, or after a time."""
+
+    def end() -> None:
+        os._exit(0)  # without a word, and whatever else is running
+
+    watch = threading.Timer(limit_s, end)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    except SystemExit:
+        pass  # Typer has said why
+    except BaseException as exc:  # noqa: BLE001 - the promise is that nothing gets out
+        sys.stderr.write(f"memoria hook: {type(exc).__name__}: {printable(str(exc))}\n")
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        end()
+
+
+def hook(
+    event: Annotated[Event, typer.Argument(help="What happened in the session.")],
+    harness: Annotated[Harness, typer.Option(help="Coding agent that calls.")],
+    scope: Scope = "default",
+    *,
+    connection: Connection,
+) -> None:
+    """Answer a hook of Claude Code or Codex: give context to a session, or keep a turn.
+
+    A running `memoria mcp --transport http` of the same scope is asked first; if it has --tokens,
+    with the token in MEMORIA_TOKEN. Always ends with exit code 0, within two seconds.
+
+    Examples
+    --------
+    memoria hook session-start --harness claude --scope alice
+    memoria hook prompt --harness codex --scope alice
+    """
+    started = time.monotonic()
+    given = json.loads(sys.stdin.buffer.read())
+    call = _call(given, event, harness, scope)
+    text = _asked(call)
+    if text is None:
+        left_s = LIMIT_S - (time.monotonic() - started) - 0.1
+        text = asyncio.run(_answered(connection, call, left_s))
+    if text and event in _NAMES and len(text) <= MOST_CHARS:
+        output = {"hookEventName": _NAMES[event], "additionalContext": text}
+        sys.stdout.write(json.dumps({"hookSpecificOutput": output}) + "\n")
+
+
+def _call(given: dict[str, Any], event: Event, harness: Harness, scope: str) -> HookCall:
+    from memoria.serve.agent.hooks import HookCall
+    from memoria.serve.agent.transcripts import read_transcript
+
+    transcript = given.get("transcript_path")
+    wanted = event == "stop" and transcript
+    return HookCall(
+        event=event,
+        scope=scope,
+        harness=harness,
+        session_id=str(given.get("session_id") or ""),
+        prompt=str(given.get("prompt") or "") if event == "prompt" else "",
+        messages=read_transcript(Path(str(transcript)), harness) if wanted else (),
+    )
+
+
+def _asked(call: HookCall) -> str | None:
+    """Return what a running server says; None if none of them serves the scope."""
+    from memoria.serve.mcp.places import HOOK_PATH, addresses
+
+    headers = {"Content-Type": "application/json"}
+    if token := os.environ.get("MEMORIA_TOKEN"):
+        headers["Authorization"] = f"Bearer {token}"
+    for host, port in addresses():
+        connection = HTTPConnection(host, port, timeout=LIMIT_S)
+        try:
+            connection.request("POST", HOOK_PATH, json.dumps(call.plain()).encode(), headers)
+            answer = connection.getresponse()
+            body = answer.read().decode("utf-8", "replace")
+        except (OSError, HTTPException):  # it was killed, or something else listens there
+            continue
+        finally:
+            connection.close()
+        if answer.status == _DONE:
+            return body
+    return None
+
+
+async def _answered(connection: Connection, call: HookCall, left_s: float) -> str:
+    """Ask the database itself, by words only: to load a model takes too long."""
+    from memoria.connection import connect
+    from memoria.serve.agent.hooks import answer_hook
+    from memoria.serve.agent.memory import AgentMemory
+
+    try:
+        async with asyncio.timeout(left_s):
+            target = await connection.find()
+            opening = connect(target.uri, target.auth, scope=call.scope, database=target.database)
+            async with opening as retriever:
+                return await answer_hook(AgentMemory(retriever), call)
+    except (MemoriaError, TimeoutError) as exc:
+        err.print(f"memoria hook: {printable(str(exc) or 'no time left')}", markup=False)
+        return ""

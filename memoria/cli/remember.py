@@ -1,0 +1,98 @@
+"""Remember a sentence: ``remember``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from memoria._support.wording import number_of
+from memoria.cli.common import (
+    Json,
+    Scope,
+    err,
+    one_line,
+    print_doubt,
+    print_facts,
+    run,
+)
+from memoria.cli.connection import Connection, on_store
+from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
+from memoria.cli.holding import time_of
+from memoria.graph.vocabulary import DEFAULT_KINDS
+from memoria.store import Store
+from memoria.types import Remembered
+from memoria.writer import GraphWriter
+
+Ids = list[str] | None
+
+
+def remember(
+    text: Annotated[str, typer.Argument(help="What to remember; - is stdin.")],
+    scope: Scope = "default",
+    *,
+    connection: Connection,
+    embedder: EmbedderName = None,
+    kind: Annotated[str, typer.Option(help="Kind of the memory.")] = "Event",
+    tag: Annotated[Ids, typer.Option(help="Tag of the memory; may be repeated.")] = None,
+    about: Annotated[
+        Ids, typer.Option(help="Id of a memory that it is about; may be repeated.")
+    ] = None,
+    because_of: Annotated[
+        Ids, typer.Option(help="Id of a memory that it follows from; may be repeated.")
+    ] = None,
+    supersedes: Annotated[
+        Ids, typer.Option(help="Id of a memory whose place it takes; may be repeated.")
+    ] = None,
+    valid_until: Annotated[
+        str | None, typer.Option(help="When it ceases to hold, such as 2026-05-01.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Remember a sentence, unless a memory says it already; then that memory is named.
+
+    Examples
+    --------
+    memoria remember "The van is at Storgatan 5." --scope ada
+    memoria remember "The van was towed." --because-of evt-12 --tag van
+    memoria remember "Ada likes coffee." --kind UserPreference --supersedes pref-3
+    """
+    choose = embedder_choice(embedder)
+    until = None if valid_until is None else time_of(valid_until, "--valid-until")
+    said = sys.stdin.buffer.read().decode() if text == "-" else text
+
+    async def work(store: Store) -> Remembered:
+        model = await choose(store)
+        writer = GraphWriter(store, scope=scope, embedder=model, kinds=(*DEFAULT_KINDS, kind))
+        await writer.ready()  # fail before a model is downloaded
+        await load_model(model)
+        return await writer.remember(
+            said,
+            kind=kind,
+            tags=tag or (),
+            about=about or (),
+            because_of=because_of or (),
+            supersedes=supersedes or (),
+            valid_until=until,
+        )
+
+    done: Remembered = run(on_store(connection, work))
+    if done.superseded_by is not None:
+        note = f"it does not hold: {one_line(done.superseded_by)} supersedes it"
+        err.print(note, style="yellow", markup=False)
+    print_doubt(done.certain)
+    print_facts(asdict(done), as_json, _said(done, scope))
+
+
+def _said(done: Remembered, scope: str) -> str:
+    """Return what was done, in words."""
+    id_ = one_line(done.id)
+    new = done.created or not done.certain
+    parts = [f"remembered {id_}" if new else f"not written: {id_} says it already"]
+    if done.edges:
+        parts.append(f"{number_of(done.edges, 'edge', 'edges')} made")
+    if done.superseded:
+        parts.append(f"superseded {', '.join(map(one_line, done.superseded))}")
+    return f"{'; '.join(parts)}; scope {one_line(scope)}"

@@ -1,0 +1,69 @@
+"""Show recalls as a page in the browser: ``view``."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memoria.cli.common import Scope, out, run
+from memoria.cli.connection import Connection, opening_of
+from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
+from memoria.cli.pack import STDIN, read_document
+from memoria.errors import ConfigError
+
+
+def view(
+    traces: Annotated[
+        list[str] | None,
+        typer.Argument(help="Output of recall --json; - is stdin.", metavar="TRACE"),
+    ] = None,
+    scope: Scope = "default",
+    *,
+    connection: Connection,
+    embedder: EmbedderName = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, and open nothing.")
+    ] = False,
+) -> None:
+    """Show in the browser what a recall finds, and why. Needs the extra view.
+
+    The page is served to this machine only, and only to who knows the address, which is printed.
+    Saved recalls are shown without a database. Ctrl-C ends it.
+
+    Examples
+    --------
+    memoria view --scope alice
+    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria view trace.json
+    """
+    try:
+        from memoria.serve.view.run import Page, serve
+        from memoria.serve.view.source import Source, saved
+    except ModuleNotFoundError as exc:
+        if (exc.name or "").startswith("memoria"):
+            raise
+        text = 'memoria view needs the extra view: pip install "memoria-graph[view]"'
+        raise ConfigError(text) from exc
+    files = [
+        read_document(name, partial(saved, "standard input" if name == STDIN else Path(name).name))
+        for name in traces or ()
+    ]
+    opening = opening_of(connection, scope, embedder_choice(embedder))
+
+    def announce(address: str) -> None:
+        out.print(f"memoria view: {address}", markup=False)
+        if not no_browser:
+            # In a thread, as a browser of the terminal returns only when it is left.
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
+
+    source = Source(opening, load=lambda retriever: load_model(retriever.embedder), files=files)
+    first = files[0].trace.scope if files else scope
+    run(serve(Page(source=source, scope=first, port=port), announce))
