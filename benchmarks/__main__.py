@@ -19,12 +19,24 @@ COMMANDS = {
     "context": ("benchmarks.context", "how much evidence a context holds: sample, stories, LoCoMo"),
     "month": ("benchmarks.month", "a simulated month of use and learning, on LoCoMo"),
     "taught": ("benchmarks.taught", "what was taught, by questions that were not, on LoCoMo"),
+    "raw": ("benchmarks.raw", "graphs made of raw messages, beside prepared ones"),
+    "conversations": ("benchmarks.conversations", "messages written per second, and appended"),
+    "tagged": ("benchmarks.tagged", "tags taken from the words of questions, on datasets"),
     "ingest": (
         "benchmarks.ingest",
         "memories and edges written per second, also on your server",
     ),
+    "filters": ("benchmarks.filters", "what a filter of memories costs a search"),
     "tenants": ("benchmarks.tenants", "many new tenants at once on one store"),
+    "cold": ("benchmarks.cold", "the first recalls of a server that has just started"),
+    "versions": ("benchmarks.versions", "what is slower on Neo4j 5.26, beside the newest"),
+    "scale": ("benchmarks.scale", "a level's query against frontier, degree and size, fitted"),
+    "sync": ("benchmarks.without_async", "what calls without async cost, on the sample memory"),
+    "mcp": ("benchmarks.served", "the MCP server: greeting, first and second recall, its tokens"),
+    "hooks": ("benchmarks.hooks", "memoria hook: how long coding agents wait, whatever is wrong"),
+    "telemetry": ("benchmarks.telemetry", "what spans and metrics cost, on the sample memory"),
     "link": ("benchmarks.link", "memories linked per second, also on your server"),
+    "linked": ("benchmarks.linked", "what links by cosine do to recall"),
 }
 
 

@@ -5,14 +5,13 @@ In: a server. Out: the same, behind a proxy on the loopback that holds back what
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
+from benchmarks.faults.proxy import FaultProxy
 from benchmarks.race.cases import Question
 from benchmarks.race.contender import DisagreementError
 from benchmarks.race.explorers import round_trip
@@ -27,7 +26,6 @@ from memoria.store import open_driver
 from memoria.store.config import StoreConfig
 from memoria.strategies import TransferEnergy
 
-CHUNK = 1 << 16
 DELAYS_MS = (0, 1, 5, 20)
 SINGLE = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))
 
@@ -35,33 +33,11 @@ SINGLE = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))
 @asynccontextmanager
 async def delayed(served: Served, delay_s: float) -> AsyncIterator[Served]:
     """Add a delay to each round trip: half of it on the way there, half on the way back."""
-    target = urlsplit(served.target.uri)
-
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
-        await asyncio.gather(
-            _pass_on(reader, far_writer, delay_s / 2), _pass_on(far_reader, writer, delay_s / 2)
-        )
-
-    proxy = await asyncio.start_server(connect, "127.0.0.1", 0)
-    port = proxy.sockets[0].getsockname()[1]
     config = StoreConfig(query_timeout_s=600, max_sessions=50)
-    near = replace(served.target, uri=f"bolt://127.0.0.1:{port}")
-    async with proxy, open_driver(near, config) as driver:
-        yield replace(served, driver=driver, target=near)
-
-
-async def _pass_on(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay_s: float
-) -> None:
-    """Write what is read, each piece so much later; several may be on their way."""
-    loop = asyncio.get_running_loop()
-    while piece := await reader.read(CHUNK):
-        if delay_s:
-            loop.call_later(delay_s, writer.write, piece)
-        else:
-            writer.write(piece)
-    loop.call_later(delay_s, writer.close)
+    with FaultProxy(served.target) as proxy:
+        proxy.delay_s = delay_s / 2
+        async with open_driver(proxy.target, config) as driver:
+            yield replace(served, driver=driver, target=proxy.target)
 
 
 async def recalls_over_delays(

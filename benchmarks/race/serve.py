@@ -81,7 +81,7 @@ async def serve(
 ) -> AsyncIterator[Served]:
     """Load a graph into an empty server below ``folder``, and remove both afterwards."""
     resolve_jars(COORDINATE, home=default_home())
-    shutil.copytree(default_home() / "jars", folder / "jars")  # the list; the jars are shared
+    shutil.copytree(default_home() / "jars", folder / "jars")  # the notes; the jars are shared
     server = LocalNeo4j(folder, heap_mb=memory.heap_mb, page_cache_mb=memory.page_cache_mb)
     offline = len(graph.source) >= OFFLINE_FROM_EDGES
     degrees = dict(zip(graph.ids, graph.degrees().tolist(), strict=True))

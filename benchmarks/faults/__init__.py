@@ -1,0 +1,1 @@
+"""The attack on memoria, kept as a bench: faults of the wire, of processes, callers and inputs."""

@@ -1,0 +1,142 @@
+"""Try every fault, show what held, and write the page.
+
+    scripts/faults --quick
+    scripts/faults --only wrong-message --seed 7 --try 12
+
+In: the command line. Out: ``build/faults/faults.json``, and a page beside it. Starts servers on the
+loopback, and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import faulthandler
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.environment import ROOT, environment, load
+from benchmarks.faults import (
+    cancelling,
+    crashes,
+    crowds,
+    inputs,
+    limits,
+    programs,
+    soak,
+    tenants,
+    values,
+    wire,
+)
+from benchmarks.faults.page import markdown
+from benchmarks.faults.table import TRY_S, Family, Row, Setting, tally
+from memoria.local import LocalNeo4j
+from memoria.store import Target
+
+FAMILIES: tuple[Family, ...] = (
+    *(values.FAMILY, wire.FAMILY, cancelling.FAMILY, crowds.FAMILY),
+    *(inputs.FAMILY, tenants.FAMILY),
+    *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
+)
+OUT = ROOT / "build" / "faults"
+PAGE = ROOT / "docs" / "reliability.md"
+# No row goes on for longer; seconds.
+_QUICK_S, _FULL_S = 8.0, 1_200.0
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    keys = [row.key for family in FAMILIES for row in family.rows]
+    parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few tries of each, two minutes")
+    parser.add_argument("--only", nargs="+", choices=keys, metavar="ROW", help=", ".join(keys))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tries", type=int, help="tries of each row, instead of its own number")
+    parser.add_argument("--try", type=int, dest="number", help="the one try to repeat")
+    parser.add_argument("--row-s", type=float, help="longest time of a row; seconds")
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--write-page", action="store_true", help=f"write {PAGE.name} in docs/")
+    return parser.parse_args(arguments)
+
+
+def numbers_of(row: Row, options: argparse.Namespace) -> Sequence[int]:
+    """Return the numbers of the tries of a row."""
+    if options.number is not None:
+        return [options.number]
+    count = options.tries or (row.quick if options.quick else row.full)
+    return range(count)
+
+
+async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], None]) -> None:
+    """Try the rows that were asked for, and hand over each as soon as it is counted."""
+    row_s = options.row_s or (_QUICK_S if options.quick else _FULL_S)
+    async with LocalNeo4j.ephemeral() as server:
+        target = Target(uri=server.uri, auth=server.auth)
+        setting = Setting(target=target, seed=options.seed, quick=options.quick)
+        for family in FAMILIES:
+            rows = [
+                (row, numbers)
+                for row in family.rows
+                if (not options.only or row.key in options.only)
+                and (numbers := numbers_of(row, options))
+            ]
+            if not rows:
+                continue
+            async with family.opened(setting) as opened:
+                for row, numbers in rows:
+                    faulthandler.dump_traceback_later(row_s + 2 * TRY_S, exit=True)
+                    found = await tally(
+                        *(row, opened),
+                        seed=options.seed,
+                        numbers=numbers,
+                        until=time.monotonic() + row_s,
+                    )
+                    faulthandler.cancel_dump_traceback_later()
+                    done(found.to_dict(family.name))
+
+
+def left_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the keys of the rows that a record has no figures of."""
+    known = {row["key"] for row in rows}
+    keys = [row.key for family in FAMILIES for row in family.rows]
+    return [key for key in keys if key not in known]
+
+
+def _show(row: dict[str, Any], seed: int) -> None:
+    took = f"{row['took_s']:g} s"
+    print(f"{row['key']:<20}{row['held']:>6} of {row['tries']:<6}{took:>10}", flush=True)
+    for number, wrong in row["failures"]:
+        print(f"    {wrong}\n    scripts/faults --only {row['key']} --seed {seed} --try {number}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run, write after each row, and say whether every row held: 0, else 1."""
+    options = parsed(arguments)
+    for name in ("neo4j", "memoria"):  # each fault would be a line of the log
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    facts, began = environment(), time.monotonic()
+    rows: list[dict[str, Any]] = []
+    page = PAGE if options.write_page else options.out / PAGE.name
+
+    def done(row: dict[str, Any]) -> None:
+        rows.append(row)
+        _show(row, options.seed)
+        record = {
+            "environment": {**facts, "load_end": load()},
+            "seed": options.seed,
+            "quick": options.quick,
+            "took_s": round(time.monotonic() - began),
+            "rows": rows,
+            "left_out": left_out(rows),
+        }
+        (options.out / "faults.json").write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+        page.write_text(markdown(record), "utf-8")
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    asyncio.run(_run(options, done))
+    print(f"{time.monotonic() - began:.0f} s, {page}")
+    return int(any(row["held"] < row["tries"] for row in rows))

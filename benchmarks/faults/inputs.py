@@ -1,0 +1,208 @@
+"""Malformed inputs in every string slot of every surface, with a canary.
+
+In: a server. Out: rows of the table. Writes to a scope of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import httpx2
+from mcp import Client
+
+from benchmarks.faults.strings import CANARY_LABEL, OTHER_KINDS, hostile
+from benchmarks.faults.surfaces import COMMANDS, PAGE, PYTHON, SLOTS, TOOLS, Slot, Surfaces
+from benchmarks.faults.table import Family, Row, Setting
+from benchmarks.faults.world import QUESTION, embedder, web
+from memoria import GraphRetriever
+from memoria.errors import MemoriaError
+from memoria.serve.mcp.grants import Grant
+from memoria.serve.mcp.memories import Memories
+from memoria.serve.mcp.rights import Rights
+from memoria.serve.mcp.server import build_server
+from memoria.serve.view.app import build_app
+from memoria.serve.view.guard import TOKEN_HEADER
+from memoria.serve.view.source import Source
+from memoria.store import Store, open_driver
+from memoria.store.config import StoreConfig
+from memoria.store.queries import load, parse, root
+
+_SCOPE = "faults-inputs"
+_TOKEN, _HOST = "a token", "127.0.0.1:1"
+_OTHER_KINDS_SHARE = 0.15
+_CANARY = parse(
+    f"""// name: faults.canary
+// mode: read
+// params: scope
+// returns: canaries, others
+CALL () {{
+  MATCH (c:{CANARY_LABEL}) RETURN collect([c.text, labels(c)]) AS canaries
+}}
+CALL () {{
+  MATCH (m:Memory {{scope: $p.scope}}) RETURN collect(m.text) AS others
+}}
+RETURN canaries, others
+""",
+    "faults.canary",
+)
+_TEXTS = frozenset(
+    {
+        load(".".join(path.relative_to(root()).with_suffix("").parts)).text
+        for path in root().rglob("*/*.cypher")
+    }
+    | {_CANARY.text}
+)
+
+
+class Texts(logging.Handler):
+    """Collects the statements that the driver sends, but for those that memoria's files hold."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.foreign: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Look at the first field of a message RUN: its statement."""
+        if not str(record.msg).startswith("[#%04X]  C: RUN") or not isinstance(record.args, tuple):
+            return
+        said = str(record.args[-1])
+        if not any(said.startswith(repr(text)) for text in _TEXTS):
+            self.foreign.append(said[:200])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """What the tries use, and what must not change."""
+
+    surfaces: Surfaces
+    other: GraphRetriever
+    texts: Texts
+    before: object = None
+    names: dict[str, list[str]] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def opened(setting: Setting) -> AsyncIterator[Opened]:
+    """Plant the canary, and open all surfaces on one scope."""
+    async with AsyncExitStack() as stack:
+        config = StoreConfig(query_timeout_s=20)
+        driver = await stack.enter_async_context(open_driver(setting.target, config))
+        store = Store(driver, config=config)
+        memory = GraphRetriever(store, scope=_SCOPE, embedder=embedder())
+        other = memory.for_scope(f"{_SCOPE}-other")
+        rng = random.Random(setting.seed)
+        for each in (memory, other):
+            await each.writer().write(*web(rng))
+        learned = await memory.recall(QUESTION, deadline_s=30)
+        async with driver.session() as session:
+            made = await session.run(f"CREATE (:{CANARY_LABEL} {{text: 'alive'}})")
+            await made.consume()
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memoria-faults-")))
+        surfaces = Surfaces(
+            memory=memory,
+            learned=learned,
+            mcp=await stack.enter_async_context(_mcp(memory)),
+            page=await stack.enter_async_context(_page(memory)),
+            options=_options(setting, folder),
+            folder=folder,
+        )
+        texts = Texts()
+        logger = logging.getLogger("neo4j.io")
+        logger.addHandler(texts)
+        stack.callback(logger.removeHandler, texts)
+        stack.callback(logger.setLevel, logger.level)
+        stack.callback(setattr, logger, "propagate", logger.propagate)
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False  # the MCP server shows what reaches the root
+        yield Opened(surfaces=surfaces, other=other, texts=texts, before=await _canary(other))
+
+
+def _options(setting: Setting, folder: Path) -> tuple[str, ...]:
+    assert isinstance(setting.target.auth, tuple)
+    user, password = setting.target.auth
+    file = folder / "password"
+    file.write_text(password, "utf-8")
+    return (
+        *("--uri", setting.target.uri, "--user", user),
+        *("--password-file", str(file), "--scope", _SCOPE),
+    )
+
+
+@asynccontextmanager
+async def _mcp(memory: GraphRetriever) -> AsyncIterator[Client]:
+    async def opening() -> GraphRetriever:
+        return memory
+
+    rights = Rights(grant=Grant(scope=memory.scope, read_only=False), allow_forget=True)
+    memories = Memories(opening, deadline_s=20)
+    async with memories, Client(build_server(memories, rights)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _page(memory: GraphRetriever) -> AsyncIterator[httpx2.AsyncClient]:
+    async def opening() -> GraphRetriever:
+        return memory
+
+    app = build_app(Source(opening), scope=memory.scope, token=_TOKEN, hosts=[_HOST])
+    transport = httpx2.ASGITransport(app=app, raise_app_exceptions=True)
+    async with httpx2.AsyncClient(
+        transport=transport, base_url=f"http://{_HOST}", headers={TOKEN_HEADER: _TOKEN}
+    ) as client:
+        yield client
+
+
+async def _canary(other: GraphRetriever) -> object:
+    record = (await other.store.run(_CANARY, {"scope": other.scope}))[0]
+    return sorted(record["canaries"]), sorted(record["others"])
+
+
+async def _malformed(
+    names: tuple[str, ...], opened: Opened, rng: random.Random, number: int
+) -> str | None:
+    """Put one value into one slot, and look after the canary."""
+    name = names[number % len(names)]
+    slot: Slot = SLOTS[name]
+    value = rng.choice(OTHER_KINDS) if rng.random() < _OTHER_KINDS_SHARE else hostile(rng)
+    wrong: str | None = None
+    try:
+        wrong = await slot(opened.surfaces, value)
+    except MemoriaError:
+        pass
+    except Exception as exc:  # noqa: BLE001 - an error that is not memoria's is a failure
+        wrong = f"untyped {type(exc).__name__}: {exc}"[:200]
+    if opened.texts.foreign:
+        wrong = f"sent a statement that is not memoria's: {opened.texts.foreign.pop()}"
+    if await _canary(opened.other) != opened.before:
+        wrong = "the canary, or another scope, was changed"
+    return wrong and f"{name}, {ascii(value)[:80]}: {wrong}"
+
+
+def _row(key: str, surface: str, names: tuple[str, ...], quick: int, full: int) -> Row:
+    return Row(
+        key=f"inputs-{key}",
+        fault=f"malformed values in {len(names)} slots of {surface}",
+        expected="a result or a typed error; no statement but memoria's own; the canary lives",
+        quick=quick,
+        full=full,
+        attempt=partial(_malformed, names),
+    )
+
+
+FAMILY = Family(
+    name="inputs",
+    opened=opened,
+    rows=(
+        _row("python", "the Python calls", tuple(PYTHON), 120, 5_000),
+        _row("commands", "the command line", tuple(COMMANDS), 13, 1_500),
+        _row("mcp", "the MCP server", tuple(TOOLS), 40, 2_000),
+        _row("page", "the page of memoria view", tuple(PAGE), 40, 1_500),
+    ),
+)

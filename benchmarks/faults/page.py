@@ -1,0 +1,83 @@
+"""The page of `docs/reliability.md`, out of the record of a run.
+
+In: a record. Out: Markdown. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+_HEAD = """\
+# Reliability
+
+What happens to memoria when the server, the wire, the caller or the input is broken.
+`scripts/faults` breaks each of them on purpose, many times and at random places, and looks after
+every try whether what must hold did hold. This page is made from a run; its figures are counts.
+
+```sh
+scripts/faults --quick                          # few tries of each fault
+scripts/faults                                  # all of them
+scripts/faults --only reset --seed 7 --try 12   # one try once more
+```
+
+It starts servers of its own on this machine, and reaches nothing else. Each try depends only on the
+seed, its row and its number, so a failure can be repeated by the command that the run prints.
+"""
+_NOT_TRIED = """\
+
+## What is not tried
+
+- A cluster: none runs on the machine where this is measured. `neo4j://` against one server is
+  tested elsewhere.
+- The query log of the server: the Community edition writes none. In its place the inputs are
+  checked by the statements that the driver sends: each must be the text of one of memoria's files.
+- The handshake of Bolt, before the first message: the driver reads it in one piece, and takes less
+  for another protocol.
+
+[What the driver does with wrong messages](project/driver-faults.md) has two faults of the driver
+that memoria works around.
+"""
+
+
+def markdown(record: Mapping[str, Any]) -> str:
+    """Return the page."""
+    where = record["environment"]
+    rows = record["rows"]
+    tries, held = (sum(row[key] for row in rows) for key in ("tries", "held"))
+    lines = [_HEAD]
+    lines.append(
+        f"Commit {where['commit']}, Neo4j {where['neo4j']}, driver {where['driver']}, Python "
+        f"{where['python']}, {where['cores']} cores, seed {record['seed']}"
+        f"{', a quick run' if record['quick'] else ''}: {tries:,} tries in "
+        f"{record['took_s'] / 60:.0f} minutes, {held:,} held, {tries - held:,} failed.\n"
+    )
+    for family, members in groupby(rows, key=lambda row: row["family"]):
+        lines.append(f"\n## {family.capitalize()}\n")
+        lines.append("| row | what is done | what must hold | tries | held | failed |")
+        lines.append("|---|---|---|---|---|---|")
+        lines += [
+            f"| `{row['key']}` | {row['fault']} | {row['expected']} | {row['tries']:,} | "
+            f"{row['held']:,} | {row['tries'] - row['held']:,} |"
+            for row in members
+        ]
+    if left_out := record["left_out"]:
+        names = ", ".join(f"`{key}`" for key in left_out)
+        lines.append(f"\nThis run left out {names}: nothing is claimed of them here.")
+    lines += _failures(rows, record["seed"])
+    return "\n".join(lines) + "\n" + _NOT_TRIED
+
+
+def _failures(rows: list[Mapping[str, Any]], seed: int) -> list[str]:
+    """Say what failed, and how to repeat it."""
+    failed = [row for row in rows if row["failures"]]
+    if not failed:
+        return []
+    lines = ["\n## What failed\n", "| row | the first failures | again |", "|---|---|---|"]
+    for row in failed:
+        for number, wrong in row["failures"]:
+            said = " ".join(wrong.split()).replace("|", "\\|")[:200]
+            again = f"scripts/faults --only {row['key']} --seed {seed} --try {number}"
+            lines.append(f"| `{row['key']}` | {said} | `{again}` |")
+    return lines

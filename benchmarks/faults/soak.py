@@ -1,0 +1,125 @@
+"""A long mix of faults: memory, sockets, tasks and threads must not grow.
+
+In: a server behind a `FaultProxy`. Out: a row of the table. Reads the process's own counters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import resource
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from benchmarks.faults.messages import WRONG_MESSAGES, frame
+from benchmarks.faults.proxy import KINDS, Fault, FaultProxy
+from benchmarks.faults.table import Family, Row, Setting
+from benchmarks.faults.world import CALLS, World, settled, world
+from memoria import GraphRetriever
+from memoria.errors import MemoriaError
+
+# Calls of one try; the first try is not measured, as caches fill.
+_CALLS = 60
+_MB = 1 << 20
+_MOST_MB = 24.0
+_MOST_MESSAGES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a process has: open files, tasks, threads, and memory in MB."""
+
+    files: int
+    tasks: int
+    threads: int
+    memory_mb: float
+
+    @classmethod
+    def now(cls) -> Size:
+        """Count."""
+        gc.collect()
+        files = Path("/proc/self/fd")
+        return cls(
+            len(list(files.iterdir())) if files.is_dir() else 0,
+            len(asyncio.all_tasks()),
+            threading.active_count(),
+            _memory() / _MB,
+        )
+
+
+def _memory() -> int:
+    """Return the resident memory in bytes; its peak where the system tells no more."""
+    status = Path("/proc/self/statm")
+    if status.is_file():
+        return int(status.read_text().split()[1]) * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
+
+
+@dataclass(slots=True, kw_only=True)
+class Soak:
+    """One retriever for the whole time, and its size when it had worked for a while."""
+
+    world: World
+    proxy: FaultProxy
+    memory: GraphRetriever
+    first: Size | None = None
+
+
+@asynccontextmanager
+async def opened(setting: Setting) -> AsyncIterator[Soak]:
+    """Open one retriever behind a proxy."""
+    rng = random.Random(setting.seed)
+    async with world(setting.target, rng) as here:
+        with FaultProxy(setting.target) as proxy:
+            async with here.attacked(proxy.target) as memory:
+                await here.recalls_again(memory)
+                yield Soak(world=here, proxy=proxy, memory=memory)
+
+
+async def _soaked(soak: Soak, rng: random.Random, number: int) -> str | None:
+    """Make calls while faults come, and compare the size with that after the first try."""
+    names = list(CALLS)
+    for _ in range(_CALLS):
+        kind = rng.choice(KINDS)
+        content = frame(WRONG_MESSAGES[rng.choice(sorted(WRONG_MESSAGES))])
+        soak.proxy.arm(Fault(kind=kind, at=rng.randrange(_MOST_MESSAGES), content=content))
+        call = asyncio.ensure_future(CALLS[rng.choice(names)](soak.memory, soak.world))
+        if rng.random() < 0.1:
+            await asyncio.sleep(rng.random() * 0.02)
+            call.cancel()
+        with suppress(MemoriaError, asyncio.CancelledError):
+            await call
+    soak.proxy.arm(None)
+    if (wrong := await settled(soak.memory.store)) is not None:
+        return wrong
+    size = Size.now()
+    if number == 0 or soak.first is None:
+        soak.first = size
+        return None
+    files, tasks, threads, memory_mb = astuple(soak.first)
+    pool = soak.memory.store.config.max_sessions
+    if size.files > files + pool or size.tasks > tasks or size.threads > threads + 1:
+        return f"grown from {soak.first} to {size}"
+    if size.memory_mb > memory_mb + _MOST_MB:
+        return f"memory grown from {memory_mb:.0f} to {size.memory_mb:.0f} MB"
+    return None
+
+
+FAMILY = Family(
+    name="soak",
+    opened=opened,
+    rows=(
+        Row(
+            key="soak",
+            fault=f"{_CALLS} calls with all faults of the wire and cancellations, again and again",
+            expected=f"open files, tasks and threads stay the same, memory within {_MOST_MB:g} MB",
+            quick=2,
+            full=200,
+            attempt=_soaked,
+        ),
+    ),
+)

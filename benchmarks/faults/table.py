@@ -1,0 +1,156 @@
+"""The one form in which every fault is tried, counted and shown.
+
+In: rows, each with a way to try it. Out: a tally for each row. Touches nothing by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoria.store import Target
+
+# A try that has not ended by then has failed; seconds.
+TRY_S = 120.0
+# So many failures of a row are described; all are counted.
+_DESCRIBED = 3
+
+#: Tries a fault once: what the family has opened, random numbers of this try alone, and its
+#: number. Returns None if everything held, or in words what did not.
+Attempt = Callable[[Any, random.Random, int], Awaitable[str | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One fault.
+
+    Attributes
+    ----------
+    key
+        Its name on the command line.
+    fault
+        What is done.
+    expected
+        What must hold, whatever the fault hits.
+    quick, full
+        Number of tries; >= 1. ``quick`` may be 0: then a quick run leaves the row out.
+    attempt
+        Tries it once.
+    """
+
+    key: str
+    fault: str
+    expected: str
+    quick: int
+    full: int
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a run gives to its families.
+
+    Attributes
+    ----------
+    target
+        A server that the families without one of their own share.
+    seed
+        What all random numbers of the run depend on.
+    quick
+        Whether the run is short.
+    """
+
+    target: Target
+    seed: int
+    quick: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Faults that need the same things to be open.
+
+    Attributes
+    ----------
+    name
+        Its name on the command line.
+    opened
+        Opens what the attempts get as their first argument.
+    rows
+        Its faults.
+    """
+
+    name: str
+    opened: Callable[[Setting], AbstractAsyncContextManager[Any]]
+    rows: tuple[Row, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What came of the tries of one row.
+
+    Attributes
+    ----------
+    tries, held
+        How often the fault was tried, and how often everything held.
+    took_s
+        Time for all tries; seconds.
+    failures
+        The first failures: number of the try, and in words what did not hold.
+    """
+
+    row: Row
+    tries: int = 0
+    held: int = 0
+    took_s: float = 0.0
+    failures: list[tuple[int, str]] = field(default_factory=list)
+
+    def to_dict(self, family: str) -> dict[str, Any]:
+        """Return the tally as plain values."""
+        return {
+            "family": family,
+            "key": self.row.key,
+            "fault": self.row.fault,
+            "expected": self.row.expected,
+            "tries": self.tries,
+            "held": self.held,
+            "took_s": round(self.took_s, 1),
+            "failures": [list(each) for each in self.failures],
+        }
+
+
+async def tally(row: Row, opened: Any, *, seed: int, numbers: Iterable[int], until: float) -> Tally:
+    """Try a row with each of these numbers, as long as there is time.
+
+    A try depends on the seed, the key of its row and its number alone, so that each can be
+    repeated.
+
+    Parameters
+    ----------
+    until
+        Time of `time.monotonic` after which no further try begins; seconds.
+    """
+    found = Tally(row=row)
+    began = time.monotonic()
+    for number in numbers:
+        if found.tries and time.monotonic() > until:
+            break
+        rng = random.Random(f"{seed} {row.key} {number}")
+        try:
+            async with asyncio.timeout(TRY_S):
+                wrong = await row.attempt(opened, rng, number)
+        except TimeoutError:
+            wrong = f"the try did not end within {TRY_S:g} s"
+        except Exception as exc:  # noqa: BLE001 - what nobody expected is what is looked for
+            wrong = f"{type(exc).__name__}: {exc}"[:300]
+        found.tries += 1
+        if wrong is None:
+            found.held += 1
+        elif len(found.failures) < _DESCRIBED:
+            found.failures.append((number, wrong))
+    found.took_s = time.monotonic() - began
+    return found
