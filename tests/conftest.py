@@ -1,4 +1,5 @@
-"""A real Neo4j for the tests: ``--neo4j=local`` (default), ``container``, or a Bolt address.
+"""A real Neo4j for the tests: ``--neo4j=local`` (default), ``local:5.26``, ``container``, or a Bolt
+address.
 
 Several workers (``-n 2``) share it; each file of tests runs in one of them.
 """
@@ -13,13 +14,14 @@ from uuid import uuid4
 import neo4j
 import pytest
 
+from memoria.errors import ConfigError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from tests import effort, java
-from tests.servers import Line, SharedServer, shared_target
+from tests.servers import LOCAL, Line, SharedServer, is_local, local_version, shared_target
 
 DIMENSIONS = 384
 EMBEDDER = "test"
@@ -36,9 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--neo4j",
         default="local",
-        help="local: a throw-away server; container: through testcontainers (needs Docker); "
-        "or bolt://...: a server whose neo4j database the tests may fill, with the credentials "
-        "in NEO4J_USERNAME and NEO4J_PASSWORD",
+        help="local: a throw-away server; local:5.26: one of that version; container: through "
+        "testcontainers (needs Docker); or bolt://...: a server whose neo4j database the tests may "
+        "fill, with the credentials in NEO4J_USERNAME and NEO4J_PASSWORD",
     )
     parser.addoption(
         "--thorough",
@@ -54,8 +56,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker is not None:
         config.stash[_LINE] = worker["server"]
         return
+    choice: str = config.getoption("--neo4j")
+    if is_local(choice):
+        try:
+            local_version(choice)
+        except ConfigError as exc:
+            raise pytest.UsageError(f"--neo4j={choice}: {exc}") from exc
     _shorten_the_start_of_java(config)
-    server = SharedServer(config.getoption("--neo4j"))
+    server = SharedServer(choice)
     config.stash[_LINE] = server.line
     config.add_cleanup(server.end)
 
@@ -77,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if not getattr(config.option, "loadgroup", False):
         return
-    given = config.getoption("--neo4j") != "local"
+    given = not is_local(config.getoption("--neo4j"))
     alone = {item.path for item in items if _fixtures(item) & NEED_A_SERVER_ALONE}
     served = {item.path for item in items if "target" in _fixtures(item)}
     together = alone | served if given else alone
@@ -122,7 +130,7 @@ def _shorten_the_start_of_java(config: pytest.Config) -> None:
     patch = pytest.MonkeyPatch()
     patch.setenv(java.VARIABLE, java.options(cache), prepend=" ")
     config.add_cleanup(patch.undo)
-    if not cache.exists() and config.getoption("--neo4j") == "local":
+    if not cache.exists() and is_local(config.getoption("--neo4j")):
         config.add_cleanup(java.make(cache).wait)
 
 
@@ -138,9 +146,16 @@ def _clean_environment() -> Iterator[None]:
 def target(request: pytest.FixtureRequest) -> Target:
     """The server under test."""
     choice: str = request.config.getoption("--neo4j")
-    if choice in ("local", "container"):
+    if is_local(choice) or choice == "container":
         return shared_target(request.config.stash[_LINE])
     return Target(uri=choice, auth=_GIVEN_AUTH, database="neo4j")
+
+
+@pytest.fixture(scope="session")
+def server_version(request: pytest.FixtureRequest) -> str:
+    """Version of the throw-away servers of this run."""
+    choice: str = request.config.getoption("--neo4j")
+    return local_version(choice if is_local(choice) else LOCAL)
 
 
 @pytest.fixture(scope="session")

@@ -24,12 +24,20 @@ class Effort:
         Generated graphs that engine and oracle both explore, in each of six ways.
     graphs_in_mixed_sessions
         The first of them, explored in two more ways.
+    killed_writes
+        Times that the writing of conversations is killed at a random place and begun again.
+    killed_clients
+        Times that a process that makes all vectors anew is killed at a random moment.
     kills
         Times that a server or its guard is killed and started again.
     linked_scopes
         Generated scopes that are linked as the reference links them.
+    rounds
+        Times that several writers write one conversation at once.
     queries
         Texts of any characters that a search is asked for.
+    sentences
+        Sentences that two agents remember at the same time.
     stops
         Random points at which a stream is left, in each of four ways.
     uses
@@ -42,9 +50,13 @@ class Effort:
     server_examples: int
     graphs: int
     graphs_in_mixed_sessions: int
+    killed_writes: int
+    killed_clients: int
     kills: int
     linked_scopes: int
+    rounds: int
     queries: int
+    sentences: int
     stops: int
     uses: int
     vectors: int
@@ -55,9 +67,13 @@ SHORT = Effort(
     server_examples=15,
     graphs=200,
     graphs_in_mixed_sessions=50,
+    killed_writes=8,
+    killed_clients=4,
     kills=1,
     linked_scopes=4,
+    rounds=3,
     queries=1_000,
+    sentences=100,
     stops=12,
     uses=20,
     vectors=5_000,
@@ -67,9 +83,13 @@ THOROUGH = Effort(
     server_examples=60,
     graphs=2_000,
     graphs_in_mixed_sessions=250,
+    killed_writes=100,
+    killed_clients=20,
     kills=3,
     linked_scopes=12,
+    rounds=40,
     queries=10_000,
+    sentences=1_000,
     stops=50,
     uses=60,
     vectors=20_000,

@@ -80,7 +80,7 @@ def random_question(rng: random.Random) -> Question:
         nodes += leaves
     rng.shuffle(edges)
     question = Question(
-        graph=Graph([*nodes, *foreign], edges, _spans(rng, nodes)),
+        graph=Graph([*nodes, *foreign], edges, _spans(rng, nodes), _some(rng, nodes)),
         seeds=_seeds(rng, ids, foreign),
         query_tags=query_tags,
         config=_config(rng),
@@ -116,6 +116,12 @@ def _spans(rng: random.Random, nodes: Sequence[Node]) -> dict[Node, Span]:
         for node in nodes
         if rng.random() < share
     }
+
+
+def _some(rng: random.Random, nodes: Sequence[Node]) -> list[Node]:
+    """Those that are connectors: none in half of the graphs."""
+    share = rng.choice([0.0, 0.0, 0.2, 0.5])
+    return [node for node in nodes if rng.random() < share]
 
 
 def _at_the_threshold(rng: random.Random, question: Question) -> Question:
@@ -268,7 +274,8 @@ def questions(draw: st.DrawFn) -> Question:
     )
     ids = sorted({node.id for node in nodes} | {MISSING_SEED})
     seed = st.tuples(st.sampled_from(ids), st.sampled_from(SCORES))
-    graph = Graph(nodes, draw(st.lists(edges, max_size=24)), draw(spans_of(nodes)))
+    connectors = draw(st.lists(st.sampled_from(nodes), max_size=3))
+    graph = Graph(nodes, draw(st.lists(edges, max_size=24)), draw(spans_of(nodes)), connectors)
     return Question(
         graph=graph,
         seeds=draw(st.lists(seed, min_size=1, max_size=5, unique_by=lambda pair: pair[0])),

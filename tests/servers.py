@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from memoria._support.home import default_home
 from memoria._support.jars import resolve_jars
 from memoria.local import NEO4J_VERSION, LocalNeo4j
-from memoria.local.settings import COORDINATE, SERVER_SETTINGS, USER
+from memoria.local.settings import COORDINATE, SERVER_SETTINGS, USER, whole_version
 from memoria.store import Target
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 BOLT_PORT = 7687
+LOCAL = "local"
 CONTAINER_SETTINGS = {
     **SERVER_SETTINGS,
     "server.memory.heap.max_size": "1024m",
@@ -55,6 +56,22 @@ def container(password: str, **options: Any) -> DockerContainer:
     return made.waiting_for(LogMessageWaitStrategy(r"INFO  Started\.$"))
 
 
+def is_local(choice: str) -> bool:
+    """Tell whether ``--neo4j`` asks for throw-away servers: ``local``, or ``local:VERSION``."""
+    return choice.partition(":")[0] == LOCAL
+
+
+def local_version(choice: str) -> str:
+    """Return the version of the throw-away servers; the newest one where none is named.
+
+    Raises
+    ------
+    ConfigError
+        memoria does not run that version by itself.
+    """
+    return whole_version(choice.partition(":")[2] or NEO4J_VERSION)
+
+
 class SharedServer:
     """A server that starts when the first test asks for it, whichever worker runs that test.
 
@@ -64,7 +81,7 @@ class SharedServer:
     Parameters
     ----------
     choice
-        ``local`` or ``container``.
+        ``local``, ``local:VERSION`` or ``container``.
     """
 
     def __init__(self, choice: str) -> None:
@@ -103,8 +120,9 @@ class SharedServer:
     async def _start(self, stack: AsyncExitStack) -> Target | str:
         """Start the server; where it is, or why it is nowhere."""
         try:
-            if self._choice == "local":
-                server = await stack.enter_async_context(LocalNeo4j.ephemeral())
+            if is_local(self._choice):
+                local = LocalNeo4j.ephemeral(version=local_version(self._choice))
+                server = await stack.enter_async_context(local)
                 return Target(uri=server.uri, auth=server.auth, database="neo4j")
             password = secrets.token_urlsafe(16)
             started = stack.enter_context(container(password))
@@ -138,7 +156,7 @@ def _ask(line: Line, question: str) -> Any:
 
 
 def home_with_jars(factory: pytest.TempPathFactory) -> Path:
-    """Make a home with the list of jars of the user's home: to make it takes long."""
+    """Make a home that has noted already which jars are right: to hash them takes a second."""
     usual = default_home()
     resolve_jars(COORDINATE, home=usual)
     home = factory.mktemp("home")

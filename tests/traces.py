@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -13,6 +13,7 @@ from memoria.types import (
     Exploration,
     ExplorationStats,
     Hop,
+    MemoryNode,
     Path,
     Seed,
     Seeds,
@@ -23,14 +24,20 @@ Steps = Sequence[tuple[str, float]]
 
 
 def hop(
-    source: str, target: str, energies: tuple[float, float], *, direction: Direction = "out"
+    source: str,
+    target: str,
+    energies: tuple[float, float],
+    *,
+    direction: Direction = "out",
+    relation: str = "near",
+    weight: float = 0.5,
 ) -> Hop:
     return Hop(
         source=source,
         target=target,
-        relation="near",
+        relation=relation,
         direction=direction,
-        weight=0.5,
+        weight=weight,
         tags=(),
         tag_similarity=1.0,
         degree=1,
@@ -46,6 +53,28 @@ def path(steps: Steps, *, direction: Direction = "out") -> Path:
     )
     return Path(
         seed_id=steps[0][0], hops=hops, memories=(), end_reason="dead_end", energy=steps[-1][1]
+    )
+
+
+def path_of(
+    memories: Sequence[MemoryNode],
+    energies: Sequence[float],
+    edge: Callable[[MemoryNode, MemoryNode], tuple[str, Direction]],
+    *,
+    weight: float = 0.5,
+) -> Path:
+    """A path with its memories; ``edge`` gives relation and direction of what joins two of them."""
+    hops = []
+    for (one, held), (other, left) in pairwise(zip(memories, energies, strict=True)):
+        relation, direction = edge(one, other)
+        ends = one.id, other.id, (held, left)
+        hops.append(hop(*ends, direction=direction, relation=relation, weight=weight))
+    return Path(
+        seed_id=memories[0].id,
+        hops=tuple(hops),
+        memories=tuple(memories),
+        end_reason="dead_end",
+        energy=energies[-1],
     )
 
 

@@ -13,8 +13,9 @@ line before the block says what else is meant:
     Runs COMMAND where the block has the same command with fewer arguments.
 ``<!-- test: given uri, user, password -->``
     Python that uses these names: they are those of the page's local server, or, for
-    ``embeddings_url`` and ``api_key``, of a stand-in for a hosted model. Commands: so is
-    ``bolt://localhost:7687``, ``pw.txt`` holds the password, and a stand-in plays cypher-shell.
+    ``embeddings_url``, ``ollama_url`` and ``api_key``, of a stand-in for a hosted model. Commands:
+    so is ``bolt://localhost:7687``, ``pw.txt`` holds the password, and a stand-in plays
+    cypher-shell.
 ``<!-- test: not run: REASON -->``
     Can't be run here; the reason stands for all to see.
 """

@@ -6,7 +6,12 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "integrations").glob("*.md")),
+]
 COMMAND_LINE_PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 DOCTOR_PAGE = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")
 # Commands whose documents hold what another prints, too.

@@ -17,7 +17,7 @@ from memoria.jsonl import parse_line
 from memoria.local import LocalNeo4j
 from memoria.plain import explorations_from
 from tests.docs.blocks import Block, commands_of, output_matches, read_blocks
-from tests.docs.hosted_model import HostedModel
+from tests.docs.hosted_model import Failure, HostedModel
 
 ROOT = Path(__file__).parents[2]
 INTERPRETER = Path(__file__).parent / "interpreter.py"
@@ -27,8 +27,13 @@ SHOWN_URI = "bolt://localhost:7687"
 PAGES = [
     ("README.md",),
     ("docs/tutorial.md",),
-    ("docs/memories.md", "docs/architecture.md"),
+    (
+        *("docs/memories.md", "docs/architecture.md", "docs/sync.md", "docs/remember.md"),
+        *("docs/integrations/tools.md", "docs/integrations/mcp.md"),
+    ),
     ("docs/recipes.md",),
+    ("docs/conversations.md",),
+    ("docs/importing.md",),
     ("docs/strategies.md",),
     ("docs/algorithm.md", "docs/command-line.md", "docs/linking.md", "docs/learning.md"),
 ]
@@ -132,17 +137,19 @@ class Reader:
         """What a block may use that it does not define, and how to make it."""
         return {
             **{name: partial(self._of_server, name) for name in ("uri", "user", "password")},
-            "embeddings_url": self._embeddings_url,
+            "embeddings_url": lambda: self._hosted_model().url,
+            "ollama_url": lambda: self._hosted_model().ollama_url,
             "api_key": lambda: HostedModel.KEY,
         }
 
     def _of_server(self, name: str) -> str:
         return self._server()[name]
 
-    def _embeddings_url(self) -> str:
-        """Address of a stand-in for a hosted model; started once."""
-        self._embeddings = self._embeddings or HostedModel()
-        return self._embeddings.url
+    def _hosted_model(self) -> HostedModel:
+        """A stand-in for a hosted model; started once. It is too busy for the first request."""
+        busy = Failure(429, {"Retry-After": "0"})
+        self._embeddings = self._embeddings or HostedModel(busy)
+        return self._embeddings
 
     def _server(self) -> dict[str, str]:
         """The local server that the page has started."""

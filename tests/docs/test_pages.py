@@ -65,8 +65,8 @@ def test_every_command_and_option_is_on_the_page(pages: dict[str, str]) -> None:
 def test_api_pages_hold_every_public_name_once() -> None:
     names = [name for _, group in docs_pages.API.values() for name in group]
     assert len(names) == len(set(names))
-    assert set(memoria.__all__) <= set(names)
-    assert set(names) - set(memoria.__all__) <= set(memoria.types.__all__)
+    assert set(docs_pages.PUBLIC) <= set(names)
+    assert set(names) - set(docs_pages.PUBLIC) <= set(memoria.types.__all__)
 
 
 def test_undocumented_setting_ends_the_page() -> None:

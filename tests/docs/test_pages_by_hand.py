@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tomllib
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memoria.cli import all_commands
-from memoria.plain import plain_context, plain_explorations, plain_recall
+from memoria.plain import plain_context, plain_explorations, plain_memory, plain_recall
 from memoria.strategies import STRATEGIES
 from memoria.types import (
     ContextItem,
@@ -19,9 +20,12 @@ from memoria.types import (
     ExplorationStats,
     Hop,
     MemoryNode,
+    Neighbour,
+    Neighbourhood,
     OmittedItem,
     RankedMemory,
     Recall,
+    ScopeReceipt,
     Seed,
     Seeds,
     Trace,
@@ -30,6 +34,7 @@ from memoria.types import Path as MemoryPath
 from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
 
 COMMANDS = all_commands()
+MEMORY_ROW = documented_json("explore")
 RECALL_SECTION = "### `recall --json`"
 
 
@@ -105,6 +110,15 @@ def recall() -> Recall:
         ),
         hits=(path,),
     )
+
+
+def test_every_field_of_a_memory_and_of_an_edge_is_documented() -> None:
+    assert undocumented(plain_memory(MemoryNode(id="a", kind="Event", text="t")), MEMORY_ROW) == []
+    for kind, name in ((Neighbour, "neighbours"), (Neighbourhood, "neighbours")):
+        fields = dict.fromkeys(field.name for field in dataclasses.fields(kind))
+        assert undocumented(fields, documented_json(name)) == []
+    receipt = dict.fromkeys(field.name for field in dataclasses.fields(ScopeReceipt))
+    assert undocumented(receipt, documented_json("forget-scope")) == []
 
 
 def undocumented(data: object, text: str) -> list[str]:

@@ -17,6 +17,7 @@ from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.test_doctor import wipe
+from tests.servers import is_local
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ async def driver(
 ) -> AsyncIterator[neo4j.AsyncDriver]:
     async with open_driver(target, StoreConfig()) as opened:
         store = Store(opened, database="neo4j")
-        if request.config.getoption("--neo4j") == "local":  # what is given is not ours to wipe
+        if is_local(request.config.getoption("--neo4j")):  # what is given is not ours to wipe
             await wipe(store)
         await apply_schema(store, embedder=AbsentEmbedder(name=EMBEDDER, dimensions=DIMENSIONS))
         yield opened

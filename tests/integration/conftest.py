@@ -11,8 +11,10 @@ import pytest
 
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
-from memoria.store import Target
+from memoria.store import Store, Target
 from memoria.types import Seed
+from tests.dialects import DIALECTS, Dialect, dialects_of
+from tests.servers import is_local
 
 WEB_SCOPE = f"web-{uuid4().hex}"  # a database that tests were run on before holds others
 WEB_NODES = 2_000
@@ -20,19 +22,28 @@ WEB_EDGES = 6_000
 
 
 @pytest.fixture(scope="session")
-async def second_server() -> AsyncIterator[EphemeralNeo4j]:
+async def second_server(server_version: str) -> AsyncIterator[EphemeralNeo4j]:
     """A server that one worker has to itself, as long as it runs; wipe it first.
 
     For tests that take the schema away, or measure what all scopes share.
     """
-    async with LocalNeo4j.ephemeral() as started:
+    async with LocalNeo4j.ephemeral(version=server_version) as started:
         yield started
+
+
+@pytest.fixture(params=DIALECTS)
+async def dialect(request: pytest.FixtureRequest, store: Store) -> Dialect:
+    """Each way to search an index of vectors that the server under test knows."""
+    asked: Dialect = request.param
+    if asked not in await dialects_of(store):
+        pytest.skip("2026-11-23: Neo4j 5 can't search for vectors within a scope")
+    return asked
 
 
 @pytest.fixture(scope="session")
 def lone_target(request: pytest.FixtureRequest) -> Target:
     """The server under test without the other worker; see ``tests.integration.alone``."""
-    if request.config.getoption("--neo4j") != "local":
+    if not is_local(request.config.getoption("--neo4j")):
         return request.getfixturevalue("target")
     server: EphemeralNeo4j = request.getfixturevalue("second_server")
     return Target(uri=server.uri, auth=server.auth, database="neo4j")

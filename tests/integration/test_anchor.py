@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder, OnnxEmbedder
-from memoria.ingest import GraphWriter
+from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+from memoria.link.config import UNRELATED_COSINES, LinkConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.strategies import AnchorSpreading
-from memoria.types import Activation, Exploration, Memory, Relation, Seed
+from memoria.types import Activation, Exploration, Memory, MemoryFilter, Relation, Seed
 from memoria.types.validity import Validity
+from memoria.writer import GraphWriter
 from tests.cases.build import HERE, edge, graph
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
@@ -201,8 +203,8 @@ async def test_without_spreading_a_recall_is_plain_vector_search(
     edges = [Relation(source="m30", target=f"m{number:02}") for number in range(1, 10)]
     await GraphWriter(store, scope=prefix).write(memories, edges)
     parameters = {
+        **MemoryFilter().parameters,
         "held": Validity().held,
-        "kinds": [],
         "limit": 10,
         "scope": prefix,
         "vector": leaning(1.0),
@@ -364,7 +366,9 @@ def graphs(draw: st.DrawFn) -> Graph:
         relation=st.sampled_from([None, "", "similar", "near"]),
         weight=st.sampled_from(NORMAL_WEIGHTS) | st.sampled_from(WILD_WEIGHTS),
     )
-    return Graph(chosen, draw(st.lists(edges, max_size=20)), draw(spans_of(chosen)))
+    connectors = draw(st.lists(st.sampled_from(chosen), max_size=2))
+    drawn = draw(st.lists(edges, max_size=20))
+    return Graph(chosen, drawn, draw(spans_of(chosen)), connectors)
 
 
 cosines = st.sampled_from([1.0, 0.9, 0.5, 0.25, 0.0, -0.2])
@@ -407,7 +411,8 @@ async def test_scores_equal_the_oracle_on_any_graph(
     for node, parts in expected.items():
         assert shares[node] == pytest.approx(parts, rel=1e-9, abs=1e-12)
     on_ways = {node for each in found.values() for path in each.paths for node in path.ids}
-    assert on_ways == expected.keys()
+    connectors = {node.id for node in graph.connectors if node.scope == SCOPE}
+    assert on_ways - connectors == expected.keys()
     for each in found.values():
         exists = graph.has(Node(SCOPE, each.seed.id), config)
         assert each.status == ("complete" if exists else "seed_not_found")
@@ -440,3 +445,23 @@ async def test_the_context_follows_the_score_and_ends_with_hits_that_were_not_ex
     assert scores == pytest.approx(expected, abs=1e-3)
     packed = [item.id for item in recall.context.items]
     assert packed == ["a", "b", "far", "rest0", "rest1"], "by tree, the best one first"
+
+
+@pytest.mark.timeout(600)  # the model is downloaded the first time
+@pytest.mark.parametrize("linking", [CompositeLinkConfig, SimilarityLinkConfig])
+async def test_linking_joins_what_belongs_together_and_not_the_two_unrelated_ones(
+    store: Store, prefix: str, embedder: CallableEmbedder, linking: type[LinkConfig]
+) -> None:
+    scope = f"{prefix} {linking.__name__}"
+    memories = [Memory(id=name, kind="Event", text=text) for name, text in TEXTS.items()]
+    await GraphWriter(store, scope=scope, embedder=embedder).write(memories)
+    known = UNRELATED_COSINES["bge-small-en-v1.5-q"]
+    # Of the 66 pairs, 16 have a cosine of 0.6 or more, which is 0.298 above unrelated texts.
+    config = linking(min_cosine=0.298, unrelated_cosine=known)
+    await Linker(store, scope=scope, config=config).link()
+    query = "MATCH (a:Memory {scope: $s})-[:RELATES]->(b) RETURN a.id AS a, b.id AS b"
+    records = (await store.driver.execute_query(query, s=scope)).records
+    pairs = {frozenset((record["a"], record["b"])) for record in records}
+    assert 8 <= len(pairs) <= 16
+    assert frozenset(("ipc", "retrieval")) in pairs
+    assert not {"weather", "recipe"} & {end for pair in pairs for end in pair}

@@ -16,7 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from memoria._support.home import cache_folder
+from memoria._support.lock import package_lock
+from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.graph.server import probe
+from memoria.local.settings import COORDINATE
 from memoria.sample import sample_path
 from memoria.store import Store, Target
 from tests.integration.test_cli_commands import (
@@ -25,6 +29,8 @@ from tests.integration.test_cli_commands import (
     with_arguments,
 )
 from tests.servers import home_with_jars
+
+SERVER_JARS = package_lock().jars_of(COORDINATE)
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 RunProgram = Callable[..., subprocess.CompletedProcess[str]]
@@ -97,6 +103,37 @@ def test_status_without_a_server_says_so_and_exits_with_3(run: Run, home: Path) 
     assert words == ["not running; start it with: memoria up", f"home {home}, 0 MB on disk"]
 
 
+def test_up_takes_its_jars_from_a_folder_and_no_other_file(run: Run, tmp_path: Path) -> None:
+    """With the right jars, side by side; then with a wrong one; without a network both times."""
+    folder, cache = tmp_path / "stick", tmp_path / "m2"
+    folder.mkdir()
+    for jar in SERVER_JARS:
+        (folder / jar.file_name).symlink_to(cache_folder() / jar.path)
+    there = {
+        "M2_REPO": str(cache),
+        "MEMORIA_HOME": str(tmp_path / "home"),
+        "MEMORIA_MAVEN_URL": "http://127.0.0.1:9",
+    }
+    try:
+        done = run("up", "--from", str(folder), "--json", **there)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["uri"].startswith("bolt://127.0.0.1:")
+    finally:
+        run("down", **there)
+    kept = sorted(path.relative_to(cache) for path in cache.rglob("*") if path.is_file())
+    assert kept == sorted(Path(jar.path) for jar in SERVER_JARS)
+
+    wrong = folder / SERVER_JARS[7].file_name
+    wrong.unlink()
+    wrong.write_bytes(b"PK" + bytes(SERVER_JARS[7].size - 2))
+    (cache / SERVER_JARS[7].path).unlink()
+    done = run("up", "--from", str(folder), **there)
+    assert done.returncode == 1
+    assert str(wrong) in done.stderr
+    assert SERVER_JARS[7].sha256 in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_command_without_any_database_says_how_to_get_one(run: Run) -> None:
     done = run("init")
     assert done.returncode == 1
@@ -116,9 +153,12 @@ def test_local_server_from_up_to_down(run: Run, home: Path) -> None:
 
     again = json.loads(run("up", "--json").stdout)
     assert again["pid"] == info["pid"], "a second up finds the first one's server"
+    verified = json.loads(run("up", "--verify", "--json").stdout)
+    assert (verified["pid"], verified["verified_jars"]) == (info["pid"], len(SERVER_JARS))
     status = json.loads(run("status", "--json").stdout)
     assert (status["pid"], status["home"]) == (info["pid"], str(home))
     assert status["disk_bytes"] > 1_000_000
+    assert (status["embedder"], status["scopes"]) == (None, 0)
     assert run("logs", "-n", "5").stdout.strip()
 
     made = run("init", "--embedder", "none", "--json")
@@ -172,9 +212,9 @@ async def test_a_given_uri_wins_over_the_environment(
     assert facts["created"] == []
     assert await probe(store) == before, "without an embedder none is recorded"
 
-    refused = run("init", "--uri", target.uri, **environ)  # the default embedder is another one
-    assert refused.returncode == 1
-    assert repr(before.embedder) in refused.stderr
+    other = run("init", "--embedder", DEFAULT_ONNX_MODEL, "--uri", target.uri, **environ)
+    assert other.returncode == 1
+    assert repr(before.embedder) in other.stderr
 
 
 @pytest.mark.parametrize("program", ["memoria", "scripts/setup_indexes.py"])

@@ -243,7 +243,7 @@ def test_shell_completion_offers_the_commands() -> None:
         [PROGRAM], capture_output=True, text=True, check=False, env={**os.environ, **environ}
     )
     assert {"recall", "pack", "up"} <= set(done.stdout.split())
-    environ["COMP_WORDS"] = "memoria rec"
+    environ["COMP_WORDS"] = "memoria reca"
     done = subprocess.run(
         [PROGRAM], capture_output=True, text=True, check=False, env={**os.environ, **environ}
     )

@@ -6,11 +6,16 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
 
+from memoria._support.home import cache_folder
 from memoria.embed import ONNX_MODELS, OnnxEmbedder
 from memoria.errors import LocalServerError
 
@@ -215,6 +220,27 @@ async def test_damaged_model_files_are_written_again(tmp_path: Path) -> None:
     assert sorted(path.name for path in network.parent.iterdir()) == [tokenizer.name, network.name]
 
 
+@pytest.fixture
+def mirror(
+    embedders: dict[str, OnnxEmbedder], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[None]:
+    """A repository of jars on this machine, and an empty Maven cache."""
+    asyncio.run(embedders[MINILM].load())  # the usual cache has its jar now
+    handler = partial(SimpleHTTPRequestHandler, directory=str(cache_folder()))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    monkeypatch.setenv("MEMORIA_MAVEN_URL", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("M2_REPO", str(tmp_path / "m2"))
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.usefixtures("mirror")
 async def test_progress_is_told_while_the_model_is_fetched(tmp_path: Path) -> None:
     told: list[tuple[str, int, int | None]] = []
 

@@ -33,8 +33,9 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver, translate
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, load, parse
-from memoria.types import Exploration, Seed
+from memoria.types import Exploration, MemoryFilter, Seed
 from memoria.types.validity import Validity
+from tests.servers import is_local
 
 SECRET = "the cat is called Wednesday"
 PASSWORD = "not-the-password-Thursday"
@@ -148,7 +149,7 @@ async def test_too_many_wrong_passwords_are_told_from_a_wrong_one(
 
 
 async def test_unknown_database_is_a_config_error(driver: neo4j.AsyncDriver) -> None:
-    with pytest.raises(ConfigError, match="no such database"):
+    with pytest.raises(ConfigError, match="the database does not exist"):
         await Store(driver, database="nowhere").run(query("RETURN 1 AS x"), {})
 
 
@@ -236,8 +237,8 @@ async def test_missing_index_says_what_to_run(store: Store, text: str) -> None:
 
 async def test_vector_of_another_size_is_a_dimension_error(store: Store, scope: str) -> None:
     parameters = {
+        **MemoryFilter().parameters,
         "held": Validity().held,
-        "kinds": [],
         "limit": 5,
         "scope": scope,
         "vector": [0.5, 0.5],
@@ -369,9 +370,9 @@ async def test_two_hundred_callers_on_two_sessions_are_all_served(
 
 
 @pytest.fixture(scope="module")
-async def tight(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+async def tight(request: pytest.FixtureRequest, server_version: str) -> AsyncIterator[Store]:
     """A store on a server of its own that allows a transaction 8 MB, and all together 24 MB."""
-    if request.config.getoption("--neo4j") != "local":
+    if not is_local(request.config.getoption("--neo4j")):
         pytest.skip("2026-11-21: needs a server whose memory limits the test can set")
     from memoria.local import LocalNeo4j
 
@@ -379,7 +380,7 @@ async def tight(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
         "db.memory.transaction.max": "8m",
         "dbms.memory.transaction.total.max": "24m",
     }
-    async with LocalNeo4j.ephemeral(extra_settings=limits) as server:
+    async with LocalNeo4j.ephemeral(extra_settings=limits, version=server_version) as server:
         own = Target(uri=server.uri, auth=server.auth, database="neo4j")
         async with open_driver(own, StoreConfig()) as driver:
             yield Store(driver, database="neo4j")

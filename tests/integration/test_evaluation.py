@@ -266,7 +266,7 @@ def test_command_as_json_has_every_figure(
         (["--method", "dense", "--embedder", "none"], 1, "dense needs vectors"),
         (["--method", "best", "--embedder", "none"], 1, "got 'best'"),
         (["--split", "test"], 1, "splits with questions: dev"),
-        (["--use-vectors"], 1, "no emb_nodes file"),
+        (["--use-vectors"], 1, "lacks the emb_nodes file"),
         (["--use-vectors", "--embedder", "none"], 2, "--embedder"),
         (["--exclude-category", "hard"], 1, "there are: bridge, single"),
         (["--run-out", "nowhere/run.jsonl"], 2, "--run-out"),

@@ -33,7 +33,7 @@ from memoria.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import GraphWriter, ingest_files
+from memoria.ingest import ingest_files
 from memoria.jsonl import parse_line
 from memoria.local import EphemeralNeo4j
 from memoria.sample import sample_path
@@ -41,6 +41,7 @@ from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
 from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
 from tests.generated import IDS, TAGS

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from memoria.graph.vocabulary import scope_key
-from memoria.ingest import GraphWriter
 from memoria.learn import Learner
 from memoria.store import Store
 from memoria.types import ForgetReport, Memory, Relation
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 

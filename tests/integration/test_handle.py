@@ -21,7 +21,7 @@ from memoria.errors import (
 )
 from memoria.graph.server import server_facts
 from memoria.graph.stats import scope_stats
-from memoria.ingest import GraphWriter, ingest_files
+from memoria.ingest import ingest_files
 from memoria.learn import Learner
 from memoria.link import Linker
 from memoria.local import EphemeralNeo4j
@@ -31,6 +31,7 @@ from memoria.store import Session, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.schema import check_schema
 
@@ -148,8 +149,9 @@ async def test_the_server_is_asked_once_whatever_uses_the_store(
     for other in (memory, memory.for_scope(f"{scope}-2"), GraphRetriever(store, scope="s")):
         await other.server_facts()
         await other.writer().ready()
-    await memory.linker().link([])
     assert store.sessions == 1
+    await memory.linker().link([])  # asks whether the vectors are still those it knows
+    assert store.sessions == 2
 
 
 async def test_a_plan_is_asked_for_through_the_store(store: Store) -> None:
@@ -211,10 +213,10 @@ async def test_a_scope_is_checked_for_another_tenant_too(retriever: GraphRetriev
         retriever.for_scope("")
 
 
-async def test_connect_may_be_awaited_and_closes_what_it_opened_alone(
+async def test_what_open_opened_stays_open_until_it_is_closed(
     target: Target, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
-    memory = await memoria.connect(target.uri, target.auth, scope=scope)
+    memory = await memoria.open(target.uri, target.auth, scope=scope)
     await memory.for_scope(f"{scope}-2").close()
     assert (await memory.find_seeds("a question")).seeds == ()
     await memory.close()

@@ -21,12 +21,13 @@ from memoria.errors import DimensionError, InvalidInputError, LocalServerError
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import LIST_DELIMITER, GraphWriter, Tables, write_tables
+from memoria.ingest import LIST_DELIMITER, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.local import ImportFiles, LocalNeo4j
 from memoria.local.settings import COORDINATE
 from memoria.store import Store
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 from tests.schema import check_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -47,6 +48,7 @@ MEMORIES = [
     ),
     Memory(id=" b,\"'\\", kind="Event", text="", priority=1),
     Memory(id="c", kind="AgentAnswer", text="'x' \\\" \x00 \x1f", category=""),
+    Memory(id="t", kind="Topic", text='a "name"', embedding=[1.0, 0.0, 0.0]),
 ]
 RELATIONS = [
     Relation(source="a", target="c", relation='r, "x"', weight=1, tags=["z", "a"]),

@@ -11,12 +11,13 @@ from typing import Any
 import neo4j
 import pytest
 
+from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
-from memoria.ingest import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import ForgetReport, Memory, Relation, WriteReport
+from memoria.writer import GraphWriter
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INJECTIONS = (
@@ -148,6 +149,7 @@ async def test_every_field_is_stored_as_the_design_says(
         "priority": 0.5,
         "when": '{"season": ["winter", {"a": 2, "b": 1}]}',
         "metadata": '{"é": null}',
+        "metadata_pairs": ['"é":'],
     }
 
 
@@ -389,6 +391,35 @@ async def test_backfill_embeds_what_has_no_vector_and_goes_on_after_an_interrupt
     assert await filler.backfill_embeddings() == 0
 
 
+async def test_a_text_that_changes_while_a_vector_is_stored_keeps_no_old_vector(
+    store: Store, scope: str, graph: Graph, writer: GraphWriter, driver: neo4j.AsyncDriver
+) -> None:
+    await writer.write([memory("a", "alpha")])
+    async with driver.session() as session:
+        other = await session.begin_transaction()
+
+        async def while_it_changes(texts: list[str]) -> list[list[float]]:
+            await other.run(
+                "MATCH (m:Memory {scope: $scope, id: 'a'}) SET m.text = 'beta'", scope=scope
+            )
+            committing.append(asyncio.create_task(commit()))
+            return [vector() for _ in texts]
+
+        async def commit() -> None:
+            blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN 1"
+            # Until the vector waits for it; only the server knows when.
+            while not (await driver.execute_query(blocked)).records:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            await other.commit()
+
+        committing: list[asyncio.Task[None]] = []
+        model = CallableEmbedder(while_it_changes, dimensions=len(vector()), name="test")
+        filler = GraphWriter(store, scope=scope, embedder=model)
+        assert await filler.backfill_embeddings() == 0
+        await committing[0]
+    assert await graph.embedded() == set()
+
+
 async def test_backfill_embeds_the_kinds_asked_for_and_says_how_far_it_is(
     store: Store, scope: str, graph: Graph, writer: GraphWriter
 ) -> None:
@@ -562,3 +593,23 @@ async def test_forget_deletes_a_hub_with_more_edges_than_fit_one_transaction(
     )
     assert (await writer.forget(["hub"])).deleted == 1
     assert await graph.ids() == ["leaf"]
+
+
+async def test_memories_and_edges_are_written_in_one_transaction(store: Store, scope: str) -> None:
+    writer = GraphWriter(store, scope=scope)
+    await writer.ready()
+    report = await writer.write_together(
+        [memory("a"), memory("b")], [Relation(source="a", target="b")]
+    )
+    assert (report.memories_created, report.relations_created) == (2, 1)
+
+
+async def test_memories_are_not_written_where_an_end_of_an_edge_is_missing(
+    store: Store, scope: str
+) -> None:
+    writer = GraphWriter(store, scope=scope)
+    await writer.ready()
+    with pytest.raises(InvalidInputError, match=f"not in scope '{scope}': 'nowhere'"):
+        await writer.write_together([memory("a")], [Relation(source="a", target="nowhere")])
+    report = await writer.write([memory("a")])
+    assert report.memories_created == 1  # so it was not there before

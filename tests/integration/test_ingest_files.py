@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from memoria.errors import InvalidInputError
-from memoria.ingest import GraphWriter, ingest_files
+from memoria.ingest import ingest_files
 from memoria.store import Store
 from memoria.types import WriteReport
+from memoria.writer import GraphWriter
 
 Fields = dict[str, Any]
 

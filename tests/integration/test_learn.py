@@ -18,7 +18,6 @@ from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.formulas.plasticity import oja, strengthened
 from memoria.graph.vocabulary import CO_ACTIVATED
-from memoria.ingest import GraphWriter
 from memoria.learn import MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
 from memoria.learn.events import MAX_QUESTION_CHARS, MAX_QUESTIONS
 from memoria.retriever import GraphRetriever
@@ -26,6 +25,7 @@ from memoria.store import Session, Store
 from memoria.store.queries import Query, load, root
 from memoria.strategies import Synapse
 from memoria.types import Activation, Memory, Relation, Seed, Trace
+from memoria.writer import GraphWriter
 from tests.effort import effort
 from tests.traces import path, trace
 
@@ -38,8 +38,8 @@ class LossySession(Session):
 
     lost: set[str]
 
-    async def _try(self, query: Query, parameters: Mapping[str, Any], send: Any) -> Any:
-        rows = await super()._try(query, parameters, send)
+    async def _try(self, query: Query, send: Any) -> Any:
+        rows = await super()._try(query, send)
         if query.mode == "write" and query.name not in self.lost:
             self.lost.add(query.name)
             raise UnavailableError("the connection was lost", query=query.name)
@@ -61,7 +61,7 @@ class LossyStore(Store):
         until: float | None = None,
     ) -> AsyncIterator[Session]:
         async with super().session(mode, until=until) as inner:
-            lossy = LossySession(inner._session, self.config, until)
+            lossy = LossySession(inner._session, self.config, until, database=self.database)
             lossy.lost = self.lost
             yield lossy
 
@@ -173,6 +173,21 @@ class TestStrengthenEdge:
             {"relation": "near", "weight": 0.5},
             {"relation": "related", "weight": 0.1},
         ]
+
+    async def test_an_edge_without_a_relation_is_strengthened_and_never_made(
+        self, graph: Graph
+    ) -> None:
+        await graph.write("ab", {"ab": 0.5})
+        way = trace(graph.scope, [("a", 1.0), ("b", 0.5)])
+        paths = way.explorations[0].paths
+        nameless = replace(paths[0], hops=(replace(paths[0].hops[0], relation=""),))
+        way = replace(way, explorations=(replace(way.explorations[0], paths=(nameless,)),))
+        report = await graph.learner().reinforce(way, ["b"], event_id="none there")
+        assert (report.edges, report.edges_created) == (0, 0)
+        await graph.rows("MATCH ({scope: $scope})-[r:RELATES]->() REMOVE r.relation RETURN 1")
+        report = await graph.learner().reinforce(way, ["b"], event_id="one there")
+        assert (report.edges, report.edges_created) == (1, 0)
+        assert list((await graph.weights()).values()) == [0.6]
 
     async def test_an_end_that_does_not_exist_makes_nothing(self, graph: Graph) -> None:
         await graph.write("a")
@@ -913,6 +928,25 @@ async def test_forgetting_a_memory_leaves_a_log_that_can_be_undone(graph: Graph)
     report = await learner.undo(NOW)
     assert report.events == 2
     assert await graph.weights() == {"ab": 0.5}
+
+
+async def test_undo_leaves_a_memory_alone_that_was_forgotten_and_written_anew(
+    graph: Graph,
+) -> None:
+    """Found by ``scripts/faults --only programs``: it got the counts of the forgotten one."""
+    await graph.write("ab")
+    learner = graph.learner()
+    one = trace(graph.scope, [("a", 1.0), ("b", 0.5)])
+    await learner.feedback(one, confirmed=["a", "b"], event_id="one")
+    graph.now += DAY
+    await learner.feedback(one, confirmed=["a", "b"], event_id="two")
+    await GraphWriter(graph.store, scope=graph.scope).forget(["a"])
+    await graph.write("a")
+    report = await learner.undo(NOW + DAY)
+    assert (report.events, report.restored, report.kept) == (1, 1, 1)
+    new, old = await graph.memory("a"), await graph.memory("b")
+    assert not {"confirmed", "right_for"} & new.keys()
+    assert old["confirmed"] == 1
 
 
 def names(rows: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -27,13 +27,13 @@ from memoria.formulas.recency import active_hours_after
 from memoria.graph.clock import advance_clock
 from memoria.graph.server import probe
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
-from memoria.ingest import GraphWriter
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, find_nearest
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import Query, load
 from memoria.types import LinkReport, Memory, Relation, Seed, WriteReport
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.effort import effort
 from tests.oracle.links import Item, LinkedScope, cosine

@@ -71,6 +71,7 @@ def test_link_says_what_it_did(call: Call, here: list[str]) -> None:
         "edges": 1,
         "edges_created": 0,
         "pruned": 0,
+        "certain": True,
     }
 
 

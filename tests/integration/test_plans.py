@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import neo4j
@@ -9,15 +10,23 @@ import pytest
 
 from memoria.doctor import plans
 from memoria.doctor.plans import Step
-from memoria.store import Store
+from memoria.graph.schema import apply_schema
+from memoria.local import EphemeralNeo4j
+from memoria.store import Store, Target, open_driver
 from memoria.store.queries import load, root
+from memoria.types import MemoryFilter
 from memoria.types.validity import Validity
 
 HELD = Validity.now().held
+FILTER = MemoryFilter(
+    kinds=["Event"], tags=["x"], created_from=datetime(2026, 1, 1, tzinfo=UTC), metadata={"n": 1}
+).parameters
 
+ASKED = {"loose": ["answered_by"], "question_chars": 50, "question_kinds": ["UserRequest"]}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "context.duplicates": {"ids": ["a", "b"], "min_cosine": 0.95, "scope": "s"},
     "strategies.anchors": {
+        "connector_edges": 60,
         "held": HELD,
         "ids": ["a"],
         "limit": 500,
@@ -28,6 +37,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "strategies.edges": {
         "held": HELD,
         "both_ways": ["similar"],
+        "connector_edges": 60,
         "floor": 0.0,
         "frontier": [["a", 1.0]],
         "limit": 5_000,
@@ -59,7 +69,9 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "scope": "s",
         "tag_sim_floor": 0.15,
     },
+    "graph.scope_size": {"limit": 10_001, "scope": "s"},
     "recall.conditions": {"scope": "s"},
+    "recall.tags": {"ids": ["a"], "limit": 10, "scope": "s"},
     "graph.hydrate": {"ids": ["a"], "scope": "s"},
     "strategies.situation": {"ids": ["a"], "now_ms": 0, "scope": "s"},
     "strategies.synapse": {
@@ -75,35 +87,41 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "rate": 0.01,
         "scope": "s",
     },
+    "graph.matching": {**FILTER, "after": "a", "limit": 10, "scope": "s"},
+    "graph.neighbours": {"id": "a", "limit": 10, "scope": "s"},
+    "graph.newest": {**FILTER, "limit": 10, "scope": "s"},
     "graph.page": {"after": "a", "limit": 10, "scope": "s"},
     "ranking.candidates": {
+        **FILTER,
         "ids": ["a", "b"],
-        "kinds": ["Event"],
         "known": ["a"],
         "max_degree": 400,
         "max_weight": 1.0,
         "scope": "s",
         "vector": [0.1] * 384,
     },
-    "seeds.text": {"held": HELD, "kinds": [], "limit": 5, "lucene": "x", "scope": "s"},
-    "seeds.unembedded": {"held": HELD, "kinds": [], "limit": 5, "scope": "s"},
+    "seeds.text": {**FILTER, **ASKED, "held": HELD, "limit": 5, "lucene": "x", "scope": "s"},
+    "seeds.unembedded": {**FILTER, "held": HELD, "limit": 5, "scope": "s"},
     "seeds.vector_search": {
+        **FILTER,
+        **ASKED,
         "held": HELD,
-        "kinds": [],
         "limit": 5,
         "scope": "s",
         "vector": [0.1] * 384,
     },
     "seeds.vector_procedure": {
+        **FILTER,
+        **ASKED,
         "held": HELD,
-        "kinds": [],
         "limit": 5,
         "scope": "s",
         "vector": [0.1] * 384,
     },
     "seeds.vector_exact": {
+        **FILTER,
+        **ASKED,
         "held": HELD,
-        "kinds": [],
         "limit": 5,
         "scope": "s",
         "vector": [0.1] * 384,
@@ -115,14 +133,32 @@ async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
     return await plans.explain(Store(driver, database="neo4j"), load(name), PARAMETERS[name])
 
 
-def test_every_query_of_the_recall_path_and_that_of_all_pages_is_here() -> None:
+#: Make a database with so many memories and edges, and let it plan anew.
+COUNTS = (
+    "MATCH (n:Memory) DETACH DELETE n",
+    "UNWIND range(1, $memories) AS i "
+    "CREATE (:Memory:Event {scope: 's', id: toString(i), text: 'x'})",
+    "MATCH (m:Memory) WITH collect(m) AS them UNWIND range(1, $edges) AS i "
+    "WITH them[i % size(them)] AS a, them[(i + i / size(them)) % size(them)] AS b "
+    "CREATE (a)-[:RELATES {relation: 'near', weight: 0.5}]->(b)",
+    "CALL db.clearQueryCaches()",
+)
+#: Queries that go from a memory to those next to it.
+NEXT_TO = ("strategies.anchors", "strategies.edges", "strategies.level", "graph.neighbours")
+READING = (
+    *("graph.hydrate", "graph.matching", "graph.neighbours", "graph.newest", "graph.page"),
+    "graph.scope_size",
+)
+
+
+def test_every_query_that_recalls_or_reads_memories_is_here() -> None:
     files = [
         file
         for stage in ("context", "ranking", "recall", "seeds", "strategies")
         for file in (root() / stage).glob("*.cypher")
     ]
     queries = [load(f"{file.parent.name}.{file.stem}") for file in files]
-    queries += [load("graph.hydrate"), load("graph.page")]
+    queries += map(load, READING)
     assert {query.name for query in queries} == set(PARAMETERS)
     for query in queries:
         assert query.mode == "read"
@@ -135,11 +171,25 @@ async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, n
     assert not [step for step in plan if step[0] in plans.SCANS], plan
 
 
+async def test_no_counts_of_a_database_make_a_query_scan(second_server: EphemeralNeo4j) -> None:
+    """With few nodes and many edges a scan of the nodes looks cheaper than the edges of one."""
+    target = Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
+    async with open_driver(target) as lone:
+        store = Store(lone, database="neo4j").patient(60)  # it plans every query for the first time
+        await apply_schema(store, dimensions=384)
+        for text in COUNTS:
+            await lone.execute_query(text, memories=30, edges=5_000, database_="neo4j")  # type: ignore[arg-type]
+        found = [
+            (name, await plans.explain(store, load(name), PARAMETERS[name])) for name in NEXT_TO
+        ]
+    assert [(name, step) for name, plan in found for step in plan if step[0] in plans.SCANS] == []
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *("strategies.level", "strategies.edges", "strategies.anchors", "graph.hydrate"),
-        *("strategies.situation", "ranking.candidates"),
+        *("strategies.situation", "ranking.candidates", "graph.neighbours"),
     ],
 )
 async def test_memories_are_found_through_the_uniqueness_constraint(
@@ -151,6 +201,17 @@ async def test_memories_are_found_through_the_uniqueness_constraint(
     assert len(seeks) == 1
     assert "(scope, id)" in seeks[0][1]
     assert "Locking" not in seeks[0][0]
+
+
+@pytest.mark.parametrize("name", ["graph.matching", "graph.newest"])
+async def test_lists_of_memories_seek_the_scope_and_pages_need_no_sort(
+    driver: neo4j.AsyncDriver, name: str
+) -> None:
+    plan = await explain(driver, name)
+    seeks = [details for step, details in plan if "Seek" in step]
+    assert all("(scope, id)" in details for details in seeks)
+    sorts = [step for step, _ in plan if "Sort" in step or "Top" in step]
+    assert bool(sorts) == (name == "graph.newest")
 
 
 async def test_synapse_finds_memories_by_id_and_tags_in_one_pass_over_the_scope(

@@ -14,6 +14,7 @@ import neo4j
 import pytest
 
 from memoria.config import RetrieverConfig
+from memoria.context import with_links
 from memoria.context.config import ContextConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import (
@@ -22,7 +23,6 @@ from memoria.errors import (
     OverloadedError,
     UnavailableError,
 )
-from memoria.ingest import GraphWriter
 from memoria.plain import plain_recall, trace_from
 from memoria.ranking.calibration import Calibration
 from memoria.ranking.config import RelevanceConfig
@@ -32,7 +32,8 @@ from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.strategies import TransferEnergy
-from memoria.types import Memory, Relation, Seed
+from memoria.types import Memory, Recall, Relation, Seed
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)
@@ -286,8 +287,8 @@ async def test_the_callers_token_counter_packs_the_context(
         return len(text.split())
 
     retriever = GraphRetriever(driver, scope=linked.scope, count_tokens=count)
-    recall = await retriever.recall("link", budget_tokens=12)
-    assert recall.context.tokens == count(recall.context.text) <= 12
+    recall = await retriever.recall("link", budget_tokens=8)
+    assert recall.context.tokens == count(recall.context.text) <= 8
     assert recall.context.omitted
 
 
@@ -348,8 +349,8 @@ async def test_context_is_in_the_order_and_format_of_the_settings(
     entries = json.loads((await retriever.recall("link")).context.text)
     assert {entry["id"] for entry in entries} == set("abcd")
     plain = await retriever.recall("link", config=RetrieverConfig())
-    assert plain.context.text.startswith("[")
-    assert "energy" in plain.context.text
+    assert not plain.context.text.startswith("[{"), "JSON"
+    assert {item.id for item in plain.context.items} == set("abcd")
 
 
 @pytest.mark.parametrize(
@@ -465,7 +466,7 @@ async def test_ranking_and_context_keep_to_the_kinds_asked_for(linked: GraphRetr
     assert {entry.memory.kind for entry in recall.ranked} == {"Event"}
 
 
-async def test_duplicates_by_vector_are_looked_for_in_the_order_of_relevance(
+async def test_duplicates_by_vector_are_looked_for_in_the_order_of_their_worth(
     driver: neo4j.AsyncDriver, linked: GraphRetriever
 ) -> None:
     asked: list[list[str]] = []
@@ -484,7 +485,10 @@ async def test_duplicates_by_vector_are_looked_for_in_the_order_of_relevance(
     retriever = GraphRetriever(driver, scope=linked.scope, config=config)
     retriever.store = Seen(driver, database="neo4j")
     recall = await retriever.recall("link c")
-    assert asked == [[entry.memory.id for entry in recall.ranked]]
+    paths = (path for each in recall.explorations for path in each.paths)
+    worth = with_links(paths, {entry.id: entry.score for entry in recall.ranked})
+    assert asked == [sorted(worth, key=lambda id_: (-worth[id_], id_))]
+    assert set(asked[0]) == {entry.id for entry in recall.ranked}
 
 
 async def test_what_the_database_does_not_tell_weighs_nothing(
@@ -518,6 +522,17 @@ async def test_finding_nothing_is_a_value(retriever: GraphRetriever) -> None:
     async with retriever.recall_stream("nothing is here") as stream:
         assert [path async for path in stream] == []
     assert stream.result.ranked == ()
+
+
+async def test_the_seeds_of_a_stream_are_handed_over_before_its_first_path(
+    linked: GraphRetriever,
+) -> None:
+    told: list[str] = []
+    stream = linked.recall_stream("link", on_seeds=lambda _: told.append("seeds"))
+    async with stream:
+        told.extend(["path" async for _ in stream])
+    assert told[:2] == ["seeds", "path"]
+    assert told.count("seeds") == 1
 
 
 class Busy(Store):
@@ -599,3 +614,31 @@ async def test_a_recall_given_up_leaves_its_turn(
     async with one_at_a_time.recall_stream("link") as stream:
         await anext(aiter(stream))  # the rest is not wanted
     assert (await one_at_a_time.recall("link", deadline_s=5)).seeds.seeds
+
+
+def energies(recall: Recall) -> list[float]:
+    return [path.energy for each in recall.explorations for path in each.paths]
+
+
+async def test_a_tag_in_another_case_steers_as_the_tag_itself(linked: GraphRetriever) -> None:
+    right = await linked.recall("link a", query_tags=["chain"])
+    for written in (["Chain"], ["CHAIN"]):
+        recall = await linked.recall("link a", query_tags=written)
+        assert recall.trace.query_tags == ("chain",)
+        assert energies(recall) == energies(right)
+        assert "tag" not in " ".join(recall.trace.degraded)
+
+
+async def test_tags_that_no_edge_has_count_as_none_and_are_named(linked: GraphRetriever) -> None:
+    plain = await linked.recall("link a")
+    recall = await linked.recall("link a", query_tags=["chian"])
+    assert energies(recall) == energies(plain)
+    notes = "; ".join(recall.trace.degraded)
+    assert "has the tag 'chian'" in notes
+    assert "similar tags: 'chain'" in notes
+
+
+async def test_the_words_of_a_question_are_its_tags_on_demand(linked: GraphRetriever) -> None:
+    recall = await linked.recall("Which chain has the link a?", query_tags="auto")
+    assert recall.trace.query_tags == ("chain",)
+    assert (await linked.recall("link a", query_tags="auto")).trace.query_tags == ()

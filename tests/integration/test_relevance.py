@@ -8,11 +8,11 @@ import neo4j
 import pytest
 
 from memoria.graph.memories import hydrate
-from memoria.ingest import GraphWriter
 from memoria.ranking import Facts, FactsRequest, ask_facts
 from memoria.ranking.candidates import MAX_DEGREE, Past
 from memoria.store import Store
-from memoria.types import Memory, Relation
+from memoria.types import Memory, MemoryFilter, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)
@@ -128,7 +128,7 @@ async def test_what_is_not_ranked_is_read_and_nothing_more(store: Store, scope: 
         Relation(source="a", target="b", relation="then", weight=0.5),
     ]
     await GraphWriter(store, scope=scope).write([event("a", AXIS), event("b"), place], edges)
-    request = FactsRequest(scope=scope, kinds=["Event"], vector=AXIS)
+    request = FactsRequest(scope=scope, where=MemoryFilter(kinds=["Event"]), vector=AXIS)
     facts, memories = await ask_facts(store, request, ["a", "b", "place"], known=[])
     assert facts.cosines == {"a": pytest.approx(1.0)}
     assert facts.neighbours == {

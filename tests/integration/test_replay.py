@@ -14,7 +14,6 @@ import pytest
 from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError
-from memoria.ingest import GraphWriter
 from memoria.learn import Learner
 from memoria.plain import plain_recall, trace_from
 from memoria.recall.replay import replay
@@ -22,6 +21,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.strategies import STRATEGIES, AnchorSpreading, LeakyIntegrateAndFire
 from memoria.types import Memory, Recall, Relation, Trace
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
 from tests.traces import trace

@@ -9,7 +9,7 @@ import random
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal, get_args
+from typing import Any
 
 import neo4j
 import numpy as np
@@ -25,13 +25,12 @@ from memoria.seeds import SeedRequest, search_seeds
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import Seed, Seeds
+from memoria.types import MemoryFilter, Seed, Seeds
+from tests.dialects import Dialect, dialects_of
 from tests.effort import effort
 from tests.integration.conftest import WEB_SCOPE
 from tests.integration.test_plans import explain
 
-Dialect = Literal["search", "procedure"]
-DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 DIMENSIONS = 384
 
 VECTORS = effort().vectors
@@ -82,8 +81,7 @@ async def searched(store: Store, scope: str, **changes: Any) -> Seeds:
         text="",
         vector=None,
         scope=scope,
-        kinds=(),
-        dialect="search",
+        dialect=(await dialects_of(store))[0],
         config=SeedConfig(max_seeds=10),
         until=None,
     )
@@ -154,7 +152,6 @@ def nearest(vectors: np.ndarray, query: np.ndarray, count: int) -> list[str]:
     return [f"v{number:05}" for number in order]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_scope_with_few_of_the_vectors_gets_all_it_asks_for(
     store: Store, crowd: dict[str, np.ndarray], dialect: Dialect
 ) -> None:
@@ -172,7 +169,6 @@ async def test_scope_with_few_of_the_vectors_gets_all_it_asks_for(
             assert seed.vector_score == pytest.approx(exact[seed.id], abs=1e-5)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("scope", [MEDIUM, LARGE])
 async def test_larger_scope_gets_nine_of_ten_nearest_or_more(
     store: Store, crowd: dict[str, np.ndarray], scope: str, dialect: Dialect
@@ -206,7 +202,6 @@ async def shelf(driver: neo4j.AsyncDriver, scope: str) -> str:
     return scope
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_seed_keeps_both_ranks_and_both_raw_scores(
     store: Store, shelf: str, dialect: Dialect
 ) -> None:
@@ -262,21 +257,25 @@ async def test_max_seeds_leaves_the_rest_as_runners_up(store: Store, shelf: str)
     assert found.runners_up[0].score == 1.0
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_only_memories_of_the_kinds_asked_for_are_found(
     store: Store, shelf: str, dialect: Dialect
 ) -> None:
     ask = {"text": "quokka lighthouse", "vector": axis(0), "dialect": dialect}
-    assert ids(await searched(store, shelf, kinds=("UserRequest",), **ask)) == ["d"]
-    assert set(ids(await searched(store, shelf, kinds=("Event",), **ask))) == {"a", "b", "c"}
-    both = await searched(store, shelf, kinds=("UserRequest", "Event"), **ask)
+    assert ids(await searched(store, shelf, where=MemoryFilter(kinds=("UserRequest",)), **ask)) == [
+        "d"
+    ]
+    assert set(ids(await searched(store, shelf, where=MemoryFilter(kinds=("Event",)), **ask))) == {
+        "a",
+        "b",
+        "c",
+    }
+    both = await searched(store, shelf, where=MemoryFilter(kinds=("UserRequest", "Event")), **ask)
     assert set(ids(both)) == {"a", "b", "c", "d"}
-    nothing = await searched(store, shelf, kinds=("DataSource",), **ask)
+    nothing = await searched(store, shelf, where=MemoryFilter(kinds=("DataSource",)), **ask)
     assert all_ids(nothing) == []
     assert nothing.degraded == (), "finding nothing is an answer"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_rare_kind_in_a_large_scope_is_found_by_vector(
     driver: neo4j.AsyncDriver, store: Store, scope: str, dialect: Dialect
 ) -> None:
@@ -284,11 +283,12 @@ async def test_rare_kind_in_a_large_scope_is_found_by_vector(
     near = [{"id": f"n{n}", "text": "x", "embedding": between(3, 4, 0.99)} for n in range(300)]
     rare = {"id": "rare", "text": "x", "embedding": between(3, 4, 0.1), "kind": "DataSource"}
     await plant(driver, scope, [*near, rare])
-    found = await searched(store, scope, vector=axis(3), kinds=("DataSource",), dialect=dialect)
+    found = await searched(
+        store, scope, vector=axis(3), where=MemoryFilter(kinds=("DataSource",)), dialect=dialect
+    )
     assert ids(found) == ["rare"]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_ties_are_in_the_order_of_ids(
     driver: neo4j.AsyncDriver, store: Store, scope: str, dialect: Dialect
 ) -> None:
@@ -340,7 +340,6 @@ async def test_words_alone_count_where_no_vector_is_stored(
     assert found.degraded == ()
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_vector_of_another_size_leaves_the_words_and_says_so(
     store: Store, shelf: str, dialect: Dialect
 ) -> None:
@@ -423,7 +422,6 @@ async def test_kind_that_is_no_identifier_is_refused(retriever: GraphRetriever, 
 # --- scopes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_scopes_that_an_analyzer_takes_for_one_do_not_leak(
     driver: neo4j.AsyncDriver, store: Store, scope: str, dialect: Dialect
 ) -> None:
@@ -464,7 +462,7 @@ async def test_memories_without_a_usable_id_are_passed_over(
     rows = [{"text": "quokka", "embedding": axis(30), **row} for row in (*odd, {"id": "good"})]
     await plant(driver, scope, rows)
     for text, vector in (("quokka", None), ("", axis(30)), ("quokka", axis(30))):
-        for dialect in DIALECTS:
+        for dialect in await dialects_of(store):
             found = await searched(store, scope, text=text, vector=vector, dialect=dialect)
             assert ids(found) == ["good"]
     async with driver.session(database="neo4j") as session:
@@ -688,12 +686,12 @@ async def test_one_embedding_that_is_no_vector_leaves_the_hits_of_the_index(
             slanted=slanted,
         )
         await result.consume()
-    for dialect in ("search", "procedure"):
+    for dialect in await dialects_of(store):
         request = SeedRequest(
             text="nothing",
             vector=vector,
             scope=scope,
-            kinds=("Event",),
+            where=MemoryFilter(kinds=["Event"]),
             dialect=dialect,
             config=SeedConfig(max_seeds=1, candidates=2),
             until=None,

@@ -20,10 +20,10 @@ from memoria.graph.stats import (
     list_scopes,
     scope_stats,
 )
-from memoria.ingest import GraphWriter
 from memoria.store import Store, Target
 from memoria.store.queries import load, root
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.integration.test_export import memoria
 
@@ -182,7 +182,7 @@ def test_command_prints_columns_that_line_up(target: Target, filled: str) -> Non
         "with a vector      1",
         "edges              4",
         "edges of a memory  1.6 on average, 4 at most",
-        "written            2026-01-01 to 2026-01-05",
+        "made               2026-01-01 to 2026-01-05",
         "",
         "kind         memories",
         "AgentAnswer         2",

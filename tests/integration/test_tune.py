@@ -170,7 +170,7 @@ def test_evidence_out_of_reach_teaches_nothing(
         ([HARBOUR, "--out", "nowhere/mine.json"], 2, "--out"),
         ([HARBOUR, "--out", "."], 2, "--out"),
         ([HARBOUR, "--out", "-"], 2, "--out"),
-        ([HARBOUR, "--use-vectors"], 1, "no emb_nodes file"),
+        ([HARBOUR, "--use-vectors"], 1, "lacks the emb_nodes file"),
     ],
 )
 def test_command_refuses_before_it_starts_a_server(

@@ -15,7 +15,6 @@ from memoria.doctor import examine, fix
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.export import export_lines
-from memoria.ingest import GraphWriter
 from memoria.jsonl import parse_line
 from memoria.learn import Learner
 from memoria.recall import replay
@@ -26,6 +25,7 @@ from memoria.store import Store
 from memoria.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed, Suppression
 from memoria.types.validity import Validity
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
 
@@ -222,7 +222,6 @@ async def best(store: Store, scope: str, validity: Validity, **changes: Any) -> 
         "text": "rain",
         "vector": None,
         "scope": scope,
-        "kinds": (),
         "dialect": "search",
         "config": SeedConfig(max_seeds=3, candidates=5),
         "until": None,

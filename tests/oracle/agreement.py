@@ -22,8 +22,8 @@ DATABASE = "neo4j"
 ROWS_PER_BATCH = 5_000
 WRITE_NODES = """
 UNWIND $rows AS row
-CREATE (m:Memory:Event {scope: row[0], id: row[1]})
-SET m += row[2]
+CREATE (m:Memory {scope: row[0], id: row[1]})
+SET m += row[2], m:$(row[3])
 """
 WRITE_EDGES = """
 UNWIND $rows AS row
@@ -41,7 +41,11 @@ CALL (memory) { DETACH DELETE memory } IN TRANSACTIONS OF 5000 ROWS
 async def write(driver: neo4j.AsyncDriver, graphs: Mapping[str, Graph]) -> None:
     """Write each graph with its key put before the names of its scopes."""
     nodes = [
-        [*_row(prefix, node), graph.spans[node].properties() if node in graph.spans else {}]
+        [
+            *_row(prefix, node),
+            graph.spans[node].properties() if node in graph.spans else {},
+            "Topic" if node in graph.connectors else "Event",
+        ]
         for prefix, graph in graphs.items()
         for node in graph.nodes
     ]

@@ -5,7 +5,8 @@ In: a small graph in memory and seeds. Out: the charge of every memory. Where th
 - a hop carries on what arrived with the hop before it, in sum; each edge's signal is compared
   with the least one;
 - parallel edges each transmit; a loop does not; a signal passes through seeds as through others;
-- relation ``similar`` has no direction; ``lif_weight`` counts in place of ``weight``.
+- relation ``similar`` has no direction, and neither has an edge of a connector that is not too
+  large; ``lif_weight`` counts in place of ``weight``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tests.oracle.transfer import Edge, Graph, Node, counted_weight
 
 MAX_WEIGHT = RetrieverConfig().max_weight
 MAX_LIF_WEIGHT = 2.0
+CONNECTOR_EDGES = 60
 
 
 def settings_of(config: RetrieverConfig) -> LeakyIntegrateAndFire:
@@ -35,6 +37,11 @@ def weight_of(edge: Edge) -> float | None:
     return counted_weight(edge.weight, MAX_WEIGHT)
 
 
+def leads_on(graph: Graph, *nodes: Node) -> bool:
+    """Whether one of these nodes is a connector that is not too large."""
+    return any(graph.degree(node) <= CONNECTOR_EDGES for node in graph.connectors & {*nodes})
+
+
 def followed(graph: Graph, scope: str, config: RetrieverConfig) -> Iterator[tuple[str, str, float]]:
     """(from, to, weight) of every edge that transmits, both ways for similar ones."""
     for edge in graph.edges:
@@ -45,7 +52,7 @@ def followed(graph: Graph, scope: str, config: RetrieverConfig) -> Iterator[tupl
         if not graph.has(edge.source, config) or not graph.has(edge.target, config):
             continue
         yield edge.source.id, edge.target.id, weight
-        if edge.relation == "similar":
+        if edge.relation == "similar" or leads_on(graph, edge.source, edge.target):
             yield edge.target.id, edge.source.id, weight
 
 

@@ -7,7 +7,7 @@ the source is open:
 - RELATES edges conduct both ways, whatever their relation; loops do not, but count as edges;
 - suppression is subtracted at the end, down to 0; it does not fade with age;
 - affinity leads from the seeds alone, in the first step;
-- neighbours are memories between which a signal has passed.
+- neighbours are memories between which a signal has passed; a connector is nobody's neighbour.
 """
 
 from __future__ import annotations
@@ -48,13 +48,15 @@ class Suppresses(NamedTuple):
 class World:
     """Memories of one scope with their properties, and what joins them.
 
-    ``spans``: what some memories say of their own time and conditions.
+    ``spans``: what some memories say of their own time and conditions. ``connectors``: those that
+    are topics; they conduct, but share no tags.
     """
 
     memories: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     relates: Sequence[Relates] = ()
     suppresses: Sequence[Suppresses] = ()
     spans: Mapping[str, Span] = field(default_factory=dict)
+    connectors: frozenset[str] = frozenset()
 
     @property
     def ids(self) -> frozenset[str]:
@@ -111,7 +113,7 @@ def leading_away(
         mine = world.tags(node)
         alike = {
             other: len(mine & world.tags(other)) / len(mine | world.tags(other))
-            for other in holding - {node}
+            for other in holding - world.connectors - {node}
         }
         partners = {
             other: overlap
@@ -161,8 +163,13 @@ def activations(
     before = {node: max(0.0, math.fsum(parts)) for node, parts in gathered.items()}
     after = {}
     for node, own in before.items():
+        if node in world.connectors:
+            after[node] = own
+            continue
         ends = [(signal.source, signal.target) for signal in passed]
-        neighbours = {end for pair in ends if node in pair for end in pair} - {node}
+        neighbours = (
+            {end for pair in ends if node in pair for end in pair} - {node} - world.connectors
+        )
         most = max((before[other] for other in neighbours), default=0.0)
         damping = 0.0
         if most > settings.inhibition_threshold and most > own:

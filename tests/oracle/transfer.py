@@ -8,6 +8,7 @@ Source: 001, sections 3 to 7. Where the source is open:
 - tags of a query are a set; tags of an edge count as they are stored, duplicates included;
 - parallel edges: the highest energy wins, then relation, direction (``in`` first), tags;
 - an edge to a memory that does not hold is as one into another scope: it counts in the degree;
+- a connector with one edge leads nowhere, and is not a neighbour; its edge counts in the degree;
 - a node whose only neighbours above the threshold are visited, claimed or itself is a dead end.
 
 Strings are ordered by Unicode code point, as Python orders them.
@@ -51,13 +52,19 @@ class Edge:
 class Graph:
     """Nodes, and the edges at each of them in either direction: a self loop once.
 
-    ``spans``: what some nodes say of their own time and conditions.
+    ``spans``: what some nodes say of their own time and conditions. ``connectors``: the nodes that
+    are topics; they carry energy as others do, if they lead anywhere.
     """
 
     def __init__(
-        self, nodes: Iterable[Node], edges: Iterable[Edge], spans: Mapping[Node, Span] | None = None
+        self,
+        nodes: Iterable[Node],
+        edges: Iterable[Edge],
+        spans: Mapping[Node, Span] | None = None,
+        connectors: Iterable[Node] = (),
     ) -> None:
         self.spans = dict(spans or {})
+        self.connectors = frozenset(connectors)
         self.nodes = frozenset(nodes)
         self.edges = tuple(edges)
         self.edges_at: dict[Node, list[Edge]] = {node: [] for node in self.nodes}
@@ -186,6 +193,8 @@ def _hops_above(
         neighbour = edge.target if edge.source == node else edge.source
         weight = counted_weight(edge.weight, config.max_weight)
         if neighbour.scope != node.scope or weight is None or not graph.has(neighbour, config):
+            continue
+        if neighbour in graph.connectors and graph.degree(neighbour) == 1:
             continue
         degree = graph.degree(node)
         similarity = tag_similarity(edge.tags, query_tags, strategy.tag_sim_floor)

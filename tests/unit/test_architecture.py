@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -24,17 +25,17 @@ RANKS = [
     {"graph"},
     {"seeds", "context"},
     {"strategies", "ranking", "ingest", "link", "learn", "export"},
-    {"explore"},
-    {"config", "doctor"},
+    {"explore", "remember"},
+    {"config", "doctor", "writer"},
     {"plain"},
     {"recall"},
     {"retriever"},
     {"evaluation", "connection"},
-    {"cli"},
+    {"adapters", "cli", "serve", "sync"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
-SURFACES = {"connection", "cli", "__main__"}
+SURFACES = {"adapters", "connection", "cli", "serve", "sync", "__main__"}
 
 
 def module_of(path: Path) -> str:
@@ -68,6 +69,28 @@ def test_module_imports_lower_ranks_only(path: Path) -> None:
     for other in imports_of(path) - {name}:
         if name not in SURFACES:
             assert RANK[other] < RANK[name], f"{name} must not import {other}"
+
+
+@pytest.mark.parametrize(
+    ("folder", "allowed"),
+    [
+        ("types/picture", {"_support"}),  # knows nothing of memories
+        ("ingest/reembed", {"_support", "embed", "errors", "graph", "store"}),
+        # What an agent calls is under both servers: neither is needed for it.
+        ("serve/agent", set(RANK) - SURFACES),
+    ],
+)
+def test_a_room_within_a_room_knows_no_more_than_it_needs(folder: str, allowed: set[str]) -> None:
+    own = "memoria." + folder.replace("/", ".")
+    files = sorted((PACKAGE / folder).glob("*.py"))
+    assert len(files) > 3
+    for path in files:
+        others = {
+            name.removeprefix("memoria.")
+            for name in run_time_imports(path)
+            if name.startswith("memoria.") and not name.startswith(own)
+        }
+        assert {name.split(".")[0] for name in others} <= allowed, path.name
 
 
 def packages_of(path: Path) -> set[str]:
@@ -157,7 +180,48 @@ def test_the_type_of_a_callback_needs_no_terminal_library() -> None:
 
 
 def test_public_names_are_those_listed() -> None:
-    public = {name for name in vars(memoria) if not name.startswith("_")}
-    modules = {name for name in public if type(getattr(memoria, name)).__name__ == "module"}
-    assert public - modules == set(memoria.__all__)
+    assert memoria._MODULE_OF.keys() == {*memoria.__all__, "open"}  # a star import: without `open`
     assert list(memoria.__all__) == sorted(memoria.__all__)
+    assert set(memoria.__all__) <= set(dir(memoria))
+
+
+def test_a_public_name_is_at_run_time_what_type_checkers_take_it_for() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    shown = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert shown == memoria._MODULE_OF
+    for name, module in shown.items():
+        assert getattr(memoria, name) is getattr(import_module(str(module)), name)
+
+
+def test_a_room_is_there_without_an_import_of_its_own_and_a_wrong_name_is_not() -> None:
+    code = "import memoria; memoria.types.Seed; memoria.sync.connect"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    with pytest.raises(AttributeError, match="has no attribute 'conect'"):
+        memoria.conect  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import memoria",
+        "from memoria import Seed, UnavailableError",
+        "import memoria.cli",
+        "import memoria.cli.mcp, memoria.serve.mcp.run",  # what a host of MCP waits for
+        "import memoria.cli.hook, memoria.serve.agent.hooks, memoria.serve.mcp.places",
+    ],
+)
+def test_what_starts_quickly_loads_neither_driver_nor_numpy(code: str) -> None:
+    slow = "{'neo4j', 'numpy', 'onnxruntime', 'snowballstemmer'}"
+    code = f"{code}\nimport sys; sys.exit(str({slow} & {{*sys.modules}} or ''))"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.stderr.strip() == ""

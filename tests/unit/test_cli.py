@@ -7,21 +7,24 @@ import re
 import warnings
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from memoria.cli import EXIT_CODES, all_commands, app
-from memoria.cli.connection import Connection, with_options
+from memoria.cli.chats import READERS, FormatName
+from memoria.cli.connection import Connection
+from memoria.cli.groups import with_options
 from memoria.cli.output import check_file, opened
 from memoria.cli.recall import _seed
 from memoria.errors import InvalidInputError, UnavailableError
+from memoria.remember import FORMATS
 from memoria.types import Seed
 
 COMMANDS = all_commands()
-WITHOUT_JSON = {"export"}  # its output is JSON Lines already
+WITHOUT_JSON = {"export", "mcp", "hook", "view"}  # JSON Lines already, a protocol, a page
 
 
 def memoria(*arguments: str) -> Any:
@@ -38,6 +41,16 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_at_eighty_columns_no_word_of_the_help_is_cut(name: str) -> None:
+    shown = CliRunner().invoke(
+        app, [*name.split(), "--help"], env={"COLUMNS": "80", "NO_COLOR": "1"}
+    )
+    assert "…" not in shown.output
+    options = shown.output.partition("─ Options ─")[2]
+    assert not re.search(r"<(str|int|float|path|list\[)", options)  # types are Python's words
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_prints_json_on_request(name: str) -> None:
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
     assert ("--json" in options) != (name in WITHOUT_JSON)
@@ -46,9 +59,14 @@ def test_every_command_prints_json_on_request(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_on_the_database_lets_it_be_chosen(name: str) -> None:
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
-    needs_none = name in {"up", "down", "status", "logs", "import", "pack"}  # or the local one
+    needs_none = name in {"up", "down", "status", "logs", "import", "pack", "mcp-token"}
     for option in ("--uri", "--user", "--password-file", "--database"):
         assert (option in options) != needs_none
+
+
+def test_every_format_of_chats_can_be_imported() -> None:
+    assert get_args(FormatName) == ("auto", *FORMATS)
+    assert tuple(READERS) == FORMATS
 
 
 def test_the_help_says_what_the_exit_codes_mean() -> None:
@@ -75,6 +93,10 @@ def test_wrong_usage_exits_with_2() -> None:
         ["export", "--output", "folder/"],
         ["export", "--output", "folder/."],
         ["forget", "a"],  # nobody can be asked
+        ["forget-scope", "a"],
+        ["forget", "--yes"],
+        ["forget", "a", "--kind", "Event", "--yes"],
+        ["forget-scope", "--yes"],
     ):
         done = memoria(*arguments)
         assert done.exit_code == 2, arguments

@@ -38,6 +38,7 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (SeedConfig, "fusion", ["rrf", "linear", "cosine"], ["RRF", "", None, 1, ["rrf"]]),
     (SeedConfig, "max_facts", [0, 100], [-1, 101, 1.0]),
     (SeedConfig, "unembedded", [0, 1_000], [-1, 1_001, 1.0]),
+    (SeedConfig, "question_kinds", [(), ("Event",)], [None, "Event", ["Event"], (1,)]),
     (SeedConfig, "fact_kinds", [(), ("Event",)], [None, "Event", ["Event"], (1,)]),
     (StoreConfig, "transactions", ["auto", "managed"], ["Auto", None, 1]),
     (RetrieverConfig, "max_weight", [1e-9, 1, 2.5], [0, -1]),

@@ -211,14 +211,14 @@ def test_few_pairs_of_many_texts_are_compared(monkeypatch: pytest.MonkeyPatch) -
     from memoria.context import duplicates
 
     calls = 0
-    compare = duplicates._adds_nothing
+    compare = duplicates.adds_nothing
 
     def counted(*arguments: Any) -> bool:
         nonlocal calls
         calls += 1
         return compare(*arguments)
 
-    monkeypatch.setattr(duplicates, "_adds_nothing", counted)
+    monkeypatch.setattr(duplicates, "adds_nothing", counted)
     rng = random.Random(7)
     common, rare = LONG.split(), [f"rare{letter}{other}" for letter in LETTERS for other in LETTERS]
     rows = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any, Literal
 
 import pytest
@@ -16,7 +15,8 @@ from markdown_it.token import Token
 
 from memoria.context import ContextBuilder, estimate_tokens
 from memoria.context.config import ContextConfig
-from memoria.types import ContextPack, Hop, MemoryNode, Path
+from memoria.types import ContextPack, MemoryNode, Path
+from tests.traces import path_of
 
 PLENTY = 1_000_000
 Format = Literal["text", "markdown", "json"]
@@ -26,27 +26,8 @@ NASTY = st.text(alphabet="#*-+_`~<>[]()!|\\&=.:1aB \t\n\r\u2028", max_size=12)
 
 
 def path(*memories: MemoryNode, energies: list[float], relation: str = "leads_to") -> Path:
-    hops = tuple(
-        Hop(
-            source=one.id,
-            target=other.id,
-            relation=relation,
-            direction="in" if relation == "caused_by" else "out",
-            weight=0.5,
-            tags=(),
-            tag_similarity=1.0,
-            degree=1,
-            energy_in=energy_in,
-            energy_out=energy_out,
-        )
-        for (one, energy_in), (other, energy_out) in pairwise(zip(memories, energies, strict=True))
-    )
-    return Path(
-        seed_id=memories[0].id,
-        hops=hops,
-        memories=memories,
-        end_reason="dead_end",
-        energy=energies[-1],
+    return path_of(
+        memories, energies, lambda *_: (relation, "in" if relation == "caused_by" else "out")
     )
 
 
@@ -75,21 +56,21 @@ PATHS = [
 
 def test_markdown_is_a_nested_list() -> None:
     assert build(PATHS, ContextConfig(format="markdown")).text == (
-        "- **evt-40** Event, 2026-05-03, energy 0.900: Disk \\*full\\*\\\n"
+        "- **evt-40** 2026-05-03: Disk \\*full\\*\\\n"
         "  \\# again\n"
-        "  - leads\\_to -> **act\\_13** AgentAction, 2026-05-04, energy 0.500: Cleaned up\n"
-        "    - leads\\_to -> **doc-1** DataSource, energy 0.100: Manual\n"
-        "  - caused\\_by <- **act-12** AgentAction, 2026-05-02, energy 0.250: Kept logs"
+        "  - leads\\_to -> **act\\_13** 2026-05-04: Cleaned up\n"
+        "    - leads\\_to -> **doc-1**: Manual\n"
+        "  - caused\\_by <- **act-12** 2026-05-02: Kept logs"
     )
 
 
 def test_time_puts_the_oldest_first_and_names_what_led_there() -> None:
     assert build(PATHS, ContextConfig(order="time")).text == (
-        "[evt-40] caused_by <- [act-12] AgentAction, 2026-05-02, energy 0.250: Kept logs\n"
-        "[evt-40] Event, 2026-05-03, energy 0.900: Disk *full*\n"
+        "[evt-40] caused_by <- [act-12] 2026-05-02: Kept logs\n"
+        "[evt-40] 2026-05-03: Disk *full*\n"
         "  | # again\n"
-        "[evt-40] leads_to -> [act_13] AgentAction, 2026-05-04, energy 0.500: Cleaned up\n"
-        "[act_13] leads_to -> [doc-1] DataSource, energy 0.100: Manual"
+        "[evt-40] leads_to -> [act_13] 2026-05-04: Cleaned up\n"
+        "[act_13] leads_to -> [doc-1]: Manual"
     )
 
 
@@ -121,9 +102,7 @@ def test_json_lists_the_memories_with_what_led_to_them() -> None:
     assert entries[0] == {
         "id": "evt-40",
         "via": None,
-        "kind": "Event",
         "date": "2026-05-03",
-        "energy": 0.9,
         "text": "Disk *full*\n# again",
     }
     assert entries[3]["via"] == {"from": "evt-40", "relation": "caused_by", "direction": "in"}
@@ -150,7 +129,7 @@ def test_json_says_why_a_text_is_not_there() -> None:
     text = build(paths, ContextConfig()).text.splitlines()
     assert text[2:5] == [
         "[again] (same as act-12)",
-        "  leads_to -> [blank] Event, energy 0.400: (no text)",
+        "  leads_to -> [blank] (no text)",
         "    leads_to -> [act-12] (shown elsewhere)",
     ]
 
@@ -242,17 +221,19 @@ def test_json_is_valid_within_any_budget(paths: list[Path], budget: int, order: 
     assert {entry["via"]["from"] for entry in entries if entry["via"]} <= known
 
 
-def test_a_hit_that_nothing_was_explored_from_has_no_energy() -> None:
-    node = MemoryNode(id="evt-1", kind="Event", text="Rain.", created_at=day(1))
-    seed = Path(seed_id="evt-1", hops=(), memories=(node,), end_reason="dead_end", energy=0.5)
-    hit = replace(seed, end_reason="not_explored")
-    for form in ("text", "markdown"):
-        config = ContextConfig(format=form)
-        assert "energy 0.500" in build([seed], config).text
-        assert "energy" not in build([hit], config).text
-        assert "Event, " in build([hit], config).text
-    config = ContextConfig(format="json")
-    assert [json.loads(build([each], config).text)[0]["energy"] for each in (seed, hit)] == [
-        0.5,
-        None,
-    ]
+@pytest.mark.parametrize("kind", ["text", "markdown", "json"])
+def test_kinds_and_energies_stand_in_the_items_and_not_in_the_text(kind: Format) -> None:
+    result = build(PATHS, ContextConfig(format=kind))
+    assert "Event" not in result.text
+    assert "energy" not in result.text
+    assert {(item.id, item.kind, item.score) for item in result.items} == {
+        ("evt-40", "Event", 0.9),
+        ("act_13", "AgentAction", 0.5),
+        ("act-12", "AgentAction", 0.25),
+        ("doc-1", "DataSource", 0.1),
+    }
+
+
+def test_a_text_that_looks_like_a_note_stands_behind_a_colon() -> None:
+    sly = MemoryNode(id="sly", kind="Event", text="(shown elsewhere)")
+    assert build([path(sly, energies=[0.9])], ContextConfig()).text == "[sly]: (shown elsewhere)"

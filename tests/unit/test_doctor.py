@@ -153,7 +153,7 @@ def test_a_remedy_for_all_scopes_asks_for_no_scope(name: str) -> None:
     assert in_scope(query, "s") == query
     everywhere = in_scope(query, None).text
     assert "$p.scope" not in everywhere.replace("$p.scope_key", "")
-    if name not in ("fix_scope", "fix_scope_keys"):
+    if name not in ("fix_scope", "fix_scope_keys", "fix_metadata_pairs"):
         assert "m.scope = $p.scope AND m.id IS NOT NULL" in query.text
         assert "WHERE true" in everywhere
 

@@ -291,5 +291,5 @@ def test_wrong_vectors_are_refused(tmp_path: Path, array: np.ndarray, message: s
 
 
 def test_a_dataset_without_vectors_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="no emb_nodes file of split dev"):
+    with pytest.raises(InvalidInputError, match="it lacks the emb_nodes file of split dev"):
         supplied_embedder(read_dataset(folder(tmp_path)))

@@ -14,6 +14,7 @@ from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
 from memoria.ranking.candidates import Past
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.history import FEATURES, HistoryConfig, history_features, shared_words
+from memoria.ranking.words import query_terms
 from memoria.types import MemoryNode, Path, RankedMemory
 
 QUESTION = "Why did the cellar pump stop?"
@@ -51,6 +52,22 @@ def test_without_a_past_nothing_changes_to_the_last_bit() -> None:
     plain = rank_by_relevance(QUESTION, candidates, known, RelevanceConfig.default())
     assert repr(ranked(*candidates, known=known)) == repr(plain)
     assert repr(ranked(*candidates, known=NOTHING_KNOWN)) == repr(plain)
+
+
+def test_an_earlier_question_falls_by_the_words_that_it_shares_with_this_one() -> None:
+    candidates = [
+        candidate("a", LIKE_IT),
+        candidate("b", LIKE_IT),
+        candidate("c", "Who likes tea?"),
+    ]
+    for each in candidates[1:]:
+        each.loose = True
+    found = history_features(QUESTION, candidates, {}, least_shared=0.25)
+    alike = shared_words(frozenset(query_terms(QUESTION)), frozenset(query_terms(LIKE_IT)))
+    assert alike > 0.5
+    assert found["asked"].tolist() == [0.0, -alike, 0.0]
+    entry = next(e for e in ranked(*candidates, known=NOTHING_KNOWN) if e.memory.id == "b")
+    assert entry.shares["asked"] == -8.0 * alike
 
 
 def test_memory_rises_for_a_question_like_the_one_that_it_proved_right_for() -> None:

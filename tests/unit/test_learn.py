@@ -326,3 +326,24 @@ def test_the_id_of_an_event_says_what_it_says() -> None:
 
 def test_the_key_of_an_event_is_of_bounded_size() -> None:
     assert len(event_key("s" * 512, "i" * 512)) < 100
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"target": "a"}, "itself"),
+        ({"relation": "r" * 100_000}, "trace has 100000 bytes"),
+        ({"target": ""}, "must not be empty"),
+        ({"relation": "\ud800"}, "surrogate"),
+    ],
+)
+def test_a_trace_with_a_hop_that_cannot_be_an_edge_teaches_nothing(
+    wrong: dict[str, str], said: str
+) -> None:
+    whole = trace("s", path([("a", 1.0), ("b", 0.5)]))
+    torn_hop = replace(whole.explorations[0].paths[0].hops[0], **wrong)
+    paths = (replace(whole.explorations[0].paths[0], hops=(torn_hop,)),)
+    torn = replace(whole, explorations=(replace(whole.explorations[0], paths=paths),))
+    with pytest.raises(InvalidInputError, match=said) as caught:
+        edges_to(torn, [torn_hop.target])
+    assert caught.value.field == "trace"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria.embed import ONNX_MODELS
 from memoria.errors import ConfigError
 from memoria.formulas.edge_score import (
     CATEGORY_SHARE,
@@ -18,13 +19,16 @@ from memoria.formulas.edge_score import (
     MIN_COSINE,
     TAG_SHARE,
     TEMPORAL_SHARE,
+    above_unrelated,
     category_match,
     composite_score,
     jaccard,
 )
 from memoria.formulas.recency import SIGMA_HOURS, active_hours_after, temporal_proximity
 from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
+from memoria.link.call import unrelated_cosine
 from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
+from memoria.link.config import UNRELATED_COSINES
 
 TOLERANCE = 1e-9
 TAGS = st.frozensets(st.sampled_from("abcdef"))
@@ -382,3 +386,40 @@ def test_composite_settings_out_of_range_are_refused(settings: dict[str, Any]) -
 def test_similarity_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):
         SimilarityLinkConfig(**settings)
+
+
+def test_cosines_count_from_those_of_unrelated_texts() -> None:
+    assert above_unrelated(0.60, 0.43) == pytest.approx(0.17 / 0.57)
+    assert above_unrelated(0.43, 0.43) == 0.0
+    assert above_unrelated(1.0, 0.43) == 1.0
+    assert above_unrelated(0.62, 0.0) == 0.62
+
+
+def test_the_unrelated_cosine_of_each_own_model_is_known() -> None:
+    assert UNRELATED_COSINES.keys() == ONNX_MODELS.keys()
+
+
+@pytest.mark.parametrize(
+    ("recorded", "given", "expected"),
+    [
+        ("bge-small-en-v1.5-q", None, 0.43),
+        ("bge-small-en-v1.5-q", 0.5, 0.5),
+        ("one of your own", None, 0.0),
+        (None, None, 0.0),
+    ],
+)
+def test_the_unrelated_cosine_is_that_of_the_recorded_embedder_or_as_given(
+    recorded: str | None, given: float | None, expected: float
+) -> None:
+    for config in (
+        CompositeLinkConfig(unrelated_cosine=given),
+        SimilarityLinkConfig(unrelated_cosine=given),
+    ):
+        assert unrelated_cosine(config, recorded) == expected
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.0, float("nan"), "0.4"])
+def test_an_unrelated_cosine_out_of_range_is_refused(wrong: Any) -> None:
+    for config in (CompositeLinkConfig, SimilarityLinkConfig):
+        with pytest.raises(ConfigError, match="unrelated_cosine"):
+            config(unrelated_cosine=wrong)

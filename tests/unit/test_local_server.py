@@ -32,11 +32,15 @@ from memoria.local.readiness import (
     tail,
 )
 from memoria.local.settings import (
+    COORDINATE,
+    LTS_VERSION,
     SERVER_SETTINGS,
     Layout,
     Sizes,
     argument_file,
     configured_port,
+    coordinate_of,
+    main_class,
     neo4j_conf,
 )
 from memoria.local.state import locked
@@ -52,6 +56,18 @@ def test_the_configuration_listens_on_loopback_with_authentication() -> None:
     assert "server.http.enabled=false" in lines
     assert "server.memory.pagecache.size=64m" in lines
     assert "db.transaction.monitor.check.interval=100ms" in lines
+
+
+def test_a_server_of_an_older_version_gets_settings_and_a_program_that_it_knows() -> None:
+    assert coordinate_of("5.26") == f"org.neo4j:neo4j:{LTS_VERSION}"
+    assert coordinate_of(NEO4J_VERSION) == COORDINATE
+    assert "fleet" in neo4j_conf(1, SIZES, {})
+    assert "fleet" not in neo4j_conf(1, SIZES, {}, LTS_VERSION)
+    assert main_class(LTS_VERSION) != main_class()
+    assert LocalNeo4j.ephemeral(version="5.26").version == LTS_VERSION
+    for unknown in ("5.2", "4.4", "", "5.26."):
+        with pytest.raises(ConfigError, match="no local server of version"):
+            LocalNeo4j.ephemeral(version=unknown)
 
 
 def test_extra_settings_win_and_cannot_smuggle_lines() -> None:

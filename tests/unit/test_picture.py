@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
-from scripts.draw_exploration import clean, draw
+from memoria.types import (
+    ContextItem,
+    ContextPack,
+    Exploration,
+    ExplorationStats,
+    Hop,
+    MemoryNode,
+    Path,
+    RankedMemory,
+    Recall,
+    Seed,
+    Seeds,
+    Trace,
+)
+from memoria.types.picture.looks import clean
 from tests.generated import SCOPE, Question, questions
 from tests.oracle.transfer import explore
 
@@ -68,7 +83,7 @@ FORK = exploration(
 
 
 def drawn(found: Exploration) -> ElementTree.Element:
-    return ElementTree.fromstring(draw(found, question="Why?", query_tags=("x",)))
+    return ElementTree.fromstring(found.to_svg(question="Why?", query_tags=("x",)))
 
 
 def words(picture: ElementTree.Element) -> list[str]:
@@ -161,10 +176,109 @@ def test_any_exploration_is_valid_xml_with_every_hop_in_it(
         )
         for path in found
     ]
-    source = draw(exploration(*paths, seed=seed), question=text, query_tags=(text,))
+    source = exploration(*paths, seed=seed).to_svg(
+        question=text, query_tags=(text,), max_memories=10_000
+    )
     picture = ElementTree.fromstring(source)
     taken = {hop for path in paths for hop in path.hops}
     assert len(boxes(picture)) == len(taken) + 1
     assert sorted(ledger.rpartition(": ")[0] for ledger in edges(picture)) == sorted(
         unescape(clean(f"{hop.source} to {hop.target}")) for hop in taken
     )
+
+
+def test_a_seed_that_was_not_found_is_drawn_with_the_reason() -> None:
+    missing = replace(FORK, paths=(), status="seed_not_found")
+    assert {"a", "seed not found"} <= {*words(drawn(missing))}
+
+
+def ranked(memory: MemoryNode, score: float, path: Path) -> RankedMemory:
+    return RankedMemory(memory=memory, score=score, path=path)
+
+
+def recalled(*explorations: Exploration, text: str = "what <b>c</b> says") -> Recall:
+    paths = [path for each in explorations for path in each.paths]
+    item = ContextItem(id="c", kind="Event", date=None, score=0.06, path=paths[0])
+    return Recall(
+        seeds=Seeds(seeds=tuple(each.seed for each in explorations)),
+        explorations=explorations,
+        ranked=(ranked(memories("c")[0], 1.0, paths[0]), ranked(memories("a")[0], 0.5, paths[0])),
+        context=ContextPack(text=text, items=(item,), tokens=7, omitted=()),
+        trace=Trace(
+            query="Why " + "so " * 50 + "often?",
+            query_tags=("x",),
+            scope="alice",
+            started_at=datetime(2026, 1, 1, tzinfo=UTC),
+            timings_s={},
+            degraded=("no <vector>",),
+        ),
+    )
+
+
+def test_the_strongest_paths_are_drawn_and_the_picture_says_so() -> None:
+    picture = ElementTree.fromstring(FORK.to_svg(max_memories=3))
+    assert [edge[:6] for edge in edges(picture)] == ["a to b", "b to c"]
+    assert any("4 memories on 2 paths  ·  the 3 strongest are drawn" in w for w in words(picture))
+
+
+def test_trees_of_a_recall_stand_below_each_other() -> None:
+    other = Path(
+        seed_id="x", hops=(), memories=memories("x"), end_reason="below_threshold", energy=0.4
+    )
+    picture = ElementTree.fromstring(recalled(FORK, exploration(other, seed="x")).to_svg())
+    assert len(boxes(picture)) == 5
+    assert max(boxes(picture), key=lambda box: float(box.attrib["y"])) is boxes(picture)[-1]
+
+
+def test_a_drawing_changes_nothing_else_on_its_page() -> None:
+    style = drawn(FORK).findtext("svg:style", "", NAMESPACE)
+    rules = style.replace("@media (prefers-color-scheme:dark){", "").split("}")
+    chosen = [each for rule in rules if rule for each in rule.partition("{")[0].split(",")]
+    assert len(chosen) > 20
+    assert all(each.startswith(".memoria ") for each in chosen)
+
+
+def test_a_graph_has_the_stored_direction_of_edges_and_what_their_energy_came_from() -> None:
+    graph = recalled(FORK).to_graph()
+    assert [node["id"] for node in graph["nodes"]] == ["a", "b", "c", "d"]
+    assert graph["nodes"][2]["properties"] == {
+        "kind": "Event",
+        "text": "text of c",
+        "energy": 0.06,
+        "in_context": True,
+        "rank": 1,
+    }
+    first = graph["relationships"][0]
+    assert (first["source"], first["target"], first["caption"]) == ("b", "a", "caused_by")
+    assert first["width"] == 14 * 0.25**0.5
+    assert first["properties"] == {
+        "weight": 0.5,
+        "degree": 4,
+        "tag_similarity": 1.0,
+        "energy_in": 1.0,
+        "energy_out": 0.25,
+    }
+    assert len(graph["relationships"]) == 3
+
+
+def test_results_name_themselves_in_one_short_line() -> None:
+    recall = recalled(FORK)
+    assert repr(FORK) == "<Exploration from 'a': complete, 2 paths, 1 memory>"
+    assert repr(recall.context) == "<ContextPack: 1 memory, 7 tokens, 0 left out>"
+    assert repr(recall).startswith("<Recall 'Why so so")
+    assert repr(recall).endswith("': 1 seed, 2 paths, 2 memories ranked, 7 tokens of context>")
+    far = exploration(replace(FORK.paths[0], seed_id="\n" * 500), seed="\n" * 500)
+    assert max(len(repr(each)) for each in (recall, recall.context, far)) <= 200
+
+
+def test_texts_stand_in_html_as_text_only() -> None:
+    recall = recalled(FORK, text="<img src=x onerror=alert(1)>\n  second line")
+    for html in (recall.to_html(), recall._repr_html_(), recall.context._repr_html_()):
+        assert "&lt;img src=x onerror=alert(1)&gt;\n  second line" in html
+        assert "<img" not in html
+        assert "<script" not in html
+    assert "no &lt;vector&gt;" in recall.to_html()
+
+
+def test_a_page_loads_nothing() -> None:
+    assert not re.findall(r"(?:src|href)=|@import|url\(", recalled(FORK).to_html())

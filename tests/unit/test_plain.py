@@ -276,6 +276,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
             degraded=("note",),
             notes=("another",),
             contributed={"reached": 2},
+            packed=("b",),
             id="recall-1",
             config={"budget_tokens": 9},
             vector=(0.5,),
@@ -290,6 +291,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
     del plain["explorations"], plain["hits"], plain["memories"]
     assert plain.pop("seeds")[0]["id"] == "a"
     assert plain.pop("runners_up")[0]["id"] == "c"
+    assert (plain.pop("echoes"), plain.pop("loose")) == ([], [])
     iso = "2026-05-02T00:00:00+00:00"
     item = {"id": "b", "kind": "Event", "date": iso, "score": 0.225, "path": ["a", "b"]}
     omitted = {"id": "a", "score": 0.9, "reason": "budget", "duplicate_of": None}
@@ -315,8 +317,10 @@ def test_plain_recall_has_the_documented_fields() -> None:
             "degraded": ["note"],
             "notes": ["another"],
             "contributed": {"reached": 2},
+            "packed": ["b"],
             "config": {"budget_tokens": 9},
             "vector": [0.5],
+            "vector_generation": 1,
             "frontiers": [{"seed_id": "a", "levels": [[["a", 0.9]], [["b", 0.225]]]}],
         },
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.graph.vocabulary import DEFAULT_KINDS, RESERVED_LABELS
+from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS, RESERVED_LABELS
 from memoria.ingest.checks import check_kinds
 from memoria.store import queries
 from memoria.store.queries import load, parse
@@ -56,11 +56,13 @@ def texts_in_python() -> Iterator[tuple[str, str]]:
                 yield where, str(node.value)
 
 
-def test_every_label_that_a_query_names_is_a_default_kind_or_reserved() -> None:
+def test_every_label_that_a_query_names_is_a_kind_or_reserved() -> None:
     """A memory of a kind that memoria uses itself would be taken for one of its notes."""
     texts = [file.read_text(encoding="utf-8") for file in FILES]
-    labels = {label for text in texts for label in re.findall(r"\(\w*:(\w+)", text)}
+    labels = {label for text in texts for label in re.findall(r"\(\w*:(\w+)\b(?!\|)", text)}
     assert labels == {*RESERVED_LABELS, *DEFAULT_KINDS}
+    unions = {each for text in texts for each in re.findall(r"\w+(?:\|\w+)+", text)}
+    assert {each for each in unions if "Topic" in each} == {"|".join(CONNECTOR_KINDS)}
     with pytest.raises(InvalidInputError, match="LearningChange: memoria itself uses that label"):
         check_kinds(["Event", "LearningChange"])
 

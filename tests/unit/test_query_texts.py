@@ -14,6 +14,18 @@ HOLDS = (
     "m.created_at > $p.held.made_by OR m.`when` IN $p.held.outside, false))"
 )
 
+FITS = (
+    "(size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds)) "
+    "AND ($p.where.plain OR coalesce( "
+    "NOT m.id IN $p.where.exclude_ids "
+    "AND all(tag IN $p.where.tags WHERE tag IN m.tags) "
+    "AND all(pair IN $p.where.metadata WHERE pair IN m.metadata_pairs) "
+    "AND (size($p.where.created_from) = 0 "
+    "OR any(time IN $p.where.created_from WHERE m.created_at >= time)) "
+    "AND (size($p.where.created_before) = 0 "
+    "OR any(time IN $p.where.created_before WHERE m.created_at < time)), false))"
+)
+
 
 def text_of(name: str, variable: str = "m") -> str:
     """The text of a query in one line, with the name ``m`` for a variable."""
@@ -44,6 +56,18 @@ def test_what_does_not_hold_is_left_out_wherever_memories_are_found(
     assert text_of(name, variable).count(HOLDS) == times
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"seeds.{search}" for search in ("text", "unembedded", "vector_exact")),
+        *(f"seeds.vector_{dialect}" for dialect in ("procedure", "search")),
+        *("ranking.candidates", "graph.matching", "graph.newest"),
+    ],
+)
+def test_every_query_with_a_filter_applies_the_same_filter(name: str) -> None:
+    assert text_of(name).count(FITS) == 1
+
+
 MARKING = ("learn.suppress", "learn.undo", "ingest.history", "ingest.forget", "ingest.forget_edges")
 
 
@@ -67,3 +91,14 @@ def test_the_doctor_finds_the_marks_that_its_remedy_sets() -> None:
     assert wanted[0] is not None
     assert wanted[1] is not None
     assert wanted[0][0] == wanted[1][0]
+
+
+@pytest.mark.parametrize("name", ["ingest.forget", "ingest.forget_edges"])
+def test_what_is_forgotten_frees_the_connectors_that_the_doctor_would_find(name: str) -> None:
+    unused = (
+        "m.connector_name IS NOT NULL "
+        "AND NOT EXISTS { (m)--(other) WHERE NOT other:Session|Speaker|Topic }"
+    )
+    assert unused in text_of(name, "connector").replace("(connector)--", "(m)--")
+    assert unused in text_of("doctor.memories")
+    assert unused in text_of("doctor.fix_unused_connector")

@@ -297,7 +297,7 @@ def test_order_of_edges_and_query_tags_does_not_matter(
     edges, tags = list(question.graph.edges), list(question.query_tags)
     rng.shuffle(edges)
     rng.shuffle(tags)
-    shuffled = Graph(question.graph.nodes, edges, question.graph.spans)
+    shuffled = Graph(question.graph.nodes, edges, question.graph.spans, question.graph.connectors)
     for seed_id, score, found in explore_all(question):
         assert explore(shuffled, SCOPE, seed_id, score, tags, question.config) == found
 

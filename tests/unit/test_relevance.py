@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria._support.stems import stem
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.ranking import (
@@ -26,8 +27,9 @@ from memoria.ranking import (
 )
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import features
-from memoria.ranking.words import Pool, query_terms, stem
-from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
+from memoria.ranking.substance import substance
+from memoria.ranking.words import Pool, query_terms
+from memoria.types import Exploration, ExplorationStats, Hop, MemoryFilter, MemoryNode, Path, Seed
 
 FEATURES = set(config.FEATURES)
 
@@ -130,7 +132,7 @@ def test_each_memory_is_a_candidate_once_with_its_energies_by_seed() -> None:
         exploration(path(("s", 1.0), ("a", 0.3), ("b", 0.1)), path(("s", 1.0), ("a", 0.3))),
         exploration(path(("t", 0.8), ("b", 0.2)), path(("t", 0.8), ("s", 0.4))),
     ]
-    found = {each.memory.id: each for each in gather(explored, [lone("h", 0.5)], None)}
+    found = {each.memory.id: each for each in gather(explored, [lone("h", 0.5)], MemoryFilter())}
     assert list(found) == ["a", "b", "h", "s", "t"]
     assert {name: each.hybrid for name, each in found.items()} == {
         "a": 0.0,
@@ -148,20 +150,21 @@ def test_hybrid_is_the_score_of_the_search_whatever_charge_a_strategy_starts_wit
     explored = replace(
         exploration(path(("s", 1.0), ("a", 0.3))), seed=Seed(id="s", score=0.4, vector_rank=1)
     )
-    found = {each.memory.id: each.hybrid for each in gather([explored], [], None)}
+    found = {each.memory.id: each.hybrid for each in gather([explored], [], MemoryFilter())}
     assert found == {"a": 0.0, "s": 0.4}
 
 
 def test_candidates_are_of_the_kinds_asked_for() -> None:
+    notes = MemoryFilter(kinds=["Note"])
     hits = [lone("a", 0.9, kind="Event"), lone("b", 0.8, kind="Note")]
-    assert [each.memory.id for each in gather([], hits, ["Note"])] == ["b"]
+    assert [each.memory.id for each in gather([], hits, notes)] == ["b"]
     through = path(("event", 1.0), ("note", 0.3), ("step", 0.2), ("end", 0.1))
     kinds = ("Event", "Note", "Event", "Note")
     nodes = [
         memory(node.id, "text", kind) for node, kind in zip(through.memories, kinds, strict=True)
     ]
     explored = [exploration(replace(through, memories=tuple(nodes)))]
-    assert [each.memory.id for each in gather(explored, [], ["Note"])] == ["end", "note"]
+    assert [each.memory.id for each in gather(explored, [], notes)] == ["end", "note"]
 
 
 # --- features ---------------------------------------------------------------------------------
@@ -242,7 +245,7 @@ def linked(*edges: tuple[str, str, float], **facts: dict) -> Facts:
 
 
 def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree() -> None:
-    all_ = [candidate(name, "") for name in "abc"]
+    all_ = [candidate(name, "pier") for name in "abc"]
     facts = linked(
         ("a", "b", 0.5), ("c", "a", 0.125), cosines={"a": 1.0}, degrees={"a": 4, "b": 1, "c": 9}
     )
@@ -254,7 +257,7 @@ def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree(
 
 
 def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() -> None:
-    all_ = [candidate(name, "") for name in "ab"]
+    all_ = [candidate(name, "pier") for name in "ab"]
     facts = Facts(
         cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5, False)]}
     )
@@ -262,7 +265,7 @@ def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() ->
 
 
 def test_a_chain_follows_the_stored_direction_and_weakens_with_each_edge() -> None:
-    all_ = [candidate(name, "") for name in "abcd"]
+    all_ = [candidate(name, "pier") for name in "abcd"]
     facts = linked(("a", "b", 1.0), ("b", "c", 0.5), ("d", "a", 1.0), cosines={"a": 1.0})
     expected = [0.0, pytest.approx(0.8), pytest.approx(0.8 * 0.4), 0.0]
     assert feature("chain", "q", *all_, facts=facts) == expected
@@ -272,7 +275,11 @@ def test_a_chain_follows_the_stored_direction_and_weakens_with_each_edge() -> No
 
 
 def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> None:
-    all_ = [candidate("a", "ferry"), candidate("b", "ferry and pier and quay"), candidate("c", "")]
+    all_ = [
+        candidate("a", "ferry"),
+        candidate("b", "ferry and pier and quay"),
+        candidate("c", "mole"),
+    ]
     edge = linked(("b", "c", 1.0))
     # Only b leads to c: its match over that of a, times 0.8 for the edge.
     by_cosine = replace(edge, cosines={"a": 1.0, "b": 0.5})
@@ -283,7 +290,7 @@ def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> No
 
 
 def test_an_edge_to_what_is_not_ranked_counts_nothing() -> None:
-    all_ = [candidate(name, "") for name in "ab"]
+    all_ = [candidate(name, "pier") for name in "ab"]
     facts = linked(("a", "b", 0.5), ("a", "gone", 1.0), cosines={"a": 1.0})
     assert feature("chain", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
 
@@ -295,12 +302,12 @@ def test_a_chain_leads_through_memories_that_are_not_ranked() -> None:
         path=path(("a", 1.0), ("hub", 0.5), ("b", 0.2)),
         energy={"a": 0.2},
     )
-    # The hub is no candidate: the path that brought b is how the ranking knows of it.
+    # The hub is not a candidate: the path that brought b is how the ranking knows of it.
     assert feature("chain", "ferry", near, far) == [0.0, pytest.approx(0.64)]
 
 
 def test_a_walk_brings_less_the_farther_it_goes_and_follows_edges_both_ways() -> None:
-    all_ = [candidate(name, "") for name in "abcd"]
+    all_ = [candidate(name, "pier") for name in "abcd"]
     facts = linked(("a", "b", 1.0), ("c", "b", 1.0), cosines={"a": 1.0})
     a, b, c, d = feature("walk_beyond", "q", *all_, facts=facts)
     assert b == 1.0 > c > 0
@@ -313,6 +320,45 @@ def test_a_walk_counts_less_for_what_holds_the_words_itself() -> None:
     facts = linked(("a", "b", 1.0), ("a", "c", 1.0))
     walked = feature("walk_beyond", "ferry", *all_, facts=facts)
     assert walked[1] == 0.0 < walked[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Noted.",
+        "Thanks, that helps!",
+        "OK, sounds good.",
+        "Ann: Perfect, thank you so much.",
+        "\U0001f44d",
+    ],
+)
+def test_a_text_of_courtesies_says_nothing(text: str) -> None:
+    assert substance(text) == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Tuesday.",
+        "42",
+        "Ann: Petter.",
+        "Thanks! It is in the blue binder on the shelf.",
+        "Im Keller.",
+        "\u6771\u4eac\u306b\u3042\u308a\u307e\u3059",
+    ],
+)
+def test_a_short_answer_says_all_of_it(text: str) -> None:
+    assert substance(text) > 0.6
+
+
+def test_links_lift_a_memory_as_far_as_it_says_something() -> None:
+    texts = {"a": "The captain has the ferry.", "b": "Great plan!", "c": "The pier", "d": "Noted."}
+    all_ = [candidate(name, text, energy={"a": 0.1}) for name, text in texts.items()]
+    facts = linked(*(("a", name, 1.0) for name in "bcd"), cosines={"a": 1.0})
+    for name in ("carried", "chain", "chain_beyond", "support_beyond", "walk_beyond"):
+        _, plan, pier, noted = feature(name, "ferry", *all_, facts=facts)
+        assert (noted, plan) == (0.0, pytest.approx(pier / 2)), name
+        assert pier > 0, name
 
 
 def test_places_count_from_the_best_and_equal_values_share_one() -> None:

@@ -27,6 +27,9 @@ from memoria.strategies import (
 )
 from memoria.types import Hop, Path, Seed
 
+#: The part of an answer that says which seeds exist, and that there are no connectors.
+AT_S: dict[str, Any] = {"found": ["s"], "connectors": []}
+
 RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (TransferEnergy, "max_depth", [1, 20], [0, 21, 5.0]),
     (TransferEnergy, "min_activation", [0, 0.0, 5e-324, 1e9], [-5e-324, -1]),
@@ -176,7 +179,7 @@ def row(source: str, target: str, weight: float, relation: str = "") -> list[Any
 
 
 def answers(*rows: list[Any]) -> dict[str, Any]:
-    return {"found": ["s", "t"], "edges": list(rows)}
+    return {"found": ["s", "t"], "connectors": [], "edges": list(rows)}
 
 
 def ways(paths: list[Path]) -> list[tuple[tuple[str, ...], str]]:
@@ -199,10 +202,9 @@ def test_order_of_the_answer_makes_no_difference() -> None:
 
 def test_a_stronger_way_of_more_hops_replaces_a_weak_one_of_one() -> None:
     run = LeakyIntegrateAndFire(min_signal=1e-6, fire_threshold=1e-6).start(question("s"))
-    found = {"found": ["s"]}
-    assert run.absorb({**found, "edges": [row("s", "a", 0.1), row("s", "b", 1.0)]}) == []
-    assert run.absorb({**found, "edges": [row("b", "a", 0.9)]}) == []
-    (way,) = run.absorb({**found, "edges": []})
+    assert run.absorb({**AT_S, "edges": [row("s", "a", 0.1), row("s", "b", 1.0)]}) == []
+    assert run.absorb({**AT_S, "edges": [row("b", "a", 0.9)]}) == []
+    (way,) = run.absorb({**AT_S, "edges": []})
     assert way.ids == ("s", "b", "a")
     activation = next(entry for entry in run.outcome("s").activations if entry.id == "a")
     assert [entry.step for entry in activation.contributions] == [1, 2]
@@ -243,7 +245,7 @@ def test_run_that_is_cut_before_its_first_answer_leaves_the_seeds(strategy: Stra
 def test_hop_of_a_joint_run_carries_every_fact_of_its_edge() -> None:
     run = LeakyIntegrateAndFire().start(question("s"))
     edge = ["s", "a", "near", "in", 0.9, ["x", "y"], 2]
-    assert run.absorb({"found": ["s"], "edges": [edge]}) == []
+    assert run.absorb({**AT_S, "edges": [edge]}) == []
     (path,) = run.cut()
     assert path.hops == (
         Hop(
@@ -279,7 +281,7 @@ def test_nothing_is_reached_from_a_seed_that_is_not_found() -> None:
 @pytest.mark.parametrize(("threshold", "fires"), [(0.76, ["s", "a"]), (0.77, ["s"])])
 def test_memory_fires_at_the_threshold_of_its_strategy(threshold: float, fires: list[str]) -> None:
     run = LeakyIntegrateAndFire(fire_threshold=threshold, max_hops=1).start(question("s"))
-    run.absorb({"found": ["s"], "edges": [row("s", "a", 0.9)]})  # 0.9 * 0.85 = 0.765
+    run.absorb({**AT_S, "edges": [row("s", "a", 0.9)]})  # 0.9 * 0.85 = 0.765
     assert [entry.id for entry in run.outcome("s").activations] == fires
 
 
@@ -287,7 +289,7 @@ def test_anchors_follow_similar_against_its_stored_direction_too() -> None:
     """The anchor s has two edges that lead to it; only ``similar`` is followed back."""
     run = AnchorSpreading(iterations=1).start(question("s"))
     edges = [["a", "s", "similar", 0.8, ["x"], 3, 5], ["b", "s", "near", 0.9, [], 1, 5]]
-    (path,) = run.absorb({"found": ["s"], "edges": edges, "cosines": [["a", 0.4]]})
+    (path,) = run.absorb({**AT_S, "edges": edges, "cosines": [["a", 0.4]]})
     assert path.ids == ("s", "a")
     (hop,) = path.hops
     assert (hop.direction, hop.relation, hop.tags, hop.degree) == ("in", "similar", ("x",), 5)
@@ -300,12 +302,12 @@ def test_anchors_follow_similar_against_its_stored_direction_too() -> None:
 def test_anchors_follow_a_stored_direction_with_the_degree_of_its_source() -> None:
     run = AnchorSpreading(iterations=1).start(question("s"))
     edges = [["s", "a", "similar", 0.8, [], 3, 5]]
-    (path,) = run.absorb({"found": ["s"], "edges": edges, "cosines": []})
+    (path,) = run.absorb({**AT_S, "edges": edges, "cosines": []})
     assert [(hop.source, hop.direction, hop.degree) for hop in path.hops] == [("s", "out", 3)]
 
 
 def test_cosine_alone_is_the_score_of_anchors_without_edges() -> None:
     run = AnchorSpreading().start(question("s"))
-    run.absorb({"found": ["s"], "edges": [], "cosines": [["s", 1.0]]})
+    run.absorb({**AT_S, "edges": [], "cosines": [["s", 1.0]]})
     (activation,) = run.outcome("s").activations
     assert activation.shares == {"cosine": 1.0}

@@ -15,6 +15,8 @@ from memoria.strategies import RunInput, Synapse
 from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
 from memoria.types import Seed
 
+AT_S: dict[str, Any] = {"found": ["s"], "connectors": []}
+
 shares = st.floats(0, 1)
 counts = st.integers(1, 1_000)
 
@@ -261,7 +263,13 @@ def test_facts_that_come_too_late_are_neutral() -> None:
     question = RunInput(seeds=seeds, scope="s", query_tags=())
     run = Synapse().start(question)
     edge = ["s", "a", "", "out", 1.0, 0.0, [], 1]
-    record = {"found": ["s"], "edges": [edge], "suppressions": [], "affinities": []}
+    record = {
+        "found": ["s"],
+        "connectors": [],
+        "edges": [edge],
+        "suppressions": [],
+        "affinities": [],
+    }
     assert run.absorb(record) == []
     (path,) = run.cut()
     assert (path.ids, path.end_reason) == (("s", "a"), "truncated")
@@ -283,7 +291,7 @@ def test_what_gathers_exactly_the_least_activation_is_on(above: float, asked: li
     least = synapse.passed_on(1.0, 0.5, 1) + above
     run = Synapse(min_activation=least, inhibition_strength=0.0, max_steps=1).start(question)
     edge = ["s", "a", "", "out", 0.5, 0.0, [], 1]
-    run.absorb({"found": ["s"], "edges": [edge], "suppressions": [], "affinities": []})
+    run.absorb({**AT_S, "edges": [edge], "suppressions": [], "affinities": []})
     step = run.ask()
     assert step is not None
     assert step.parameters["ids"] == asked

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memoria import types
 from memoria.errors import InvalidInputError
-from memoria.types import Hop, Memory, MemoryNode, Path, Relation, Seed, path_order
+from memoria.types import Hop, Memory, MemoryNode, Path, RankedMemory, Relation, Seed, path_order
 
 CLASSES = [
     value
@@ -71,6 +71,11 @@ def test_alike_instances_are_equal() -> None:
     )
     assert Seed(id="a", score=1) == Seed(id="a", score=1.0)
     assert hash(Seed(id="a", score=1)) == hash(Seed(id="a", score=1.0))
+
+
+def test_id_of_a_ranked_memory_is_that_of_the_memory() -> None:
+    node = MemoryNode(id="a", kind="Event", text="It rained.")
+    assert RankedMemory(memory=node, score=1.0, path=path(energy=1.0, ids=("a",))).id == "a"
 
 
 def test_replace_checks_again() -> None:

@@ -10,9 +10,10 @@ from memoria.errors import QueryError
 from memoria.seeds import SeedRequest
 from memoria.seeds.config import SeedConfig
 from memoria.seeds.unembedded import SCORE, with_unembedded
-from memoria.types import Seed, Seeds
+from memoria.types import MemoryFilter, Seed, Seeds
 from memoria.types.validity import Validity
 
+WHERE = MemoryFilter(kinds=["Event"])
 FOUND = Seeds(
     seeds=(Seed(id="a", score=1.0),),
     runners_up=(Seed(id="b", score=0.4), Seed(id="c", score=0.3)),
@@ -40,7 +41,7 @@ async def asked(answer: list[Any] | Exception, limit: int = 5) -> tuple[Seeds, A
         text="",
         vector=None,
         scope="s",
-        kinds=("Event",),
+        where=WHERE,
         dialect="search",
         config=SeedConfig(unembedded=limit),
         until=9.0,
@@ -57,7 +58,7 @@ async def test_hit_of_the_words_keeps_its_score_and_the_others_have_the_least() 
     ]
     assert [hit.id for hit in found.runners_up] == ["b"]
     assert found.degraded == ("before",)
-    parameters = {"held": Validity().held, "kinds": ["Event"], "limit": 6, "scope": "s"}
+    parameters = {**WHERE.parameters, "held": Validity().held, "limit": 6, "scope": "s"}
     assert store.asked == [("seeds.unembedded", parameters, 9.0)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,14 @@ from memoria._support.checks import (
     check_vector,
     check_whole,
 )
+from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
+from memoria.plain.settings import exploration_from
+from memoria.ranking.config import RelevanceConfig
+from memoria.remember import ConversationConfig, RuleExtractor
+from memoria.seeds.config import SeedConfig
+from memoria.types import Memory, Message
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]
 
@@ -351,3 +357,70 @@ def test_scope_key_is_one_plain_word(scope: str) -> None:
     assert key.isalnum()
     assert key[0] == "s"
     assert len(key) == 33
+
+
+def deep_list(depth: int) -> list[Any]:
+    """A list within a list, and so on; Python can't print it."""
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+DEEP = deep_list(100_000)
+ROUND: list[Any] = []
+ROUND.append(ROUND)
+
+
+class OddArray:
+    """An array as some libraries make them: its rows are no numbers, and say so in their way."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __iter__(self) -> Iterator[OddArray]:
+        return iter((self, self))
+
+    def __float__(self) -> float:
+        raise RuntimeError("a tensor with 2 elements cannot be converted to a scalar")
+
+
+@pytest.mark.parametrize("value", [DEEP, ROUND], ids=["deep", "round"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda value: RetrieverConfig(strategy=value),
+        lambda value: RetrieverConfig(deadline_s=value),
+        lambda value: RetrieverConfig(situation=value),
+        lambda value: RetrieverConfig(situation={"os": value}),
+        lambda value: RetrieverConfig(as_of=value),
+        lambda value: SeedConfig(fusion=value),
+        lambda value: SeedConfig(fact_kinds=value),
+        lambda value: RelevanceConfig(calibration=value),
+        lambda value: RelevanceConfig(cosine=value),
+        lambda value: ConversationConfig(kinds={"user": value}),
+        lambda value: RuleExtractor(language=value),
+        lambda value: RuleExtractor(weights={"word": value}),
+        lambda value: exploration_from({"strategy": {"name": "transfer", "max_depth": value}}),
+        lambda value: exploration_from({"strategy": value}),
+        lambda value: exploration_from({"as_of": value}),
+    ],
+)
+def test_settings_that_cannot_be_printed_are_refused_as_any_other(
+    make: Callable[[Any], object], value: list[Any]
+) -> None:
+    with pytest.raises((ConfigError, InvalidInputError)) as caught:
+        make(value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("value", [OddArray(), DEEP, ROUND], ids=["odd", "deep", "round"])
+def test_an_odd_array_is_not_an_embedding(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="embedding must"):
+        Memory(id="a", kind="Event", text="x", embedding=value)
+
+
+@pytest.mark.parametrize("value", [DEEP, ROUND], ids=["deep", "round"])
+def test_a_message_with_a_role_that_cannot_be_printed_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidInputError, match="role"):
+        Message(text="x", role=value)

@@ -1,0 +1,95 @@
+"""The sample's questions, asked again and again: what is asked does not hide what answers it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from memoria import GraphRetriever, OnnxEmbedder, Recall, apply_schema
+from memoria.ingest import ingest_files
+from memoria.local import EphemeralNeo4j
+from memoria.sample import QUESTIONS, SampleQuestion, sample_path
+from memoria.store import Store, Target, open_driver
+from tests.integration.test_doctor import wipe
+from tests.integration.test_embed_onnx import BGE, embedders, model_home
+
+__all__ = ["embedders", "model_home"]  # fixtures
+
+PARAPHRASES = (
+    (
+        "How come we had no cinnamon buns left on the first Saturday in May?",
+        "What made us run out of cinnamon buns on Saturday, 2 May?",
+        "Why were the cinnamon buns sold out on the first Saturday of May?",
+        "On the first Saturday of May the cinnamon buns ran out. Why?",
+        "What caused the shortage of cinnamon buns on the first Saturday in May?",
+        "Do you know why there were no more cinnamon buns that first Saturday of May?",
+    ),
+    (
+        "How did a child come to react to our nut-free oat cookie?",
+        "What was the reason a child had a reaction to the nut-free oat cookie?",
+        "A child reacted to our nut-free oat cookie: why?",
+        "Why was there an allergic reaction to our oat cookie without nuts?",
+        "What made a child react to the oat cookie that is sold as nut-free?",
+        "Explain why a kid got a reaction from our nut-free oat cookies.",
+    ),
+    (
+        "Why is Hotel Fyren paying less for croissants this spring?",
+        "How come Hotel Fyren gets its croissants cheaper this spring?",
+        "What is the reason for Hotel Fyren's lower croissant price this spring?",
+        "Why did the croissant price for Hotel Fyren go down this spring?",
+        "Hotel Fyren pays less for its croissants now. Why is that?",
+        "What led to the discount on croissants for Hotel Fyren?",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+async def sample(
+    second_server: EphemeralNeo4j, embedders: dict[str, OnnxEmbedder]
+) -> AsyncIterator[GraphRetriever]:
+    """The sample in a database of its own."""
+    embedder = embedders[BGE]
+    async with open_driver(Target(uri=second_server.uri, auth=second_server.auth)) as driver:
+        store = Store(driver, database="neo4j")
+        await wipe(store)
+        await apply_schema(store, embedder=embedder)
+        retriever = GraphRetriever(store, scope="bakery", embedder=embedder)
+        await ingest_files(retriever.writer(), [str(sample_path())])
+        yield retriever
+
+
+def paths_of(recall: Recall) -> int:
+    return sum(len(each.paths) for each in recall.explorations)
+
+
+def found_of(recall: Recall, question: SampleQuestion) -> set[str]:
+    return {item.id for item in recall.context.items} & set(question.expects)
+
+
+def assert_as_good(again: Recall, first: Recall, question: SampleQuestion) -> None:
+    assert found_of(again, question) >= found_of(first, question), again.trace.query
+    assert paths_of(again) >= 0.9 * paths_of(first), again.trace.query
+    assert again.trace.query not in {entry.memory.text for entry in again.ranked}
+
+
+@pytest.mark.timeout(600)
+async def test_what_was_asked_before_is_answered_as_well_as_the_first_time(
+    sample: GraphRetriever,
+) -> None:
+    writer = sample.writer()
+    wordings = {q: (q.text, *texts) for q, texts in zip(QUESTIONS, PARAPHRASES, strict=True)}
+    first = {text: await sample.recall(text) for texts in wordings.values() for text in texts}
+    for question in QUESTIONS:
+        assert found_of(first[question.text], question) == set(question.expects)
+        for time in range(5):
+            found = await sample.recall(question.text)
+            done = await writer.remember(question.text, kind="UserRequest", after=found.trace)
+            assert (done.created, done.edges) == ((True, 3) if time == 0 else (False, 0))
+        assert_as_good(await sample.recall(question.text), first[question.text], question)
+    for question, texts in wordings.items():
+        for text in texts[1:]:
+            found = await sample.recall(text)
+            await writer.remember(text, kind="UserRequest", after=found.trace)
+        for text in texts:
+            assert_as_good(await sample.recall(text), first[text], question)

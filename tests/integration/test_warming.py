@@ -1,0 +1,70 @@
+"""Plans that are made before the first recall: those of the queries that a recall sends."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from memoria import GraphRetriever, Memory, Relation, connect
+from memoria.config import RetrieverConfig
+from memoria.recall.warming import warm_plans
+from memoria.store import Target
+from memoria.strategies import STRATEGIES
+from tests.integration.hashing import embedder
+
+
+class Statements(logging.Handler):
+    """The statements that the driver has sent."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.sent: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "C: RUN" in str(record.msg) and isinstance(record.args, tuple):
+            self.sent.add(str(record.args[-1]).partition("{")[0])
+
+
+@pytest.fixture
+def statements() -> Iterator[Statements]:
+    handler, logger = Statements(), logging.getLogger("neo4j.io")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    yield handler
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+async def test_every_statement_of_a_recall_has_been_sent_before(
+    retriever: GraphRetriever, statements: Statements, strategy: str
+) -> None:
+    memories = [Memory(id=id_, kind="Event", text=f"The oven is {id_}.") for id_ in "ab"]
+    edge = Relation(source="a", target="b", relation="near", weight=0.9)
+    await retriever.writer().write(memories, [edge])
+    config = RetrieverConfig(strategy=STRATEGIES[strategy])
+    statements.sent.clear()
+    await warm_plans(retriever.store, scope=retriever.scope, config=config)
+    warmed, statements.sent = statements.sent, set()
+    found = await retriever.recall("Which oven?", config=config, deadline_s=60)
+    assert found.ranked
+    assert statements.sent <= warmed
+
+
+async def test_connect_warms_in_the_background_and_closes_in_the_middle_of_it(
+    target: Target, retriever: GraphRetriever, statements: Statements
+) -> None:
+    await retriever.server_facts()
+    statements.sent.clear()
+    async with connect(
+        target.uri,
+        target.auth,
+        scope=retriever.scope,
+        embedder=embedder("test", 384),
+        warm=True,
+    ) as memory:
+        await memory.recall("anything at all", deadline_s=60)
+    assert statements.sent

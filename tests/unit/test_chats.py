@@ -1,0 +1,481 @@
+"""Exports of chats: what becomes of each part of each format. The fixtures are made up."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoria.errors import InvalidInputError
+from memoria.remember import (
+    FORMATS,
+    detect_format,
+    read_chatgpt,
+    read_claude,
+    read_langchain,
+    read_memory_server,
+    read_messages,
+    read_openai,
+    read_slack,
+)
+from memoria.remember.chats.messages import _Held
+from memoria.remember.chats.reading import MAX_TEXT_CHARS, Aside
+from memoria.types import Conversation, Memory, Message, Relation
+
+DATA = Path(__file__).parents[1] / "data" / "chats"
+Reader = Callable[..., Iterator[Conversation]]
+
+
+def zipped(folder: Path, path: Path, *, inside: str = "") -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*.json")):
+            archive.write(file, inside + file.relative_to(folder).as_posix())
+    return path
+
+
+def written(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def said(conversation: Conversation) -> list[tuple[str, str, str | None]]:
+    """Role, text and what it answers, of each message."""
+    return [(message.role, message.text, message.reply_to) for message in conversation.messages]
+
+
+# --- ChatGPT --------------------------------------------------------------------------------------
+
+
+def test_chatgpt_gives_the_line_that_the_user_saw_last() -> None:
+    beans, slugs = read_chatgpt(DATA / "chatgpt")
+    assert (beans.source, beans.id, beans.title) == ("chatgpt", "conv-seeds", "Sowing beans")
+    assert said(beans) == [
+        ("user", "When do I sow broad beans?", None),
+        ("assistant", "From February on, as soon as the soil is open.", None),
+        ("user", "How deep do they go,\n\nthe ones in the picture?", None),
+        ("tool", "5.0", None),
+        ("assistant", "Five centimetres.", None),
+    ]
+    first = beans.messages[0]
+    assert first.id == "u1"
+    assert first.created_at == datetime(2026, 3, 2, 9, 0, 0, 250_000, tzinfo=UTC)
+    assert beans.messages[1].metadata == {"model": "gpt-5"}
+    assert beans.messages[3].speaker == "python"
+    assert said(slugs)[1] == ("assistant", "A copper band.\n\nAnd a toad.", None)
+
+
+def test_chatgpt_branches_answer_where_they_begin() -> None:
+    beans, _ = read_chatgpt(DATA / "chatgpt", all_branches=True)
+    ids = [(message.id, message.reply_to) for message in beans.messages]
+    assert ids == [
+        ("u1", None),
+        ("a1", None),
+        ("u2", None),  # the branch that was left, by its time the first
+        ("a2", None),
+        ("u2b", "a1"),
+        ("out", None),
+        ("a3", None),
+    ]
+
+
+def test_chatgpt_says_what_it_leaves_out() -> None:
+    reasons: Counter[str] = Counter()
+    list(read_chatgpt(DATA / "chatgpt", on_left_out=lambda reason: reasons.update([reason])))
+    assert reasons == {"hidden": 1, "internal": 2, "tool call": 1}
+
+
+def test_a_conversation_of_the_oldest_exports_has_the_id_of_its_first_message() -> None:
+    _, slugs = read_chatgpt(DATA / "chatgpt")
+    assert (slugs.id, slugs.title) == ("q", None)
+    assert slugs.messages[0].created_at is None
+
+
+@pytest.mark.parametrize("form", ["folder", "zip", "zip in a folder", "file", "gzip", "split"])
+def test_an_export_may_be_a_zip_a_folder_a_file_or_several_files(form: str, tmp_path: Path) -> None:
+    folder = DATA / "chatgpt"
+    path = folder
+    if form == "zip":
+        path = zipped(folder, tmp_path / "export.zip")
+    elif form == "zip in a folder":
+        path = zipped(folder, tmp_path / "export.zip", inside="my export/")
+    elif form == "file":
+        path = folder / "conversations.json"
+    elif form == "gzip":
+        path = tmp_path / "mine.json.gz"
+        path.write_bytes(gzip.compress((folder / "conversations.json").read_bytes()))
+    elif form == "split":
+        path = zipped(DATA / "chatgpt-split", tmp_path / "split.zip")
+    assert list(read_chatgpt(path)) == list(read_chatgpt(folder))
+    assert detect_format(path) == "chatgpt"
+
+
+def test_what_macos_adds_to_a_zip_is_no_export(tmp_path: Path) -> None:
+    path = zipped(DATA / "chatgpt", tmp_path / "export.zip")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("__MACOSX/conversations.json", b"\x00\x05")
+        archive.writestr("._conversations.json", b"\x00\x05")
+    assert len(list(read_chatgpt(path))) == 2
+
+
+def test_one_conversation_by_itself_is_an_export_too(tmp_path: Path) -> None:
+    beans = json.loads((DATA / "chatgpt" / "conversations.json").read_text("utf-8"))[0]
+    (found,) = read_chatgpt(written(tmp_path / "beans.json", beans))
+    assert found.id == "conv-seeds"
+
+
+def test_without_a_current_node_the_newest_leaf_is_the_end(tmp_path: Path) -> None:
+    export = json.loads((DATA / "chatgpt" / "conversations.json").read_text("utf-8"))
+    for node in (None, "of another export"):
+        export[0]["current_node"] = node
+        beans = next(read_chatgpt(written(tmp_path / "conversations.json", export)))
+        assert beans.messages[-1].id == "a3"
+
+
+def test_unknown_fields_kinds_and_roles_are_read_as_far_as_they_have_text(tmp_path: Path) -> None:
+    message = {
+        "author": {"role": "critic", "mood": 3},
+        "content": {"content_type": "poem", "parts": ["O toad."], "rhyme": None},
+        "recipient": "all",
+    }
+    export = [{"id": "c", "mapping": {"n": {"message": message, "parent": None, "x": 1}}, "v": 9}]
+    (found,) = read_chatgpt(written(tmp_path / "conversations.json", export))
+    assert said(found) == [("other", "O toad.", None)]
+
+
+def test_a_circle_of_parents_ends(tmp_path: Path) -> None:
+    message = {"author": {"role": "user"}, "content": {"parts": ["again"]}}
+    nodes = {"a": {"message": message, "parent": "b"}, "b": {"message": message, "parent": "a"}}
+    export = [{"id": "c", "current_node": "a", "mapping": nodes}]
+    path = written(tmp_path / "conversations.json", export)
+    (found,) = read_chatgpt(path)
+    assert [message.id for message in found.messages] == ["b", "a"]
+    assert list(read_chatgpt(path, all_branches=True)) == []  # no root leads there
+
+
+# --- Claude ---------------------------------------------------------------------------------------
+
+
+def test_claude_text_is_that_of_the_blocks_and_attachments_follow() -> None:
+    compost, apples = read_claude(DATA / "claude")  # the third conversation is empty
+    assert said(compost) == [
+        (
+            "user",
+            "What is wrong with my compost?\n\ndiary.txt:\n"
+            "3 March: only grass clippings, nothing dry.",
+            None,
+        ),
+        ("assistant", "It is too wet: add torn cardboard.", None),
+    ]
+    assert compost.messages[0].metadata == {"attachments": ["diary.txt"]}
+    assert (compost.source, compost.id, compost.title) == ("claude", "cl-1", "Compost")
+    assert compost.messages[0].created_at == datetime(2026, 4, 1, 8, tzinfo=UTC)
+    assert apples.title is None
+
+
+def test_claude_edited_questions_are_branches() -> None:
+    _, apples = read_claude(DATA / "claude")
+    assert [message.id for message in apples.messages] == ["n3", "n4"]
+    _, apples = read_claude(DATA / "claude", all_branches=True)
+    assert [message.id for message in apples.messages] == ["n1", "n2", "n3", "n4"]
+
+
+def test_older_claude_exports_have_a_text_and_no_blocks(tmp_path: Path) -> None:
+    message = {
+        "uuid": "m",
+        "sender": "human",
+        "text": "Hello",
+        "created_at": "2024-01-01T00:00:00Z",
+    }
+    export = [{"uuid": "c", "name": "Old", "chat_messages": [message]}]
+    (found,) = read_claude(written(tmp_path / "conversations.json", export))
+    assert said(found) == [("user", "Hello", None)]
+
+
+def test_claude_leaves_out_what_has_no_text() -> None:
+    reasons: Counter[str] = Counter()
+    list(read_claude(DATA / "claude", on_left_out=lambda reason: reasons.update([reason])))
+    assert reasons == {"empty": 1}
+
+
+# --- Slack ----------------------------------------------------------------------------------------
+
+
+def test_slack_threads_answer_and_what_is_outside_goes_on() -> None:
+    direct, garden = read_slack(DATA / "slack")
+    assert (garden.source, garden.id, garden.title) == ("slack", "C01/2026-03", "garden")
+    assert said(garden) == [
+        (
+            "other",
+            "@Tom Vogt, did you order the beans (https://seeds.example/beans)? "
+            "See #garden & shop@seeds.example",
+            None,
+        ),
+        ("other", "The water barrel is full.", None),
+        ("other", "Yes, on Friday.", "1772442001.000200"),
+        ("other", "Then I need not water today.", "1772442050.000300"),  # what Ida said outside
+        ("other", "They have arrived! @channel", "1772442001.000200"),  # on the next day
+    ]
+    assert [message.speaker for message in garden.messages] == [
+        "Ida",
+        "Ida",
+        "Tom Vogt",
+        "Tom Vogt",
+        "Lea",  # from org_users.json
+    ]
+    assert garden.messages[0].created_at == datetime(2026, 3, 2, 9, 0, 1, 200, tzinfo=UTC)
+    assert (direct.id, direct.title) == ("D01/2026-03", "Ida, Tom Vogt")
+
+
+def test_slack_leaves_out_bots_and_notices() -> None:
+    reasons: Counter[str] = Counter()
+    list(read_slack(DATA / "slack", on_left_out=lambda reason: reasons.update([reason])))
+    assert reasons == {"notice": 1, "bot": 1, "empty": 1}
+
+
+def test_each_month_of_a_channel_is_a_conversation(tmp_path: Path) -> None:
+    written(tmp_path / "channels.json", [{"id": "C1", "name": "a"}])
+    (tmp_path / "a").mkdir()
+    for day in ("2026-01-30", "2026-01-31", "2026-02-01"):
+        text = {"type": "message", "user": "U1", "text": day, "ts": "1.0"}
+        written(tmp_path / "a" / f"{day}.json", [text])
+    found = list(read_slack(tmp_path))
+    assert [(each.id, len(each.messages)) for each in found] == [
+        ("C1/2026-01", 2),
+        ("C1/2026-02", 1),
+    ]
+
+
+def test_a_thread_that_a_bot_began_goes_on_from_its_first_answer(tmp_path: Path) -> None:
+    def message(ts: str, **fields: Any) -> dict[str, Any]:
+        return {"type": "message", "user": "U1", "text": f"at {ts}", "ts": ts, **fields}
+
+    written(tmp_path / "channels.json", [{"id": "C1", "name": "a"}])
+    (tmp_path / "a").mkdir()
+    day = [
+        message("1.0", subtype="bot_message", thread_ts="1.0"),
+        message("2.0"),
+        message("3.0", thread_ts="1.0"),
+        message("4.0"),
+        message("5.0", thread_ts="1.0"),
+    ]
+    written(tmp_path / "a" / "2026-03-01.json", day)
+    (found,) = read_slack(tmp_path)
+    assert [(m.id, m.reply_to) for m in found.messages] == [
+        ("2.0", None),
+        ("3.0", None),
+        ("4.0", "2.0"),
+        ("5.0", "3.0"),
+    ]
+
+
+@pytest.mark.parametrize("inside", ["", "acme export/"])
+def test_a_slack_zip_is_read_as_the_folder_is(inside: str, tmp_path: Path) -> None:
+    path = zipped(DATA / "slack", tmp_path / "slack.zip", inside=inside)
+    assert list(read_slack(path)) == list(read_slack(DATA / "slack"))
+    assert detect_format(path) == "slack"
+
+
+def test_names_of_channels_are_read_from_zips_that_do_not_say_that_they_are_utf_8(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "export"
+    shutil.copytree(DATA / "slack", folder)
+    written(folder / "channels.json", [{"id": "C01", "name": "gärten"}])
+    (folder / "garden").rename(folder / "gXrten")
+    path = zipped(folder, tmp_path / "slack.zip")
+    # zipfile itself says when a name is UTF-8; other programs don't.
+    data = path.read_bytes().replace(b"gXrten/", "gä".encode() + b"ten/")
+    assert len("gXrten") == len("gä".encode() + b"ten") == 6
+    path.write_bytes(data)
+    names = {conversation.id for conversation in read_slack(path)}
+    assert "gäten/2026-03" in names  # not in the list, so it goes by the name of its folder
+
+
+# --- lists of messages ----------------------------------------------------------------------------
+
+
+def test_openai_lists_are_read_with_their_blocks_and_names() -> None:
+    (found,) = read_openai(DATA / "openai.json")
+    assert said(found) == [
+        ("system", "You are a gardener.", None),
+        ("user", "How tall do sunflowers get?", None),
+        ("tool", "3 m", None),
+        ("assistant", "Up to three metres.", None),
+    ]
+    assert found.messages[1].speaker == "ida"
+
+
+def test_conversations_on_lines_are_several() -> None:
+    moss, thanks = read_openai(DATA / "openai-conversations.jsonl")
+    assert [message.role for message in moss.messages] == ["user", "assistant"]
+    assert thanks.id == "own-id"
+    assert thanks.messages[0].created_at == datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def test_a_list_of_lists_is_a_list_of_conversations(tmp_path: Path) -> None:
+    lists = [[{"role": "user", "content": text}] for text in ("one", "two")]
+    found = list(read_openai(written(tmp_path / "x.json", lists)))
+    assert [said(each) for each in found] == [[("user", "one", None)], [("user", "two", None)]]
+
+
+def test_langchain_messages_keep_the_ids_that_they_have() -> None:
+    (found,) = read_langchain(DATA / "langchain.json")
+    assert said(found) == [
+        ("system", "You are a gardener.", None),
+        ("user", "Is the rhubarb ripe?", None),
+        ("assistant", "From April on.", None),
+        ("tool", "14 stalks", None),
+    ]
+    assert [message.id for message in found.messages[2:]] == ["run-1", "tool-1"]
+    assert found.messages[3].speaker == "count"
+
+
+def test_a_list_that_has_grown_has_the_same_ids_and_one_more(tmp_path: Path) -> None:
+    listed = json.loads((DATA / "openai.json").read_text("utf-8"))
+    (before,) = read_openai(DATA / "openai.json")
+    listed.append({"role": "user", "content": "And in pots?"})
+    (after,) = read_openai(written(tmp_path / "another name.json", listed))
+    assert after.id == before.id
+    assert after.messages[:-1] == before.messages
+
+
+def test_lists_that_begin_alike_share_ids_only_as_long_as_they_are_alike(tmp_path: Path) -> None:
+    def ids(name: str, *texts: str) -> list[str | None]:
+        listed = [{"role": "user", "content": text} for text in texts]
+        (found,) = read_openai(written(tmp_path / name, listed))
+        return [message.id for message in found.messages]
+
+    first, second = ids("a.json", "hi", "one", "end"), ids("b.json", "hi", "two", "end")
+    assert first[0] == second[0]
+    assert not set(first[1:]) & set(second[1:])
+
+
+# --- JSON Lines of messages, and the memory server ------------------------------------------------
+
+
+def test_lines_are_messages_with_their_places_as_ids() -> None:
+    found = list(read_messages(DATA / "messages.jsonl"))
+    ids = {each.id: [message.id for message in each.messages] for each in found}
+    assert ids == {"plot-8": ["k1"], "plot-7": ["1", "2", "3"]}
+    first, second, third = found[1].messages
+    assert first.speaker == "Ida"
+    assert second.metadata == {"tool": "planner"}
+    assert third.reply_to == "2"
+
+
+def test_mixed_conversations_end_when_they_have_rested_too_long() -> None:
+    held, aside = _Held(), Aside(None, None)
+    given = []
+    for name in "ababb":
+        held.add({"conversation": name, "text": name}, aside)
+        given += list(held.conversations(above=4))
+    assert [(each.id, len(each.messages)) for each in given] == [("a", 2)]
+    with pytest.raises(InvalidInputError, match="conversation 'a' goes on after 50000 messages"):
+        held.add({"conversation": "a", "text": "late"}, aside)
+    assert [each.id for each in held.conversations()] == ["b"]
+
+
+def test_a_message_dumped_as_a_line_is_read_as_it_was(tmp_path: Path) -> None:
+    message = Message(
+        text="Frost tonight.",
+        role="assistant",
+        id="m-1",
+        speaker="Station",
+        created_at=datetime(2026, 3, 1, 18, tzinfo=UTC),
+        reply_to="m-0",
+        metadata={"degrees": -2},
+    )
+    line = json.dumps({"conversation": "weather", **asdict(message)}, default=str)
+    path = tmp_path / "lines.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    (found,) = read_messages(path)
+    assert list(found.messages) == [message]
+
+
+def test_an_observation_is_a_memory_joined_to_its_entity() -> None:
+    reasons: Counter[str] = Counter()
+    found = list(
+        read_memory_server(
+            DATA / "memory.jsonl", on_left_out=lambda reason: reasons.update([reason])
+        )
+    )
+    memories = {each.text: each for each in found if isinstance(each, Memory)}
+    edges = [each for each in found if isinstance(each, Relation)]
+    assert list(memories) == [
+        "Ida",
+        "Ida: grows broad beans",  # it has no name of its own
+        "Ida is allergic to wasps",
+        "Plot 7",
+        "Plot 7: has a pear tree",
+    ]
+    assert memories["Ida"].kind == "Topic"
+    assert memories["Ida"].category == "person"
+    assert memories["Ida is allergic to wasps"].kind == "Event"
+    ids = {memory.id: text for text, memory in memories.items()}
+    assert [(ids[edge.source], edge.relation, ids[edge.target]) for edge in edges] == [
+        ("Ida: grows broad beans", "about", "Ida"),
+        ("Ida is allergic to wasps", "about", "Ida"),
+        ("Plot 7: has a pear tree", "about", "Plot 7"),
+        ("Ida", "tends", "Plot 7"),
+    ]
+    assert reasons == {"relation without its entity": 1}
+
+
+# --- all ------------------------------------------------------------------------------------------
+
+READERS: dict[str, tuple[Any, str]] = {
+    "chatgpt": (read_chatgpt, "chatgpt"),
+    "claude": (read_claude, "claude"),
+    "slack": (read_slack, "slack"),
+    "openai": (read_openai, "openai.json"),
+    "langchain": (read_langchain, "langchain.json"),
+    "messages": (read_messages, "messages.jsonl"),
+    "memory-server": (read_memory_server, "memory.jsonl"),
+}
+
+
+def test_every_format_has_a_reader_that_this_file_tests() -> None:
+    assert set(READERS) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_fixture_is_told_apart_and_read_twice_the_same(name: str) -> None:
+    reader, path = READERS[name]
+    assert detect_format(DATA / path) == name
+    assert list(reader(DATA / path)) == list(reader(DATA / path)) != []
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '["a"]', '[{"text": "x"}]', '{"a": 1}\n'])
+def test_what_may_be_anything_is_asked_for(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="name the format, one of chatgpt, claude"):
+        detect_format(path)
+
+
+def test_a_text_of_more_than_a_message_may_hold_becomes_several(tmp_path: Path) -> None:
+    listed = [
+        {"role": "user", "content": "ä" * (MAX_TEXT_CHARS + 5), "id": "long"},
+        {"role": "assistant", "content": "Read."},
+    ]
+    (found,) = read_openai(written(tmp_path / "x.json", listed))
+    assert [(m.id, len(m.text), m.reply_to) for m in found.messages[:2]] == [
+        ("long", MAX_TEXT_CHARS, None),
+        ("long/2", 5, None),
+    ]
+
+
+def test_halves_of_characters_do_not_stop_an_import(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('[{"role": "user", "content": "cut \\ud83d off"}]', encoding="utf-8")
+    (found,) = read_openai(path)
+    assert found.messages[0].text == "cut \ufffd off"

@@ -1,0 +1,92 @@
+"""Tokens of `memoria mcp`: hashes in a file, one scope each; addresses that need them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from memoria.cli import app
+from memoria.errors import ConfigError, InvalidInputError, ScopeError
+from memoria.serve.mcp.grants import Grant, hash_of, line_of, new_token, read_grants
+
+HASH = "0" * 64
+
+
+def file_of(folder: Path, text: str) -> Path:
+    file = folder / "tokens.txt"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("scope", ["alice", "Ada Ek", "o'neil", "a#b", "ro", "å"])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_the_line_of_a_token_reads_as_what_it_grants(
+    tmp_path: Path, scope: str, read_only: bool
+) -> None:
+    token, grant = new_token(), Grant(scope=scope, read_only=read_only)
+    line = line_of(token, grant)
+    assert token not in line
+    assert read_grants(file_of(tmp_path, f"# a\n\n{line}\n")) == {hash_of(token): grant}
+
+
+@pytest.mark.parametrize(
+    "line", ["alice", f"{HASH}", f"{HASH} alice rw", f"{HASH[1:]} alice", f"{HASH} ''", f'{HASH} "']
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ConfigError, match=r"tokens\.txt, line 2: must be sha256 scope"):
+        read_grants(file_of(tmp_path, f"{HASH} alice\n{line}\n"))
+
+
+def test_a_file_without_a_token_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mcp-token"):
+        read_grants(file_of(tmp_path, "# none\n"))
+    with pytest.raises(ConfigError, match="can't read"):
+        read_grants(tmp_path / "missing.txt")
+
+
+def test_tokens_are_long_and_differ() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert min(map(len, tokens)) > 40
+
+
+def test_the_command_makes_a_token_and_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.txt"
+    done = CliRunner().invoke(app, ["mcp-token", "Ada Ek", "--read-only", "--tokens", str(file)])
+    assert done.exit_code == 0
+    grants = read_grants(file)
+    assert grants == {hash_of(done.stdout.strip()): Grant(scope="Ada Ek", read_only=True)}
+
+
+def test_a_line_is_added_below_a_last_line_that_has_no_end(tmp_path: Path) -> None:
+    file = file_of(tmp_path, f"{HASH} bob")
+    assert CliRunner().invoke(app, ["mcp-token", "alice", "--tokens", str(file)]).exit_code == 0
+    assert {grant.scope for grant in read_grants(file).values()} == {"alice", "bob"}
+
+
+def test_a_scope_that_is_not_valid_gets_no_token() -> None:
+    done = CliRunner().invoke(app, ["mcp-token", ""])
+    assert isinstance(done.exception, ScopeError)
+
+
+@pytest.mark.parametrize("scope", ["a\nb", "a\n", "a\u2028b"])
+def test_a_scope_of_two_lines_does_not_spoil_the_file_of_tokens(scope: str) -> None:
+    with pytest.raises(InvalidInputError, match="one line"):
+        line_of(new_token(), Grant(scope=scope))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--transport", "http", "--host", "0.0.0.0"],
+        ["--transport", "http", "--host", "127.0.0.2"],  # the SDK checks no Host there
+        ["--transport", "http", "--host", "example.org"],
+        ["--tokens", "tokens.txt"],
+    ],
+)
+def test_what_would_be_open_to_others_is_refused(options: list[str]) -> None:
+    done = CliRunner().invoke(app, ["mcp", *options])
+    assert done.exit_code == 2
+    assert "--tokens" in done.output

@@ -1,0 +1,137 @@
+"""Everything async has a twin in `memoria.sync`, with the same parameters."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import memoria
+import memoria.sync
+
+# What has no twin, and why.
+WITHOUT = {
+    "GraphWriter.check_memory": "part of a write, without a call to the server",
+    "Store.session": "a session belongs to one task",
+}
+# Inside the loop as outside it: what `connect` is given, and what it has no part in.
+GIVEN = {"CachedEmbedder", "CallableEmbedder", "Embedder", "OnnxEmbedder"} | {
+    "SentenceTransformerEmbedder"
+}
+OTHER_NAMES = {"aclose": "close", "__anext__": "__next__"}
+
+
+def is_async(member: Any) -> bool:
+    return inspect.iscoroutinefunction(member) or inspect.isasyncgenfunction(member)
+
+
+def public_methods(kind: type) -> dict[str, Callable[..., Any]]:
+    return {
+        name: member
+        for name, member in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_") or name == "__anext__"
+    }
+
+
+ASYNC_CLASSES = {
+    name: kind
+    for name in memoria.__all__
+    if inspect.isclass(kind := getattr(memoria, name))
+    and any(is_async(method) for method in public_methods(kind).values())
+}
+ASYNC_FUNCTIONS = {
+    name: function
+    for name in (*memoria.__all__, "open")
+    if is_async(function := getattr(memoria, name))
+}
+
+
+def pairs() -> Iterator[tuple[str, Callable[..., Any], str]]:
+    """Name of each async method or function, itself, and where its twin should be."""
+    for name, function in ASYNC_FUNCTIONS.items():
+        yield name, function, name
+    for class_name, kind in ASYNC_CLASSES.items():
+        if class_name not in GIVEN:
+            for name, method in public_methods(kind).items():
+                twin = f"{class_name}.{OTHER_NAMES.get(name, name)}"
+                yield f"{class_name}.{name}", method, twin
+
+
+PAIRS = [pair for pair in pairs() if pair[0] not in WITHOUT]
+
+
+def found(path: str) -> Any:
+    value: Any = memoria.sync
+    for name in path.split("."):
+        value = vars(value).get(name)
+        if value is None:
+            return None
+    return value
+
+
+def shape(function: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
+    """Names, kinds and defaults of parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    return [(each.name, each.kind, each.default) for each in parameters]
+
+
+def test_the_async_classes_and_functions_are_seen() -> None:
+    seen = {"GraphRetriever", "GraphWriter", "Learner", "Linker", "Store", "Stream"}
+    assert seen <= set(ASYNC_CLASSES) - GIVEN
+    assert set(ASYNC_CLASSES) >= GIVEN
+    assert set(ASYNC_FUNCTIONS) == {
+        *("apply_schema", "open", "replay"),
+        *("finish_reembedding", "reembed", "roll_back_reembedding"),
+    }
+    assert len(PAIRS) > 30
+    assert set(WITHOUT) <= {name for name, _, _ in pairs()}
+
+
+@pytest.mark.parametrize(("name", "method", "twin"), PAIRS, ids=[pair[0] for pair in PAIRS])
+def test_everything_async_has_a_twin_with_the_same_parameters(
+    name: str, method: Callable[..., Any], twin: str
+) -> None:
+    here = found(twin)
+    line = f"{name.split('.')[-1]} = blocking(memoria.{name})"
+    assert here is not None, f"memoria.sync has no twin of {name}: add `{line}`, or `streaming`"
+    assert not is_async(here)
+    assert shape(here) == shape(method)
+
+
+def test_connect_has_the_parameters_of_the_async_one() -> None:
+    assert shape(memoria.sync.connect) == shape(memoria.connect)
+    assert inspect.signature(memoria.sync.connect).return_annotation == "GraphRetriever"
+    assert inspect.signature(memoria.open).return_annotation == "GraphRetriever"
+
+
+def test_a_twin_has_the_docstring_of_its_method() -> None:
+    twin = memoria.sync.GraphRetriever.recall
+    assert inspect.getdoc(twin) == inspect.getdoc(memoria.GraphRetriever.recall)
+    assert twin.__name__ == "recall"
+
+
+def test_a_star_import_leaves_the_builtin_open_alone() -> None:
+    for module in ("memoria", "memoria.sync"):
+        names: dict[str, Any] = {}
+        exec(f"from {module} import *", names)
+        assert "open" not in names
+        assert "connect" in names
+
+
+def test_the_names_listed_are_there() -> None:
+    assert all(hasattr(memoria.sync, name) for name in memoria.sync.__all__)
+    assert list(memoria.sync.__all__) == sorted(memoria.sync.__all__)
+
+
+def test_importing_memoria_neither_loads_sync_nor_starts_a_thread() -> None:
+    code = (
+        "import sys, threading, memoria\n"
+        "assert 'memoria.sync' not in sys.modules\n"
+        "import memoria.sync\n"
+        "assert threading.active_count() == 1"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,67 @@
+"""The page of `memoria view`, as far as it can be checked without a browser."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import fields
+from importlib.resources import files
+
+import pytest
+
+from memoria import RelevanceConfig
+from memoria.cli.connection import Connection
+from memoria.cli.view import view
+from memoria.errors import ConfigError
+from memoria.serve.view.asking import strategies
+from memoria.strategies import STRATEGIES
+from memoria.types.picture.looks import KINDS, OTHER_KIND
+
+STATIC = files("memoria.serve.view") / "static"
+SCRIPTS = [file.name for file in STATIC.iterdir() if file.name.endswith(".js")]
+
+
+def read(name: str) -> str:
+    return (STATIC / name).read_text("utf-8")
+
+
+def test_kinds_have_the_same_colours_as_in_pictures() -> None:
+    style = read("style.css")
+    for kind, colours in {**KINDS, "other": OTHER_KIND}.items():
+        assert re.findall(rf"--{kind}: (#\w+);", style) == list(colours)
+
+
+def test_every_feature_of_the_ranking_is_explained() -> None:
+    named = set(re.findall(r"^  (\w+): \"", read("features.js"), re.MULTILINE))
+    assert named == {field.name for field in fields(RelevanceConfig)} - {"calibration"}
+
+
+def test_the_sliders_stand_for_settings_that_the_strategies_have() -> None:
+    block = read("replay.js").split("const SLIDERS = {")[1].split("};")[0]
+    found = re.findall(r"^  (\w+): \{(.*)\}", block, re.MULTILINE)
+    assert {name for name, _ in found} == set(STRATEGIES)
+    for name, settings in found:
+        assert set(re.findall(r"\"(\w+)\"", settings)) <= set(strategies()[name])
+
+
+def test_without_its_extra_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "memoria.serve.view.run", raising=False)
+    with pytest.raises(ConfigError, match=r'pip install "memoria-graph\[view\]"'):
+        view(connection=Connection())
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_no_script_makes_html_of_texts_or_loads_from_elsewhere(name: str) -> None:
+    code = read(name)
+    for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "document.write"):
+        assert forbidden not in code
+    elsewhere = set(re.findall(r"https?://[^\"]+", code)) - {"http://www.w3.org/2000/svg"}
+    assert not elsewhere
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS, "style.css", "index.html"])
+def test_a_file_of_the_page_stays_small(name: str) -> None:
+    assert len(read(name).splitlines()) <= 320

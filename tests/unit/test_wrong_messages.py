@@ -1,0 +1,76 @@
+"""A server that sends a wrong message: a typed error or another attempt, and a call that ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+
+from benchmarks.faults.messages import WRONG_MESSAGES
+from memoria.errors import MemoriaError
+from memoria.store import Store, open_driver
+from memoria.store.config import StoreConfig
+from memoria.store.queries import parse
+from tests.bolt import BoltServer, bolt_server
+
+QUERY = parse(
+    "// name: test.one\n// mode: read\n// params:\n// returns: x\nRETURN 1 AS x", "test.one"
+)
+# HELLO, LOGON, RUN, RECORD, and the end of PULL; with a transaction BEGIN and COMMIT besides.
+MESSAGES = {"auto": 5, "managed": 7, "together": 7}
+LIMIT_S = 0.1
+# Those after which the driver waits without end for another message, and some that it understands.
+WHICH = {"auto": [*WRONG_MESSAGES], "managed": ["ignored"], "together": ["ignored", "success"]}
+# A call that has not ended by then never will.
+HANG_S = 20
+
+Way = Literal["auto", "managed", "together"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BoltServer]:
+    with bolt_server() as started:
+        yield started
+
+
+async def ask(server: BoltServer, way: Way, limit_s: float = HANG_S) -> list[int]:
+    config = StoreConfig(
+        query_timeout_s=limit_s, transactions="managed" if way == "managed" else "auto"
+    )
+    async with open_driver(server.target, config) as driver:
+        store = Store(driver, config=config)
+        try:
+            if way == "together":
+                rows = (await store.run_together([(QUERY, {})], check=lambda _: None))[0]
+            else:
+                rows = await store.run(QUERY, {})
+            return [row["x"] for row in rows]
+        finally:
+            assert store.sessions_in_use == 0
+
+
+@pytest.mark.parametrize("way", MESSAGES)
+async def test_a_server_that_sends_what_it_must_is_understood(server: BoltServer, way: Way) -> None:
+    server.replace(-1, b"")
+    assert await ask(server, way) == [1]
+
+
+@pytest.mark.timeout(HANG_S)
+@pytest.mark.parametrize(("way", "name"), [(way, name) for way in WHICH for name in WHICH[way]])
+async def test_a_wrong_message_in_any_place_is_a_typed_error_or_asked_for_again(
+    server: BoltServer, way: Way, name: str
+) -> None:
+    loop = asyncio.get_running_loop()
+    for at in range(MESSAGES[way]):
+        server.replace(at, WRONG_MESSAGES[name])
+        began = loop.time()
+        try:
+            rows = await ask(server, way, LIMIT_S)
+        except MemoriaError:
+            rows = [1]
+        assert rows in ([1], [], [5], [1, 1]), f"message {at}"
+        assert loop.time() - began < HANG_S / 4, f"message {at}"
+        server.replace(-1, b"")
+    assert await ask(server, way) == [1]
