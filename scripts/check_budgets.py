@@ -58,8 +58,9 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def is_public_surface(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the signature is fixed by the design: the calls of a retriever."""
-    return bool(node.decorator_list) or node.name in {"connect", "recall", "recall_stream"}
+    """Whether the signature is fixed by the design: calls of a retriever, tools for models."""
+    fixed = {"connect", "recall", "recall_stream", "memory_remember"}
+    return bool(node.decorator_list) or node.name in fixed
 
 
 def is_command(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

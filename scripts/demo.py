@@ -1,9 +1,11 @@
-"""Load the sample memory into the local Neo4j, and ask it three questions."""
+"""Load the sample memory into the local Neo4j, and ask it three questions; then talk to it."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import time
+from datetime import UTC, datetime, timedelta
 
 from rich.console import Console
 from rich.text import Text
@@ -17,6 +19,33 @@ from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 SCOPE = "sample"
 PATHS_SHOWN = 8
 BUDGET_TOKENS = 1_000
+
+CHAT = "sample-chat"
+CHAT_BEGAN = datetime(2026, 5, 21, 9, 0, tzinfo=UTC)
+CHAT_BUDGET_TOKENS = 120
+TURNS = (
+    (
+        "Ebba Lund starts at the counter of Old Mill on Monday. Put her on the rota, please.",
+        "Ebba Lund is on the rota: Monday to Thursday, seven to three, with Petter.",
+    ),
+    (
+        "She told me that sesame closes her throat. She carries a pen for it.",
+        "Noted. Petter knows now where she keeps the pen.",
+    ),
+    (
+        "We need something new for the midsummer window. Wiktoria offers a tahini knot.",
+        "The tahini knot could go on sale on 15 June, with a trial bake the week before.",
+    ),
+    (
+        "Fine. Who can do the trial bake?",
+        "Jonas has room on 9 June, after the croissants for the hotel.",
+    ),
+    (
+        "And remind me that the coffee machine at Station is descaled on Friday.",
+        "I will, on Thursday evening.",
+    ),
+)
+CHAT_QUESTION = "Is there anything about Ebba Lund that I should keep in mind?"
 # A server that has just started plans its first writes slowly, slower still on a busy machine.
 PATIENT = memoria.StoreConfig(query_timeout_s=60.0)
 
@@ -42,6 +71,7 @@ async def main() -> None:
         console.print(f"{report.written.memories} memories, {report.written.relations} edges")
         for question in QUESTIONS:
             await ask(retriever, question)
+        await talk(retriever.for_scope(CHAT))
     console.print("\nThe local Neo4j goes on running. Stop it with: .venv/bin/memoria down")
 
 
@@ -61,7 +91,44 @@ async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> No
     if count > PATHS_SHOWN:
         console.print(f"  ... and {count - PATHS_SHOWN} more paths", style="dim")
 
-    recall = stream.result
+    show_context(stream.result)
+
+
+async def talk(retriever: memoria.GraphRetriever) -> None:
+    """Remember a conversation line by line, and recall what was said some lines before."""
+    console.rule()
+    console.print("A conversation, remembered as it is typed:\n", style="bold")
+    await forget(retriever)  # what an interrupted demo left
+    chat = retriever.conversations()
+    said_at = CHAT_BEGAN
+    for asked, answered in TURNS:
+        said_at += timedelta(minutes=2)
+        messages = [
+            memoria.Message(text=asked, created_at=said_at),
+            memoria.Message(role="assistant", text=answered, created_at=said_at),
+        ]
+        started = time.perf_counter()
+        done = (await chat.append("today", messages)).written
+        took_ms = 1_000 * (time.perf_counter() - started)
+        console.print(Text(f"  Marta: {asked}\n  Ada:   {answered}"))
+        console.print(
+            f"         + {done.memories_created} nodes, {done.relations_created} edges, "
+            f"{took_ms:.0f} ms",
+            style="dim",
+        )
+    console.print(Text(f"\n{CHAT_QUESTION}", style="bold"))
+    recall = await retriever.recall(CHAT_QUESTION, budget_tokens=CHAT_BUDGET_TOKENS)
+    show_context(recall)
+    await forget(retriever)
+
+
+async def forget(retriever: memoria.GraphRetriever) -> None:
+    """Forget the conversation, so that the next demo begins anew."""
+    await retriever.writer().forget_scope(confirm=CHAT)
+
+
+def show_context(recall: memoria.Recall) -> None:
+    """Print the context of a recall, and how long each stage took."""
     took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in recall.trace.timings_s.items())
     console.print(Text(f"\nContext ({recall.context.tokens} tokens; {took}):", style="bold"))
     console.print(recall.context.text, markup=False)

@@ -32,7 +32,6 @@ NOT_BUILT = (
     "This page has the summaries only. The whole of it is in the documentation that "
     "`scripts/docs` builds"
 )
-
 FOR_CONTRIBUTORS = ("project/", "benchmarks/levers")
 
 CONFIGS = (
@@ -44,15 +43,19 @@ CONFIGS = (
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,
     memoria.LearnConfig,
+    memoria.ConversationConfig,
+    memoria.DocumentConfig,
     memoria.ContextConfig,
     memoria.StoreConfig,
 )
 
-# The public names by page: all of `memoria.__all__`, and the types of results in `memoria.types`.
+# What `import memoria` brings; a star import leaves `open` out.
+PUBLIC = (*memoria.__all__, "open")
+# The public names by page: all of these, and the types of results in `memoria.types`.
 API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "retrieval": (
         "Retrieval",
-        ("connect", "GraphRetriever", "Stream", "ContextBuilder", "pack"),
+        ("connect", "open", "GraphRetriever", "MemoryFilter", "Stream", "tools"),
     ),
     "strategies": (
         "Strategies",
@@ -62,41 +65,45 @@ API: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Writing",
         (
             *("apply_schema", "GraphWriter", "Linker", "Memory", "Relation", "Store"),
-            *("WriteReport", "ForgetReport", "LinkReport"),
+            *("Remembered", "WriteReport", "ForgetReport", "ScopeReceipt", "LinkReport"),
         ),
+    ),
+    "conversations": (
+        "Conversations",
+        (
+            *("ConversationWriter", "Conversation", "Message", "ConversationReport"),
+            *("RuleExtractor", "Extractor", "Mention"),
+        ),
+    ),
+    "documents": (
+        "Documents",
+        ("DocumentWriter", "Document", "Section", "DocumentReport", "read_notes"),
     ),
     "learning": (
         "Learning",
         (
-            *("Learner", "is_more_specific", "LearnReport"),
-            *("ConsolidateReport", "EdgeChange", "UndoReport"),
-            *("replay", "Replay", "PathChange"),
+            *("Learner", "is_more_specific", "LearnReport", "ConsolidateReport", "EdgeChange"),
+            *("UndoReport", "replay", "Replay", "PathChange"),
         ),
     ),
     "results": (
         "Results",
         (
-            *("Recall", "RankedMemory", "Trace", "Seeds", "Seed"),
+            *("Recall", "RankedMemory", "Trace", "Seeds", "Seed", "Activation", "Contribution"),
             *("Exploration", "ExplorationStats", "Path", "Hop", "MemoryNode"),
-            *("Activation", "Contribution"),
-            *("ContextPack", "ContextItem", "OmittedItem"),
+            *("ContextBuilder", "pack", "ContextPack", "ContextItem", "OmittedItem"),
+            *("FoundMemories", "MemoryPage", "Neighbourhood", "Neighbour", "ReembedReport"),
         ),
     ),
     "embedders": (
         "Embedders",
         (
-            "Embedder",
-            "OnnxEmbedder",
-            "SentenceTransformerEmbedder",
-            "CallableEmbedder",
-            "CachedEmbedder",
+            *("Embedder", "OnnxEmbedder", "SentenceTransformerEmbedder", "CallableEmbedder"),
+            *("CachedEmbedder", "reembed", "finish_reembedding", "roll_back_reembedding"),
         ),
     ),
     "settings": ("Settings", tuple(config.__name__ for config in CONFIGS)),
-    "exceptions": (
-        "Exceptions",
-        tuple(name for name in memoria.__all__ if name.endswith("Error")),
-    ),
+    "exceptions": ("Exceptions", tuple(n for n in memoria.__all__ if n.endswith("Error"))),
 }
 
 
@@ -110,7 +117,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if name.startswith(FOR_CONTRIBUTORS):
         page.meta["search"] = {"boost": 0.1}  # found, but below the pages for users
     if name == "changelog.md":
-        return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+        return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
     if name.startswith("reference/"):
         return pages()[name.removeprefix("reference/").removesuffix(".md")]
     return markdown
@@ -307,12 +314,12 @@ def _documented(names: Sequence[str]) -> Sequence[str]:
 
 
 def _value(name: str) -> Any:
-    return getattr(memoria if name in memoria.__all__ else types, name)
+    return getattr(memoria if name in PUBLIC else types, name)
 
 
 def _origin(names: Sequence[str]) -> str:
     """Say from where the names of a page are imported."""
-    leaves = [f"`{name}`" for name in names if name not in memoria.__all__]
+    leaves = [f"`{name}`" for name in names if name not in PUBLIC]
     if not leaves:
         return "All names of this page come from `memoria`."
     return f"The names of this page come from `memoria`; {', '.join(leaves)} from `memoria.types`."
@@ -320,7 +327,7 @@ def _origin(names: Sequence[str]) -> str:
 
 def _identifier(name: str) -> str:
     """Return where a public name is found; a module of the same name would hide it."""
-    if name not in memoria.__all__:
+    if name not in PUBLIC:
         return f"memoria.types.{name}"
     hidden = f"memoria.{name}" in sys.modules
     return f"memoria.{name}.{name}" if hidden else f"memoria.{name}"
