@@ -249,7 +249,7 @@ def test_a_folder_without_a_jar_is_refused_without_a_look_at_the_network(
     (folder / "thing-1.0.jar").write_bytes(JARS[THING])
     with pytest.raises(LocalServerError, match=r"part-2\.0-linux\.jar"):
         resolve_jars(THING, home=tmp_path, lock=LOCK, source=folder)
-    with pytest.raises(LocalServerError, match="no folder"):
+    with pytest.raises(LocalServerError, match="does not exist"):
         resolve_jars(THING, home=tmp_path, lock=LOCK, source=tmp_path / "gone")
     assert repository.asked == []
 
