@@ -1,9 +1,9 @@
-"""The first recalls of a server that has just started: with its plans warmed, and without.
+"""The first recalls of a server that has just started: its plans warmed before, meanwhile, or not.
 
     scripts/bench cold --starts 5
 
 Starts a throw-away Neo4j again and again on the same data. Each start is followed by 20 recalls, as
-soon as the server answers: by turns after `warm_plans`, and at once.
+soon as the server answers: by turns at once, while the plans are warmed, and after that.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 from benchmarks.environment import commit, load
 from benchmarks.report.figures import percentile
@@ -19,11 +20,13 @@ from memoria import Memory, Relation
 from memoria.embed import OnnxEmbedder
 from memoria.errors import MemoriaError
 from memoria.local import EphemeralNeo4j, LocalNeo4j
-from memoria.recall.warming import warm_plans
+from memoria.recall.warming import warm_plans, warming
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 
 RECALLS = 20
+AT_ONCE, MEANWHILE, AFTER = "at once", "while plans are warmed", "after plans were warmed"
+WAYS = (AT_ONCE, MEANWHILE, AFTER)
 MOST_STARTS = 50
 _SCOPE = "cold"
 _MEMORIES = 500
@@ -44,15 +47,17 @@ async def fill(memory: GraphRetriever) -> None:
 
 
 async def first_recalls(
-    target: Target, embedder: OnnxEmbedder, *, warm: bool
-) -> tuple[list[float], list[str], float]:
-    """Return the times of the first recalls, their notes, and the time for warming; seconds."""
-    async with open_driver(target) as driver:
+    target: Target, embedder: OnnxEmbedder, way: str
+) -> tuple[list[float], list[str]]:
+    """Return the times of the first recalls, in seconds, and their notes."""
+    async with open_driver(target) as driver, AsyncExitStack() as stack:
         memory = GraphRetriever(Store(driver), scope=_SCOPE, embedder=embedder)
-        began = time.perf_counter()
-        if warm:
+        if way == AFTER:
             await warm_plans(memory.store, scope=_SCOPE, config=memory.config)
-        warming_s = time.perf_counter() - began
+        elif way == MEANWHILE:
+            await stack.enter_async_context(
+                warming(memory.store, scope=_SCOPE, config=memory.config)
+            )
         times: list[float] = []
         notes: list[str] = []
         for number in range(RECALLS):
@@ -63,7 +68,7 @@ async def first_recalls(
             except MemoriaError as exc:
                 notes.append(str(exc))
             times.append(time.perf_counter() - started)
-        return times, notes, warming_s
+        return times, notes
 
 
 async def measure(server: EphemeralNeo4j, embedder: OnnxEmbedder, starts: int) -> None:
@@ -72,27 +77,24 @@ async def measure(server: EphemeralNeo4j, embedder: OnnxEmbedder, starts: int) -
     async with open_driver(target) as driver:
         patient = Store(driver).patient(60)
         await fill(GraphRetriever(patient, scope=_SCOPE, embedder=embedder))
-    times: dict[bool, list[float]] = {False: [], True: []}
-    notes: dict[bool, list[str]] = {False: [], True: []}
-    warming: list[float] = []
-    for number in range(2 * starts):
-        warm = number % 2 == 1
+    times: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    notes: dict[str, list[str]] = {way: [] for way in WAYS}
+    for number in range(len(WAYS) * starts):
+        way = WAYS[number % len(WAYS)]
         await server.restart()
-        took, said, warming_s = await first_recalls(target, embedder, warm=warm)
-        times[warm] += took
-        notes[warm] += said
-        if warm:
-            warming.append(warming_s)
+        took, said = await first_recalls(target, embedder, way)
+        times[way].append([1_000 * each for each in took])
+        notes[way] += said
     print(f"commit {commit()}, load {load()}, {starts} starts each, {RECALLS} recalls after each")
-    for warm, name in ((False, "at once"), (True, "plans warmed")):
-        ms = [1_000 * each for each in times[warm]]
+    for way in WAYS:
+        ms = [each for run in times[way] for each in run]
+        first = percentile([run[0] for run in times[way]], 50)
         print(
-            f"{name}: p50 {percentile(ms, 50):.0f} ms, p99 {percentile(ms, 99):.0f} ms, "
-            f"largest {max(ms):.0f} ms, {len(notes[warm])} degraded"
+            f"{way}: first {first:.0f} ms (median), all p50 {percentile(ms, 50):.0f} ms, "
+            f"p99 {percentile(ms, 99):.0f} ms, {len(notes[way])} degraded"
         )
-        for note in sorted(set(notes[warm]))[:3]:
+        for note in sorted(set(notes[way]))[:3]:
             print(f"  {note[:160]}")
-    print(f"warming took {percentile(warming, 50):.1f} s (median)")
 
 
 def main(arguments: Sequence[str]) -> None:

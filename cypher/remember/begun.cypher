@@ -2,8 +2,8 @@
 // mode: read
 // params: prefixes, scope
 // returns: ids
-// Which memories conversations have whose first session is gone or was never there; one list for
-// each prefix of their ids. A new conversation has none.
+// Which memories stand already whose ids begin so; one list for each prefix: those of a conversation
+// whose first session is gone or was never there, or the further parts of a message.
 UNWIND range(0, size($p.prefixes) - 1) AS place
 CALL (place) {
   MATCH (m:Memory)

@@ -1,8 +1,8 @@
 """Read how far conversations are written, and write what was planned of them.
 
 In: conversations, steps. Out: what stands of them; counts of what was written. Writes, in one
-transaction. Queries: ``remember.begun``, ``remember.connectors``, ``remember.lock``,
-``remember.rewrite``, ``remember.states``, and those of the batch writer.
+transaction. Queries: ``ingest.forget*``, ``remember.begun``, ``remember.connectors``,
+``remember.lock``, ``remember.rewrite``, ``remember.states``, and those of the batch writer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY
 from memoria.ingest import BatchWriter
 from memoria.remember.connecting import connecting
 from memoria.remember.cursors import Step, Stored
-from memoria.remember.ids import conversation_prefix, session_id
+from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id, whole_id
+from memoria.remember.leftovers import forget_leftovers
+from memoria.remember.plan import Plan
 from memoria.remember.state import ConversationState, state_of_ids
 from memoria.store import Call, Store
 from memoria.store.queries import load
@@ -57,7 +59,12 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def commit(self, steps: Sequence[Step], embedded: Mapping[str, Memory]) -> WriteReport:
-        """Write steps in one transaction, unless a conversation was written meanwhile."""
+        """Write steps in one transaction, unless a conversation was written meanwhile.
+
+        Parts of longer texts at the same places go before: a kill in between leaves a conversation
+        whose state says that it is still to be written.
+        """
+        await self._forget_further_parts([step.plan for step in steps if step.rewrites])
         expected = {step.root: step.stored.metadata for step in steps}
         memories = [_with_vector(m, embedded) for step in steps for m in step.memories()]
         for memory in memories:
@@ -84,6 +91,16 @@ class ConversationGraph:
             skip_missing=True,  # only a message that was forgotten since can be missing
         )
         return written.plus(WriteReport(memories=len(connectors), memories_created=created))
+
+    async def _forget_further_parts(self, plans: Sequence[Plan]) -> None:
+        """Forget the parts that the messages of these plans had, and will not have."""
+        written = {m.id for plan in plans for m in plan.memories if not is_connector(m)}
+        beginnings = sorted({further_parts_prefix(whole_id(id_)) for id_ in written})
+        if beginnings:
+            parameters = {"prefixes": beginnings, "scope": self._batches.scope}
+            row = (await self._store.run(load("remember.begun"), parameters))[0]
+            gone = {id_ for ids in row["ids"] for id_ in ids} - written
+            await forget_leftovers(self._batches, self._store, sorted(gone))
 
 
 def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> list[Call]:

@@ -48,7 +48,12 @@ def part_id(message: str, number: int) -> str:
     >>> part_id("general:17", 1), part_id("general:17", 2)
     ('general:17', 'general:17#2')
     """
-    return message if number == 1 else f"{message}#{number}"
+    return message if number == 1 else further_parts_prefix(message) + str(number)
+
+
+def further_parts_prefix(message: str) -> str:
+    """Return what the ids of all parts of a message but the first begin with."""
+    return f"{message}#"
 
 
 def whole_id(part: str) -> str:

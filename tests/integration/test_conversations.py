@@ -251,6 +251,21 @@ async def test_other_words_at_a_place_leave_nothing_of_those_before(
     assert [node[:3] for node in nodes] == [node[:3] for node in fresh[0]]
 
 
+async def test_a_shorter_text_at_a_place_leaves_no_parts_of_the_longer_one(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    def told(text: str) -> Conversation:
+        return Conversation(id="c", messages=[Message(text=text), Message(text="the old mill")])
+
+    long, shorter = "We saw the harbour, then the mill. " * 30, "We saw the market. " * 20
+    await writer(store, scope).write([told(long)])
+    for number, text in enumerate((shorter, "the market")):
+        nodes, edges = await written(store, driver, scope, [told(text)])
+        fresh = await written(store, driver, f"{scope}-fresh-{number}", [told(text)])
+        assert edges == fresh[1]
+        assert [node[:3] for node in nodes] == [node[:3] for node in fresh[0]]
+
+
 async def test_what_was_forgotten_is_not_overwritten_by_what_follows(
     store: Store, retriever: GraphRetriever, driver: neo4j.AsyncDriver, scope: str
 ) -> None:

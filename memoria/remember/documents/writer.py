@@ -30,7 +30,6 @@ from memoria.graph.vocabulary import (
     documents_key,
 )
 from memoria.ingest import BatchWriter
-from memoria.ingest.forgetting import Forgetting
 from memoria.ingest.rows import batches
 from memoria.ingest.writer import AnyLinker
 from memoria.remember.connecting import connecting
@@ -52,6 +51,7 @@ from memoria.remember.documents.state import (
     titles_by_name,
 )
 from memoria.remember.ids import document_id, early_document_id, whole_id
+from memoria.remember.leftovers import forget_leftovers
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TIMEOUT_S, TextOptions
 from memoria.remember.rules import RuleExtractor
@@ -281,14 +281,7 @@ class DocumentWriter:
                     edges.add_naming(planned, naming[name], titled[name])
 
     async def _forget(self, ids: Sequence[str]) -> ForgetReport:
-        forgetting = Forgetting(
-            store=self._store,
-            scope=self.scope,
-            kinds=self._batches.kinds,
-            batch_size=self._batches.batch_size,
-            delete_foreign=False,
-        )
-        return await forgetting.memories(ids)
+        return await forget_leftovers(self._batches, self._store, ids)
 
     async def _write_late(self, late: Sequence[Relation]) -> DocumentReport:
         """Write the links to documents that came after them."""
