@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memoria._support.progress import ProgressCallback, silent
 from memoria.config import RetrieverConfig
 from memoria.context import near_pairs
 from memoria.errors import MemoriaError
@@ -36,8 +35,6 @@ log = logging.getLogger(__name__)
 
 # A cold and busy server may need this long for one plan; seconds.
 _PLAN_S = 60.0
-# The server keeps a plan from the first time on, and makes it fast to run after a few times more.
-ROUNDS = 3
 _NOTHING = "nothing has this id"
 
 
@@ -46,7 +43,6 @@ async def warm_plans(
     *,
     scope: str,
     config: RetrieverConfig | None = None,
-    progress: ProgressCallback = silent,
 ) -> None:
     """Send every query of a recall, with the texts and settings that recalls send.
 
@@ -56,42 +52,42 @@ async def warm_plans(
         Scope to read in; plans do not depend on it.
     config
         Settings of the recalls that are to come.
-    progress
-        Called as ``progress("plans", done, total)`` after each round.
 
     Raises
     ------
     MemoriaError
         The server can't be reached, or an index is missing.
     """
-    config = config or RetrieverConfig()
     patient = store.patient(_PLAN_S)
     facts = await server_facts(patient)
-    if not was_set_up(facts):
-        return
-    for number in range(ROUNDS):
-        await _round(patient, scope, config, facts)
-        progress("plans", number + 1, ROUNDS)
+    if was_set_up(facts):
+        await _send_all(patient, scope, config or RetrieverConfig(), facts)
 
 
-async def _round(store: Store, scope: str, config: RetrieverConfig, facts: ServerFacts) -> None:
+async def _send_all(store: Store, scope: str, config: RetrieverConfig, facts: ServerFacts) -> None:
     clock, now = asyncio.get_running_loop().time, datetime.now(UTC)
     validity = await validity_of(store, config, scope=scope, now=now, until=None)
     vector = None if facts.dimensions is None else (1.0,) * facts.dimensions
-    search = SeedRequest(
-        text=_NOTHING,
-        vector=vector,
-        scope=scope,
-        dialect=facts.vector_dialect,
-        generation=facts.generation,
-        config=config.seed_search,
-        until=None,
-        validity=validity,
-    )
-    seeds = await search_seeds(store, search)
-    await with_unembedded(store, seeds, search)
-    if config.seed_search.fusion == "cosine":  # it asks by words only where it found something
-        await search_seeds(store, replace(search, config=SeedConfig()))
+    # Last things first: a recall that comes meanwhile begins with the others, and no query is
+    # planned twice at a time.
+    if config.context.duplicate_cosine is not None:
+        await near_pairs(
+            store,
+            [_NOTHING, f"{_NOTHING} either"],
+            scope=scope,
+            min_cosine=config.context.duplicate_cosine,
+            until=None,
+            generation=facts.generation,
+        )
+    if config.relevance is not None:
+        asked = FactsRequest(
+            scope=scope, vector=vector, generation=facts.generation, max_weight=config.max_weight
+        )
+        await ask_facts(store, asked, [_NOTHING], known=[])
+    await hydrate(store, [_NOTHING], scope=scope, until=None)
+    if config.strategy.name == Synapse.name:  # it asks this only where it reached something
+        times = {"ids": [_NOTHING], "now_ms": int(now.timestamp() * 1_000), "scope": scope}
+        await store.run(load("strategies.situation"), times)
     request = ExploreRequest(
         strategy=config.strategy,
         input=RunInput(
@@ -109,24 +105,20 @@ async def _round(store: Store, scope: str, config: RetrieverConfig, facts: Serve
         seeds_per_session=config.seeds_per_session,
     )
     await explore_all(store, request)
-    if config.strategy.name == Synapse.name:  # it asks this only where it reached something
-        times = {"ids": [_NOTHING], "now_ms": int(now.timestamp() * 1_000), "scope": scope}
-        await store.run(load("strategies.situation"), times)
-    await hydrate(store, [_NOTHING], scope=scope, until=None)
-    if config.relevance is not None:
-        asked = FactsRequest(
-            scope=scope, vector=vector, generation=facts.generation, max_weight=config.max_weight
-        )
-        await ask_facts(store, asked, [_NOTHING], known=[])
-    if config.context.duplicate_cosine is not None:
-        await near_pairs(
-            store,
-            [_NOTHING, f"{_NOTHING} either"],
-            scope=scope,
-            min_cosine=config.context.duplicate_cosine,
-            until=None,
-            generation=facts.generation,
-        )
+    search = SeedRequest(
+        text=_NOTHING,
+        vector=vector,
+        scope=scope,
+        dialect=facts.vector_dialect,
+        generation=facts.generation,
+        config=config.seed_search,
+        until=None,
+        validity=validity,
+    )
+    seeds = await search_seeds(store, search)
+    await with_unembedded(store, seeds, search)
+    if config.seed_search.fusion == "cosine":  # it asks by words only where it found something
+        await search_seeds(store, replace(search, config=SeedConfig()))
 
 
 @asynccontextmanager
