@@ -13,8 +13,8 @@ _HEAD = """\
 # Reliability
 
 What happens to memoria when the server, the wire, the caller or the input is broken.
-`scripts/faults` breaks each of them on purpose, many times and at random places, and looks after
-every try whether what must hold did hold. This page is made from a run; its figures are counts.
+`scripts/faults` breaks each of them on purpose, many times and at random places, and checks
+after every try that what its row promises did hold. This page is made from a run; its figures are counts.
 
 ```sh
 scripts/faults --quick                          # few tries of each fault
@@ -29,8 +29,8 @@ _NOT_TRIED = """\
 
 ## What is not tried
 
-- A cluster: none runs on the machine where this is measured. `neo4j://` against one server is
-  tested elsewhere.
+- A real cluster: none runs on the machine where this is measured. The tests play three members in
+  front of a real server ([at scale](scale.md#what-was-tried)).
 - The query log of the server: the Community edition writes none. In its place the inputs are
   checked by the statements that the driver sends: each must be the text of one of memoria's files.
 - The handshake of Bolt, before the first message: the driver reads it in one piece, and takes less
