@@ -417,6 +417,18 @@ async def test_a_hub_loses_what_it_holds_less_what_it_passes_on(store: Store, sc
     assert hub.share == pytest.approx((1 - passed) / 1.0, abs=1e-12)
 
 
+async def test_a_connector_of_many_memories_is_no_hub_to_split(store: Store, scope: str) -> None:
+    spokes = [f"s{number:02}" for number in range(HUB_DEGREE)]
+    topic = Memory(id="@topic:ovens", kind="Topic", text="ovens")
+    await GraphWriter(store, scope=scope).write(
+        [topic, *(memory(name) for name in spokes)],
+        [Relation(source=spoke, target=topic.id, weight=1.0) for spoke in spokes],
+    )
+    found = await look(store, scope, sample=5)
+    assert found.explored == 5
+    assert found.hubs == ()
+
+
 class Slow(Store):
     """A store on which one query takes too long."""
 
