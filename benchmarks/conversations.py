@@ -3,8 +3,9 @@
     scripts/bench conversations
     scripts/bench conversations --embed
 
-Starts a throw-away Neo4j unless one is named, and lets it write a thousand messages that are not
-counted: a server that has just started plans its first queries. Prints wall time and, as other
+Starts a throw-away Neo4j unless one is named, and lets it write ten thousand messages that are
+not counted: a server that has just started plans its first queries, and compiles its own code for a
+while. Prints wall time and, as other
 programs may run on the machine, the processor time of this process.
 """
 
@@ -31,8 +32,8 @@ from memoria.types import Conversation, Message
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 CONVERSATION_MESSAGES = 200
 QUERY_TIMEOUT_S = 120.0
-WARM_UP = 20
-WARM_UP_MESSAGES = 1_000
+WARM_UP = 50
+WARM_UP_MESSAGES = 10_000
 
 
 def vocabulary(rng: random.Random, count: int = 20_000) -> list[str]:

@@ -7,6 +7,7 @@
 UNWIND range(0, size($p.prefixes) - 1) AS place
 CALL (place) {
   MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(scope, id)
   WHERE m.scope = $p.scope AND m.id STARTS WITH $p.prefixes[place]
   RETURN collect(m.id) AS found
 }

@@ -22,6 +22,7 @@ CALL () {
   MATCH (m:Memory {scope: $p.scope, id: id})
   CALL (id) {
     MATCH (part:Memory)
+    USING INDEX SEEK part:Memory(scope, id)
     WHERE part.scope = $p.scope AND part.id STARTS WITH id + '#' AND $p.kind IN labels(part)
     RETURN collect(part.id) AS parts
   }

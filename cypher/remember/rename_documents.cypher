@@ -28,6 +28,7 @@ CALL (row) {
 CALL (row, heads) {
   UNWIND CASE heads WHEN 0 THEN [] ELSE [row[0] + '#'] END AS beginning
   MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(scope, id)
   WHERE m.scope = $p.scope AND m.id STARTS WITH beginning AND $p.kind IN labels(m)
   SET m.id = row[1] + '#' + substring(m.id, size(beginning))
   RETURN count(*) AS parts

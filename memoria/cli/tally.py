@@ -104,6 +104,8 @@ class Tally(Problems):
             "parts": done.parts,
             "sessions": done.sessions,
             "topics": done.topics,
+            "forgotten": done.forgotten,
+            "connectors": done.connectors,
             **{name: getattr(done.written, name) for name in WRITTEN},
             "certain": done.certain,
         }

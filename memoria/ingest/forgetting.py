@@ -18,7 +18,7 @@ from memoria._support.progress import ProgressCallback, silent
 from memoria.graph.reading import matching_ids
 from memoria.graph.vocabulary import DIRECTIONAL, clock_key, scope_key
 from memoria.ingest.rows import batches
-from memoria.store import Store
+from memoria.store import Call, Store
 from memoria.store.queries import load
 from memoria.types import MEMORY_PROPERTIES, Count, ForgetReport, MemoryFilter, ScopeReceipt
 
@@ -55,6 +55,16 @@ class Forgetting:
         for batch in batches(ids, self.batch_size):
             report = report.plus(await self._nodes({"ids": batch, "elements": []}))
         return report
+
+    def calls(self, ids: Sequence[str]) -> list[Call]:
+        """Return the queries that delete memories, for a transaction of the caller's.
+
+        Memories with more than 20,000 edges in a query stay: the caller's are small.
+        """
+        return [
+            (load("ingest.forget"), self._parameters({"ids": batch, "elements": []}))
+            for batch in batches(ids, self.batch_size)
+        ]
 
     async def matching(self, where: MemoryFilter) -> ForgetReport:
         """Delete the memories that fit, with all their edges."""
@@ -106,12 +116,7 @@ class Forgetting:
 
     async def _nodes(self, which: Mapping[str, Sequence[str]]) -> ForgetReport:
         """Delete the nodes of memories, and the edges that they still have."""
-        parameters = {
-            **self._limits(which),
-            "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
-            "kinds": list(self.kinds),
-            "known": list(MEMORY_PROPERTIES),
-        }
+        parameters = self._parameters(which)
         freed = 0
         with telemetry.memory_span("delete_memory", store=scope_key(self.scope)) as span:
             while True:
@@ -139,6 +144,14 @@ class Forgetting:
             counts.update({name: row[name] for name in ("relations", "suppressions", "pairs")})
             counts["memories"] += row["freed"]
         return counts
+
+    def _parameters(self, which: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        return {
+            **self._limits(which),
+            "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
+            "kinds": list(self.kinds),
+            "known": list(MEMORY_PROPERTIES),
+        }
 
     def _limits(self, which: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         return {

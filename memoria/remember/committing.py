@@ -1,7 +1,7 @@
 """Read how far conversations are written, and write what was planned of them.
 
 In: conversations, steps. Out: what stands of them; counts of what was written. Writes, in one
-transaction. Queries: ``ingest.forget*``, ``remember.begun``, ``remember.connectors``,
+transaction. Queries: ``ingest.forget``, ``remember.begun``, ``remember.connectors``,
 ``remember.lock``, ``remember.rewrite``, ``remember.states``, and those of the batch writer.
 """
 
@@ -19,12 +19,11 @@ from memoria.ingest import BatchWriter
 from memoria.remember.connecting import connecting
 from memoria.remember.cursors import Step, Stored
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id, whole_id
-from memoria.remember.leftovers import forget_leftovers
-from memoria.remember.plan import Plan
+from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
 from memoria.store import Call, Store
 from memoria.store.queries import load
-from memoria.types import Conversation, Memory, WriteReport
+from memoria.types import Conversation, ConversationReport, Memory, WriteReport
 
 
 class ChangedError(Exception):
@@ -38,6 +37,7 @@ class ConversationGraph:
         self._batches = batches
         self._store = store
         self._clock = clock
+        self._forgetting = forgetting_of(batches, store)
 
     async def read(
         self, conversations: Sequence[Conversation], wanted: Sequence[str]
@@ -58,30 +58,33 @@ class ConversationGraph:
         row = (await self._store.run(load("remember.begun"), parameters))[0]
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
-    async def commit(self, steps: Sequence[Step], embedded: Mapping[str, Memory]) -> WriteReport:
-        """Write steps in one transaction, unless a conversation was written meanwhile.
-
-        Parts of longer texts at the same places go before: a kill in between leaves a conversation
-        whose state says that it is still to be written.
-        """
-        await self._forget_further_parts([step.plan for step in steps if step.rewrites])
+    async def commit(
+        self, steps: Sequence[Step], embedded: Mapping[str, Memory]
+    ) -> ConversationReport:
+        """Write steps in one transaction, unless a conversation was written meanwhile."""
         expected = {step.root: step.stored.metadata for step in steps}
         memories = [_with_vector(m, embedded) for step in steps for m in step.memories()]
         for memory in memories:
             self._batches.check_memory(memory)
 
         connectors = {m.id: m for m in memories if is_connector(m) and m.id not in expected}
-        created = 0
+        rewriting = _rewriting(self._batches.scope, steps, connectors)
+        forgetting = self._forgetting.calls(await self._shortened_away(steps))
+        created = forgotten = freed = 0
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-            nonlocal created
-            if dict(results[0][0]["states"]) != expected:
+            nonlocal created, forgotten, freed
+            [locked], *between, [joined] = results
+            if dict(locked["states"]) != expected:
                 raise ChangedError
-            created = results[-1][0]["created"]
+            created = joined["created"]
+            freed = sum(row["freed"] for [row] in between)
+            forgotten = sum(row["deleted"] for [row] in between[len(rewriting) :])
 
         first = [
             (load("remember.lock"), {"ids": sorted(expected), "scope": self._batches.scope}),
-            *_rewriting(self._batches.scope, steps, connectors),
+            *rewriting,
+            *forgetting,
             connecting(self._batches.scope, connectors.values(), now=self._clock()),
         ]
         written = await self._batches.write_together(
@@ -90,17 +93,25 @@ class ConversationGraph:
             guard=(first, check),
             skip_missing=True,  # only a message that was forgotten since can be missing
         )
-        return written.plus(WriteReport(memories=len(connectors), memories_created=created))
+        connected = WriteReport(memories=len(connectors), memories_created=created)
+        return ConversationReport(
+            forgotten=forgotten, connectors=freed, written=written.plus(connected)
+        )
 
-    async def _forget_further_parts(self, plans: Sequence[Plan]) -> None:
-        """Forget the parts that the messages of these plans had, and will not have."""
+    async def _shortened_away(self, steps: Sequence[Step]) -> list[str]:
+        """Return the further parts that stand of messages which will be shorter.
+
+        They can't change before the transaction that forgets them: it ends if the state of the
+        conversation is another one.
+        """
+        plans = [step.plan for step in steps if step.rewrites and step.stored.state is not None]
         written = {m.id for plan in plans for m in plan.memories if not is_connector(m)}
         beginnings = sorted({further_parts_prefix(whole_id(id_)) for id_ in written})
-        if beginnings:
-            parameters = {"prefixes": beginnings, "scope": self._batches.scope}
-            row = (await self._store.run(load("remember.begun"), parameters))[0]
-            gone = {id_ for ids in row["ids"] for id_ in ids} - written
-            await forget_leftovers(self._batches, self._store, sorted(gone))
+        if not beginnings:
+            return []
+        parameters = {"prefixes": beginnings, "scope": self._batches.scope}
+        row = (await self._store.run(load("remember.begun"), parameters))[0]
+        return sorted({id_ for ids in row["ids"] for id_ in ids} - written)
 
 
 def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> list[Call]:

@@ -160,7 +160,9 @@ class ConversationWriter:
         InvalidInputError
             A value is not a `Message`, or holds what can't be stored.
         UnavailableError
-            Too many others wrote the same conversation at the same time. Nothing was written.
+            Too many others wrote the same conversation at the same time: nothing was written. Or
+            the server can't be reached: the messages may have been written or not. Those with ids
+            may then be appended again.
         """
         head = Conversation(id=conversation_id, messages=messages, source=source)
         await self._batches.ready()
@@ -181,7 +183,7 @@ class ConversationWriter:
             if step is None:
                 return done
             try:
-                return replace(done, written=await self._graph.commit([step], {}))
+                return done.plus(await self._graph.commit([step], {}))
             except ChangedError:
                 continue
         raise UnavailableError(
@@ -250,7 +252,7 @@ class ConversationWriter:
             except ChangedError:
                 steps = await self._steps(cursors)
             else:
-                report = report.plus(ConversationReport(written=written))
+                report = report.plus(written)
                 break
         for cursor, step in steps:
             cursor.advance(step.plan)

@@ -1,25 +1,21 @@
-"""Forget the further parts of a text that has become shorter.
+"""What forgets the parts that a text no longer has.
 
-In: ids of memories. Out: a `ForgetReport`. Writes. Queries: ``ingest.forget*``.
+In: a writer. Out: a `Forgetting` of its scope. Touches nothing by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memoria.ingest import BatchWriter
 from memoria.ingest.forgetting import Forgetting
 from memoria.store import Store
-from memoria.types import ForgetReport
 
 
-async def forget_leftovers(batches: BatchWriter, store: Store, ids: Sequence[str]) -> ForgetReport:
-    """Forget parts that a text no longer has, in the scope and with the kinds of a writer."""
-    forgetting = Forgetting(
+def forgetting_of(batches: BatchWriter, store: Store) -> Forgetting:
+    """Forget in the scope and with the kinds of a writer, and leave what is more than a memory."""
+    return Forgetting(
         store=store,
         scope=batches.scope,
         kinds=batches.kinds,
         batch_size=batches.batch_size,
         delete_foreign=False,
     )
-    return await forgetting.memories(ids)

@@ -177,11 +177,16 @@ class ConversationReport:
         Number of sessions begun.
     topics
         Number of topics that the messages mention, once for each transaction.
+    forgotten
+        Number of memories forgotten because their messages no longer have them: further parts of
+        a longer text at the same place.
+    connectors
+        Number of topics and speakers that joined no memory any more, and were deleted, too.
     written
         Counts of what was stored; speakers, topics and sessions are among its memories.
     certain
         False if an answer of the server was lost and the change was sent again: what was
-        written may then be counted as known, or not at all.
+        written or forgotten may then be counted as known, or not at all.
         What was asked for is done all the same.
     """
 
@@ -192,6 +197,8 @@ class ConversationReport:
     parts: int = 0
     sessions: int = 0
     topics: int = 0
+    forgotten: int = 0
+    connectors: int = 0
     written: WriteReport = WriteReport()
     certain: bool = True
 

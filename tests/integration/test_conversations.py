@@ -259,8 +259,10 @@ async def test_a_shorter_text_at_a_place_leaves_no_parts_of_the_longer_one(
 
     long, shorter = "We saw the harbour, then the mill. " * 30, "We saw the market. " * 20
     await writer(store, scope).write([told(long)])
-    for number, text in enumerate((shorter, "the market")):
-        nodes, edges = await written(store, driver, scope, [told(text)])
+    for number, (text, forgotten) in enumerate([(shorter, 2), ("the market", 1)]):
+        report = await writer(store, scope).write([told(text)])
+        assert report.forgotten == forgotten
+        nodes, edges = await graph_of(driver, scope)
         fresh = await written(store, driver, f"{scope}-fresh-{number}", [told(text)])
         assert edges == fresh[1]
         assert [node[:3] for node in nodes] == [node[:3] for node in fresh[0]]

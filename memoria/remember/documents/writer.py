@@ -51,7 +51,7 @@ from memoria.remember.documents.state import (
     titles_by_name,
 )
 from memoria.remember.ids import document_id, early_document_id, whole_id
-from memoria.remember.leftovers import forget_leftovers
+from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TIMEOUT_S, TextOptions
 from memoria.remember.rules import RuleExtractor
@@ -61,7 +61,6 @@ from memoria.types import (
     Count,
     Document,
     DocumentReport,
-    ForgetReport,
     Memory,
     MemoryLinker,
     Relation,
@@ -127,6 +126,7 @@ class DocumentWriter:
             linker=linker,
             clock=clock,
         )
+        self._forgetting = forgetting_of(self._batches, self._store)
         self.scope = self._batches.scope
         self._clock = clock
 
@@ -184,7 +184,7 @@ class DocumentWriter:
         kept = {id_(source, each) for each in keep for id_ in (document_id, early_document_id)}
         ids = await ids_of(self._store, self.scope, source, self.config.kind)
         gone = [id_ for id_ in ids if ":" not in id_ and whole_id(id_) not in kept]
-        return Count((await self._forget(gone)).deleted)
+        return Count((await self._forgetting.memories(gone)).deleted)
 
     async def _write_group(
         self, group: Sequence[Document]
@@ -218,7 +218,7 @@ class DocumentWriter:
                 done, late = await self._commit(documents, memories, standing)
             except _ChangedError:
                 continue
-            gone = await self._forget(_gone(memories, standing))
+            gone = await self._forgetting.memories(_gone(memories, standing))
             left = DocumentReport(forgotten=gone.deleted, connectors=gone.connectors)
             return report.plus(done).plus(left), late
         raise UnavailableError(
@@ -279,9 +279,6 @@ class DocumentWriter:
             for name in sorted(planned.titles):
                 if planned.head in titled[name][:MAX_TITLED]:
                     edges.add_naming(planned, naming[name], titled[name])
-
-    async def _forget(self, ids: Sequence[str]) -> ForgetReport:
-        return await forget_leftovers(self._batches, self._store, ids)
 
     async def _write_late(self, late: Sequence[Relation]) -> DocumentReport:
         """Write the links to documents that came after them."""
