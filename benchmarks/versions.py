@@ -136,7 +136,7 @@ def reading(graph: Graph, count: int) -> dict[str, Step]:
         recall = await server.retriever.recall(
             question.text, query_tags=question.tags, deadline_s=60
         )
-        return [entry.memory.id for entry in recall.ranked]
+        return [entry.memory.id for entry in recall.ranked[:10]]
 
     return {
         "the smallest query": smallest,

@@ -87,12 +87,18 @@ class ConversationGraph:
             *forgetting,
             connecting(self._batches.scope, connectors.values(), now=self._clock()),
         ]
-        written = await self._batches.write_together(
-            [memory for memory in memories if memory.id not in connectors],
-            [relation for step in steps for relation in step.plan.relations],
-            guard=(first, check),
-            skip_missing=True,  # only a message that was forgotten since can be missing
-        )
+        others = [memory for memory in memories if memory.id not in connectors]
+        try:
+            written = await self._batches.write_together(
+                others,
+                [relation for step in steps for relation in step.plan.relations],
+                guard=(first, check),
+                skip_missing=True,  # only a message that was forgotten since can be missing
+            )
+        except ChangedError:
+            # It may have been this very call, whose answer was lost before it came to the links.
+            await self._batches.linked(WriteReport(), others)
+            raise
         connected = WriteReport(memories=len(connectors), memories_created=created)
         return ConversationReport(
             forgotten=forgotten, connectors=freed, written=written.plus(connected)

@@ -123,9 +123,10 @@ class ConversationWriter:
         """Write whole conversations; what is there already is left as it is.
 
         After an error or a kill, the transactions before it stay written; writing the same
-        conversations again completes the rest. A conversation that has grown since goes on where
-        it ended. A message without an id is known by its place: another text at the same place
-        replaces the one that is there.
+        conversations again completes the rest, but for links of the last transaction, which are
+        left to `Linker.link`. A conversation that has grown since goes on where it ended. A
+        message without an id is known by its place: another text at the same place replaces the
+        one that is there.
 
         Raises
         ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.store.session import Call, Records
-from memoria.types import Conversation, Message
+from memoria.types import Conversation, LinkReport, Message
 from tests.effort import effort
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -220,6 +220,29 @@ async def test_an_append_whose_reply_is_lost_is_not_written_twice(
     assert report.messages == 1
     graph = await graph_of(driver, scope)
     assert [text for _, text, labels, *_ in graph[0] if "UserRequest" in labels] == ["only once"]
+
+
+async def test_what_was_written_before_its_reply_was_lost_is_linked(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    class Forgetful(Store):
+        async def run_together(self, calls: Sequence[Call], **options: Any) -> list[Records]:
+            await super().run_together(calls, **options)
+            return await super().run_together(calls, **options)
+
+    class Noting:
+        def __init__(self) -> None:
+            self.scope = scope
+            self.asked: list[str] = []
+
+        async def link(self, ids: Iterable[str] | None = None, **_: bool) -> LinkReport:
+            self.asked += ids or ()
+            return LinkReport()
+
+    linker = Noting()
+    lossy = Forgetful(driver, config=store.config)
+    await ConversationWriter(lossy, scope=scope, linker=linker).append("c", [Message(text="once")])
+    assert linker.asked == ["c:1"]
 
 
 async def test_messages_with_ids_that_are_there_are_not_appended_again(

@@ -420,3 +420,15 @@ async def test_a_linker_links_what_is_new(
     assert done.created
     assert done.edges == 1
     assert [edge[1] for edge in await edges(store, scope)] == ["similar"]
+
+
+async def test_remembered_again_a_text_gets_the_links_that_it_lacks(
+    retriever: GraphRetriever, store: Store, scope: str
+) -> None:
+    await retriever.writer().remember("The white van is at Tullgatan.")
+    text = "The white van is at Tullgatan in Lund."
+    await retriever.writer().remember(text)  # as if it had been killed before its links
+    linker = retriever.linker(config=SimilarityLinkConfig())
+    done = await retriever.writer(linker=linker).remember(text)
+    assert (done.created, done.edges) == (False, 1)
+    assert [edge[1] for edge in await edges(store, scope)] == ["similar"]
