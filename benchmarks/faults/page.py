@@ -14,7 +14,8 @@ _HEAD = """\
 
 What happens to memoria when the server, the wire, the caller or the input is broken.
 `scripts/faults` breaks each of them on purpose, many times and at random places, and checks
-after every try that what its row promises did hold. This page is made from a run; its figures are counts.
+after every try that what its row promises did hold. This page is made from a run; its figures are
+counts.
 
 ```sh
 scripts/faults --quick                          # few tries of each fault
