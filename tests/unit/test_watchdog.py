@@ -1,4 +1,4 @@
-"""A loop that stands still past the limit of a query: its connection is dropped, and that is said."""
+"""A loop that stands still past the limit of a query: its connection is dropped, and told once."""
 
 from __future__ import annotations
 
