@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from memoria.errors import ClosedError, DeadlineError
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Question(Generic[T]):
+    """A question that is being asked, and how many wait for its answer."""
+
+    task: asyncio.Task[T]
+    waiting: int = 0
 
 
 class Once(Generic[T]):
@@ -22,8 +31,7 @@ class Once(Generic[T]):
 
     def __init__(self) -> None:
         self._kept: list[T] = []  # at most one; a list, because None may be an answer
-        self._asking: asyncio.Task[T] | None = None
-        self._waiting = 0
+        self._asking: _Question[T] | None = None
 
     @property
     def kept(self) -> T | None:
@@ -65,32 +73,33 @@ class Once(Generic[T]):
         if self._kept:
             return self._kept[0]
         loop = asyncio.get_running_loop()
-        if self._asking is None or self._asking.done():
-            self._asking, self._waiting = loop.create_task(ask()), 0
-        task = self._asking
+        if self._asking is None or self._asking.task.done():
+            self._asking = _Question(loop.create_task(ask()))
+        question, task = self._asking, self._asking.task
         if task.get_loop() is not loop:
             raise ClosedError(
                 "this store belongs to another event loop: make one store for each event loop"
             )
-        await self._wait(task, until)
+        await self._wait(question, until)
         if not task.done() or task.cancelled():
             raise DeadlineError("the server did not answer in time: give more time")
         answer = task.result()
-        if self._asking is task:
+        if self._asking is question:
             self._asking = None
             if keep(answer):
                 self.put(answer)
         return answer
 
-    async def _wait(self, task: asyncio.Task[T], until: float | None) -> None:
-        """Wait for the task; the last one to leave before its end takes it back."""
+    async def _wait(self, question: _Question[T], until: float | None) -> None:
+        """Wait for the answer; the last one to leave before it comes takes the question back."""
+        task = question.task
         left_s = None if until is None else until - task.get_loop().time()
-        self._waiting += 1
+        question.waiting += 1
         try:
             await asyncio.wait([task], timeout=left_s)
         finally:
-            self._waiting -= 1
-            if not self._waiting and not task.done():
+            question.waiting -= 1
+            if not question.waiting and not task.done():
                 self._asking = None
                 task.cancel()
                 await asyncio.wait([task])

@@ -204,6 +204,7 @@ async def _listed(
     """Yield the items below a namespace, by id, that fit; pages are read as they are needed."""
     size = _PAGE if conditions else min(end, _PAGE)
     parameters: dict[str, Any] = bounds(prefix) | {"limit": size, "scope": memory.scope}
+    parameters["beginning"] = parameters["after"]
     ids = [""] * size
     while size and len(ids) == size:
         ids = (await memory.store.run(load("adapters.items"), parameters))[0]["ids"]

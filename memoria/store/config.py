@@ -17,7 +17,7 @@ class StoreConfig:
     connect_timeout_s
         Time to open a connection; seconds, > 0.
     query_timeout_s
-        Server-side limit of one query; seconds, > 0.
+        Limit of one query with its retries, also at the server; seconds, > 0.
     max_retries
         Retries of a query that failed for a temporary reason; 0 to 10. While a cluster elects a
         leader, or a member of it lags behind, queries are retried until their time is up, unless

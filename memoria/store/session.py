@@ -44,6 +44,9 @@ Call = tuple[Query, Mapping[str, Any]]
 # Sends a statement within a session, and reads its result.
 _Send = Callable[[neo4j.Query], Coroutine[Any, Any, T]]
 
+# Makes one attempt; a repeated one until the time of the loop's clock at which the query must end.
+_Attempt = Callable[[float | None], Awaitable[T]]
+
 _MAX_WAIT_S = 1.0  # between two retries
 
 
@@ -90,8 +93,9 @@ class Session:
         self._sent = parameters
         attempts = Attempts([query])
 
-        async def attempt() -> Records:
-            return await self._try(query, partial(self._records, query, parameters, attempts))
+        async def attempt(until: float | None) -> Records:
+            send = partial(self._records, query, parameters, attempts)
+            return await self._try(query, send, until)
 
         return await self._repeat(query, attempt)
 
@@ -120,8 +124,9 @@ class Session:
         self._sent = [parameters for _, parameters in calls]
         attempts = Attempts(query for query, _ in calls)
 
-        async def attempt() -> list[Records]:
-            return await self._try(first, partial(self._transaction, calls, check, attempts))
+        async def attempt(until: float | None) -> list[Records]:
+            send = partial(self._transaction, calls, check, attempts)
+            return await self._try(first, send, until)
 
         return await self._repeat(first, attempt)
 
@@ -150,22 +155,20 @@ class Session:
         self._sent = parameters or {}
         return await self._try(explained, partial(self._plan, explained, self._sent))
 
-    async def _repeat(self, query: Query, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _repeat(self, query: Query, attempt: _Attempt[T]) -> T:
         """Make an attempt, and repeat it while it fails for a temporary reason and there is time.
 
         Most queries succeed at once, and need not pay for the retry library.
         """
         until = asyncio.get_running_loop().time() + self._time_left(query)
         try:
-            return await attempt()
+            return await attempt(None)
         except UnavailableError as exc:
             failed = exc
-        return await self._retry(attempt, failed, until - asyncio.get_running_loop().time())
+        return await self._retry(attempt, failed, until)
 
-    async def _retry(
-        self, attempt: Callable[[], Awaitable[T]], failed: UnavailableError, left_s: float
-    ) -> T:
-        """Retry after a failed first attempt.
+    async def _retry(self, attempt: _Attempt[T], failed: UnavailableError, until: float) -> T:
+        """Retry after a failed first attempt, until the time of the query is over.
 
         If a retry runs out of time, the error is the one that led to it: more time would not help.
         While a cluster elects a leader, or a member of it lags behind, only the time limits the
@@ -173,7 +176,7 @@ class Session:
         """
         config = self._config
         enough = tenacity.stop_after_attempt(config.max_retries + 1)
-        out_of_time = tenacity.stop_before_delay(left_s)
+        out_of_time = tenacity.stop_before_delay(until - asyncio.get_running_loop().time())
 
         def stop(state: tenacity.RetryCallState) -> bool:
             error = state.outcome.exception() if state.outcome else None
@@ -192,17 +195,17 @@ class Session:
                 if retrying.retry_state.attempt_number == 1:
                     raise failed  # the attempt of the caller counts as the first
                 try:
-                    return await attempt()
+                    return await attempt(until)
                 except DeadlineError as exc:
                     raise failed from exc
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    async def _try(self, query: Query, send: _Send[T]) -> T:
+    async def _try(self, query: Query, send: _Send[T], until: float | None = None) -> T:
         """Make one attempt, and record it."""
         with telemetry.query_span(query.name, self._database):
-            return await self._attempt(query, send)
+            return await self._attempt(query, send, until)
 
-    async def _attempt(self, query: Query, send: _Send[T]) -> T:
+    async def _attempt(self, query: Query, send: _Send[T], until: float | None) -> T:
         """Make one attempt, with a time limit on both sides.
 
         The client needs a limit because the server may not answer, and the server needs a limit
@@ -210,7 +213,7 @@ class Session:
         the connection in a state that nobody knows: it is dropped, so that the driver reads nothing
         further from it.
         """
-        timeout_s = self._time_left(query)
+        timeout_s = self._time_left(query, until)
         recall = {} if (id_ := telemetry.recall_id.get()) is None else {"recall": id_}
         metadata = {"app": "memoria", "query": query.name, **recall}
         statement = neo4j.Query(query.text, metadata=metadata, timeout=timeout_s)
@@ -266,7 +269,7 @@ class Session:
         with attempts.sending():
             result = await self._session.run(statement, p=dict(parameters))
             records = Records([record async for record in result])
-        return self._checked(query, records)
+            return self._checked(query, records)
 
     async def _transaction(
         self,
@@ -343,11 +346,11 @@ class Session:
             return "give more time, or ask for less"
         return "raise query_timeout_s (StoreConfig), or ask for less"
 
-    def _time_left(self, query: Query) -> float:
+    def _time_left(self, query: Query, until: float | None = None) -> float:
         """Return the time that one query may take; seconds, > 0."""
-        limit = self._config.query_timeout_s
-        if self._until is not None:
-            limit = min(limit, self._until - asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        ends = [end - now for end in (self._until, until) if end is not None]
+        limit = min([self._config.query_timeout_s, *ends])
         if limit <= 0:
             raise DeadlineError(
                 f"no time left for {query.name}: give more time, or ask for less", query=query.name

@@ -31,13 +31,14 @@ _LATE_S = 0.1
 _ANSWER_S = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Watched:
-    """A session, its loop, and when it must be done on the clock of `time.monotonic`."""
+    """A session, its loop, when it must be done on the clock of `time.monotonic`, and its log."""
 
     session: neo4j.AsyncSession
     loop: asyncio.AbstractEventLoop
     until: float
+    is_logged: bool = False
 
 
 class Watchdog:
@@ -92,9 +93,21 @@ class Watchdog:
                 continue
             for each in late:
                 if each.loop is loop:
-                    log.error("the driver blocks the event loop: its connection is dropped")
+                    _log(each)
+                    # Each time, because the driver may have opened its connection meanwhile.
                     with suppress(Exception):  # the driver is in a state that nobody foresaw
                         each.session.cancel()
+
+
+def _log(late: _Watched) -> None:
+    """Say once that a query is dropped. Who blocks the loop, the driver or others, is unknown."""
+    if not late.is_logged:
+        late.is_logged = True
+        log.error(
+            "the event loop stands still past the limit of a query, whose connection is dropped: "
+            "the driver waits for a message that never comes, or other code blocks the loop, "
+            "such as a breakpoint or a model that is being loaded"
+        )
 
 
 def _runs(loop: asyncio.AbstractEventLoop) -> bool:

@@ -13,6 +13,7 @@ import neo4j
 import pytest
 
 from memoria.errors import UnavailableError
+from memoria.ingest.reembed.passes import await_transactions
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
@@ -77,6 +78,14 @@ async def test_reads_go_to_followers_and_writes_to_the_leader(
         "learn.reinforce",
     }
     assert (await weight(driver, memory.scope)) > 0.9
+
+
+async def test_transactions_that_are_waited_for_are_those_of_the_leader(
+    cluster: Cluster, store: Store
+) -> None:
+    """Writes run there, and each member lists its own transactions only."""
+    await await_transactions(store)
+    assert {each.member for each in cluster.asked("ingest.reembed.transactions")} == {"one"}
 
 
 async def test_a_recall_through_members_is_that_of_the_server(

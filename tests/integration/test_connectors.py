@@ -9,6 +9,7 @@ topic Lisbon tells that they belong together::
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ import pytest
 
 from memoria.config import RetrieverConfig
 from memoria.context import pack
+from memoria.doctor import fix
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError
 from memoria.export import export_lines
@@ -26,10 +28,11 @@ from memoria.graph.stats import list_scopes, scope_stats
 from memoria.ingest import ingest_files
 from memoria.learn import LearnConfig, Learner
 from memoria.link import Linker, SimilarityLinkConfig
+from memoria.local import EphemeralNeo4j
 from memoria.plain import plain_recall, trace_from
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
-from memoria.store import Store, Target
+from memoria.store import Store, Target, open_driver
 from memoria.strategies import (
     AnchorSpreading,
     LeakyIntegrateAndFire,
@@ -48,7 +51,7 @@ from memoria.types import (
 )
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
-from tests.integration.test_doctor import by_check, look, run_statement
+from tests.integration.test_doctor import by_check, look, run_statement, wipe
 from tests.integration.test_export import memoria
 
 NOW = datetime(2026, 5, 2, 12, tzinfo=UTC)
@@ -422,6 +425,52 @@ async def test_a_connector_that_another_program_uses_stays(
     await run_statement(store, "MATCH (t:Thing {of: $scope}) DETACH DELETE t", scope=scope)
     found = by_check(await look(store, scope))
     assert found["memories.unused_connector"].examples == ("bob",)
+
+
+@pytest.mark.parametrize("change", ["joined", "deleted"])
+@pytest.mark.parametrize("scoped", [True, False])
+async def test_the_doctor_waits_for_who_is_changing_a_connector_and_looks_again(
+    second_server: EphemeralNeo4j, scope: str, change: str, *, scoped: bool
+) -> None:
+    """On a server of its own: without a scope, the remedy is for all."""
+    blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
+    statement = {
+        "joined": "CREATE (:Memory:Event {scope: $scope, id: 'm4'})-[:RELATES]->(t)",
+        "deleted": "DELETE t",
+    }[change]
+    async with open_driver(
+        Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
+    ) as driver:
+        lone = Store(driver, database="neo4j").patient(60)
+        await wipe(lone)
+        for id_ in ("cintra", "lisbon"):
+            await run_statement(
+                lone,
+                "CREATE (:Memory:Topic {scope: $scope, id: $id, connector_name: $id})",
+                scope=scope,
+                id=id_,
+            )
+        async with driver.session() as session, asyncio.timeout(60):
+            other = await session.begin_transaction()
+            await (
+                await other.run(
+                    "MATCH (t:Memory {scope: $scope, id: 'lisbon'}) " + statement, scope=scope
+                )
+            ).consume()
+            fixing = asyncio.create_task(
+                fix(lone, ["memories.unused_connector"], scope=scope if scoped else None)
+            )
+            # Until the remedy waits for it; only the server knows when.
+            while not fixing.done() and not await run_statement(lone, blocked):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            assert not fixing.done()
+            await other.commit()
+            await fixing
+        left = await run_statement(
+            lone, "MATCH (m:Memory) RETURN m.id AS id, m.scope AS scope, COUNT { (m)--() } AS n"
+        )
+        by_id = {row["id"]: (row["scope"], row["n"]) for row in left}
+        assert by_id == ({"lisbon": (scope, 1), "m4": (scope, 1)} if change == "joined" else {})
 
 
 async def test_edges_of_a_hub_that_go_in_several_transactions_free_connectors_too(

@@ -101,3 +101,22 @@ async def test_another_event_loop_is_told_so() -> None:
     with pytest.raises(ClosedError, match="another event loop"):
         await asyncio.to_thread(elsewhere)
     assert await first == "yes"
+
+
+async def test_who_waited_for_an_earlier_question_takes_no_later_one_back() -> None:
+    once, question = Once[str](), Question("yes", delay_s=0.05)
+    later: list[asyncio.Task[str]] = []
+
+    async def fail() -> str:
+        await asyncio.sleep(0)
+        # It asks anew before those who wait for this failure go on.
+        later.append(asyncio.create_task(once.get(question, keep=always)))
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        await once.get(fail, keep=always)
+    later.append(asyncio.create_task(once.get(question, keep=always)))
+    await asyncio.sleep(0.01)
+    later[1].cancel()
+    assert await later[0] == "yes"
+    assert (question.asked, question.taken_back) == (1, 0)

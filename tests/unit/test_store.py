@@ -33,6 +33,7 @@ from memoria.errors import (
 from memoria.graph.schema import apply_schema
 from memoria.store import ServerFacts, Store, store_of, translate
 from memoria.store.config import StoreConfig
+from memoria.store.doubt import watch
 from memoria.store.queries import Query, parse
 
 SECRET = "the cat is called Wednesday"
@@ -406,6 +407,25 @@ async def test_an_answer_that_the_driver_can_not_read_is_asked_for_again(fault: 
     assert SECRET not in str(caught.value)
 
 
+async def test_a_change_whose_answer_has_other_columns_leaves_a_doubt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def other_columns() -> AsyncIterator[neo4j.Record]:
+        yield neo4j.Record({"y": 1})
+
+    answers = [other_columns(), nothing()]
+
+    async def run(*_: object, **__: object) -> AsyncIterator[Any]:
+        return answers.pop(0)
+
+    monkeypatch.setattr(FailingSession, "run", run)
+    query = parse(HEAD.format("write") + "RETURN $p.x", "test.one")
+    with watch() as doubt:
+        assert await store_over(FailingDriver()).run(query, {"x": 1}) == []
+    assert answers == []
+    assert doubt.arose
+
+
 async def test_no_retries_where_none_are_allowed() -> None:
     driver = FailingDriver([driver_errors.ServiceUnavailable("gone")])
     with pytest.raises(UnavailableError):
@@ -439,6 +459,18 @@ async def test_the_time_of_the_first_attempt_counts() -> None:
     with pytest.raises(UnavailableError):
         await store_over(driver, config).run(QUERY, {"x": 1})
     assert driver.attempts == 1, "a second one would begin after the query's time"
+
+
+async def test_a_retry_has_the_time_that_is_left_of_the_querys_own() -> None:
+    driver = FailingDriver([driver_errors.ServiceUnavailable("gone")] * 2, delay_s=0.6)
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    with pytest.raises(UnavailableError):
+        await store_over(driver, replace(FAST, query_timeout_s=1.0)).run(QUERY, {"x": 1})
+    statement: neo4j.Query = driver.statement  # type: ignore[attr-defined]
+    assert driver.attempts == 2
+    assert statement.timeout == pytest.approx(0.4, abs=0.1), "the server gets no more either"
+    assert loop.time() - start < 1.15, "the second one would end after 1.2 seconds"
 
 
 async def test_silent_server_is_left_at_the_deadline() -> None:

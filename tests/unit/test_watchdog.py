@@ -1,0 +1,43 @@
+"""A loop that stands still past the limit of a query: its connection is dropped, and told once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+import pytest
+
+from memoria.store.watchdog import Watchdog
+
+
+class _Session:
+    """Counts how often its connection is dropped."""
+
+    def __init__(self) -> None:
+        self.dropped = 0
+
+    def cancel(self) -> None:
+        self.dropped += 1
+
+
+async def test_each_session_of_a_loop_that_stands_still_is_dropped_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    watchdog, sessions = Watchdog(), [_Session(), _Session()]
+    with (
+        watchdog.watch(sessions[0], 0.01),  # type: ignore[arg-type]
+        watchdog.watch(sessions[1], 0.01),  # type: ignore[arg-type]
+    ):
+        time.sleep(1)  # noqa: ASYNC251  # as a breakpoint would, or a model that is being loaded
+    assert all(session.dropped for session in sessions)
+    told = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(told) == 2
+    assert all(line.startswith("the event loop stands still") for line in told)
+
+
+async def test_a_session_of_a_loop_that_runs_is_left_to_its_own_limit() -> None:
+    watchdog, session = Watchdog(), _Session()
+    with watchdog.watch(session, 0.01):  # type: ignore[arg-type]
+        await asyncio.sleep(0.5)
+    assert session.dropped == 0
