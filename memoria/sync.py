@@ -71,7 +71,11 @@ class Store(Handle[memoria.Store]):
 
     def follow(self, bookmarks: Iterable[str]) -> None:
         """Let later reads on this driver and database see what these bookmarks stand for."""
-        self._behind.follow(bookmarks)
+
+        async def follow() -> None:  # in the loop, whose queries change the same bookmarks
+            self._behind.follow(bookmarks)
+
+        self._thread.run(follow)
 
 
 class HasScope(Protocol):

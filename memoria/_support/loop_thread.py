@@ -140,7 +140,7 @@ async def _hold(
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
-    except Exception as exc:
+    except BaseException as exc:  # also a cancellation: who opens waits for this alone
         if opened.done():
             raise
         opened.set_exception(exc)

@@ -8,8 +8,10 @@ memory, and one of the hosts takes other codes for a veto.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import os
+import secrets
 import sys
 import threading
 import time
@@ -28,9 +30,12 @@ from memoria.serve.agent.kinds import Event, Harness
 
 if TYPE_CHECKING:
     from memoria.serve.agent.hooks import HookCall
+    from memoria.serve.mcp.places import Place
 
 #: Until the process ends itself; the start of Python before it takes a part of the two seconds.
 LIMIT_S = 1.6
+#: For a server to prove itself; then the next one is asked, or the database.
+PROOF_S = 0.5
 #: Characters that the hosts take.
 MOST_CHARS = 10_000
 _NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
@@ -106,14 +111,16 @@ def _call(given: dict[str, Any], event: Event, harness: Harness, scope: str) -> 
 
 def _asked(call: HookCall) -> str | None:
     """Return what a running server says; None if none of them serves the scope."""
-    from memoria.serve.mcp.places import HOOK_PATH, addresses
+    from memoria.serve.mcp.places import HOOK_PATH, places
 
     headers = {"Content-Type": "application/json"}
     if token := os.environ.get("MEMORIA_TOKEN"):
         headers["Authorization"] = f"Bearer {token}"
-    for host, port in addresses():
-        connection = HTTPConnection(host, port, timeout=LIMIT_S)
+    for place in places():
+        connection = HTTPConnection(place.host, place.port, timeout=PROOF_S)
         try:
+            if not _proven(connection, place):
+                continue
             connection.request("POST", HOOK_PATH, json.dumps(call.plain()).encode(), headers)
             answer = connection.getresponse()
             body = answer.read().decode("utf-8", "replace")
@@ -124,6 +131,27 @@ def _asked(call: HookCall) -> str | None:
         if answer.status == _DONE:
             return body
     return None
+
+
+def _proven(connection: HTTPConnection, place: Place) -> bool:
+    """Connect, and tell whether the server that announced a place is the one that listens there.
+
+    Anybody may have taken the port of a server that was killed, and must get neither the prompt nor
+    the token, nor have a say. What is proven holds for this connection, which is not made again.
+    """
+    from memoria.serve.mcp.places import PROOF_PATH, proof_of
+
+    nonce = secrets.token_hex(16)
+    proof = proof_of(place.secret, nonce).encode()
+    connection.connect()
+    connection.auto_open = 0
+    opened = connection.sock  # the connection forgets it when the server hangs up
+    connection.request("GET", f"{PROOF_PATH}?nonce={nonce}")
+    given = connection.getresponse().read(len(proof))
+    if not hmac.compare_digest(given, proof):
+        return False
+    opened.settimeout(LIMIT_S)
+    return True
 
 
 async def _answered(connection: Connection, call: HookCall, left_s: float) -> str:

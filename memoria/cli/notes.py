@@ -67,14 +67,14 @@ def import_notes(
             await load_model(model)
             with progress_bars() as progress:
                 report = await writer.write(notes, progress=progress)
-            if prune and not tally.skipped:  # what can't be read now may have been read before
+            if prune and tally.why_not_pruned is None:
                 gone = await writer.prune(source, tally.paths)
                 report = report.plus(DocumentReport(forgotten=gone, certain=gone.certain))
             return report
 
         done = run(on_store(connection, write))
-    if prune and tally.skipped:
-        tally.problems.append("nothing was pruned, since not all notes could be read")
+    if prune and tally.why_not_pruned is not None:
+        tally.problems.append(f"nothing was pruned, since {tally.why_not_pruned}")
     tally.show_problems()
     print_doubt(done.certain)
     facts = {
@@ -98,6 +98,14 @@ class _Tally(Problems):
         for note in notes:
             self.paths.append(note.id)
             yield note
+
+    @property
+    def why_not_pruned(self) -> str | None:
+        """Why notes that were not read may still be there; None if they are gone."""
+        if self.skipped:
+            return "not all notes could be read"
+        # A disk that is not mounted leaves an empty folder.
+        return None if self.paths else "no note was read"
 
 
 def _rehearsed(notes: Iterator[Document], progress: ProgressCallback) -> DocumentReport:

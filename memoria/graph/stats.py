@@ -6,6 +6,7 @@ In: a scope, or none. Out: `ScopeStats`, `ScopeSize`s. Reads only. Queries: ``gr
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -106,17 +107,26 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
 
     Notes
     -----
-    Three round trips, each of which reads all memories of the scope; and up to four short ones.
+    Three round trips at once, each of which reads all memories of the scope; before them up to four
+    short ones.
     """
     parameters = {"scope": check_scope(scope)}
     patient = store.patient(TIMEOUT_S)
     generation = (await current_facts(store)).generation
-    query = load("graph.stats_memories").at(generation)
-    memories = (await patient.run(query, parameters))[0]
-    relations = (await patient.run(load("graph.stats_relations"), parameters))[0]["relations"]
-    tags = (await patient.run(load("graph.stats_tags"), {**parameters, "limit": TOP_TAGS}))[0][
-        "tags"
-    ]
+    queries = (
+        (load("graph.stats_memories").at(generation), parameters),
+        (load("graph.stats_relations"), parameters),
+        (load("graph.stats_tags"), {**parameters, "limit": TOP_TAGS}),
+    )
+    answers = await asyncio.gather(
+        *(patient.run(query, given) for query, given in queries), return_exceptions=True
+    )
+    rows = []
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+        rows.append(answer[0])
+    memories, relations, tags = rows[0], rows[1]["relations"], rows[2]["tags"]
     return ScopeStats(
         scope=scope,
         memories=memories["memories"],

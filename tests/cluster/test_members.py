@@ -178,9 +178,12 @@ async def test_where_a_follower_does_not_catch_up_another_one_answers(
     late, _ = cluster.followers
     late.fall_behind()
     await memory.writer().write([NEW])
-    for _ in range(4):  # the driver takes followers in turn
+    for _ in range(40):  # the driver takes one of the followers by chance
         assert (await memory.get(["new"])).memories
-    assert any(each.member == late.name and each.waited for each in cluster.journal)
+        if any(each.member == late.name and each.waited for each in cluster.journal):
+            break
+    else:
+        pytest.fail("the late follower was not asked")
     assert not any(each.stale for each in cluster.journal)
 
 

@@ -20,6 +20,7 @@ import pytest
 from memoria import GraphRetriever, Memory
 from memoria.cli.hook import LIMIT_S
 from memoria.serve.mcp.grants import Grant, line_of, new_token
+from memoria.serve.mcp.places import new_secret
 from memoria.store import Target
 from tests.integration.test_mcp import command
 from tests.unit.test_hooks import claude, written
@@ -172,7 +173,7 @@ def test_whatever_is_wrong_the_agent_goes_on(caller: Caller) -> None:
             assert time.monotonic() - started < MOST_S
         serving = caller.home / "serving"
         serving.mkdir(parents=True)
-        place = json.dumps({"host": "127.0.0.1", "port": port})
+        place = json.dumps({"host": "127.0.0.1", "port": port, "secret": new_secret()})
         (serving / "1.json").write_text(place, encoding="utf-8")
         started = time.monotonic()
         done = caller.call("prompt", prompt="van")

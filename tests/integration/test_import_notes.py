@@ -112,3 +112,15 @@ async def test_a_note_that_cannot_be_read_stops_the_import_or_is_left_out(
     assert "1 that can't be read" in done.stdout
     assert "nothing was pruned" in done.stderr
     assert len(await memories(store, scope)) == 4
+
+
+async def test_an_empty_folder_prunes_nothing(
+    run_import: Import, vault: Path, tmp_path: Path, store: Store, scope: str
+) -> None:
+    facts(run_import(str(vault), "--json"))
+    unmounted = tmp_path / "unmounted"
+    unmounted.mkdir()
+    done = facts(run_import(str(unmounted), "--prune", "--json"))
+    assert (done["documents"], done["forgotten"]) == (0, 0)
+    assert done["problems"] == ["nothing was pruned, since no note was read"]
+    assert len(await memories(store, scope)) == 4

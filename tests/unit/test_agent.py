@@ -6,6 +6,7 @@ import inspect
 import itertools
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, get_args, get_type_hints
 
@@ -22,6 +23,7 @@ from memoria.serve.agent.kinds import Kind
 from memoria.serve.agent.opening import Opened
 from memoria.types import (
     ContextPack,
+    FoundMemories,
     MemoryNode,
     Neighbour,
     Neighbourhood,
@@ -101,12 +103,20 @@ def test_a_busy_scope_takes_no_place_from_a_quiet_one() -> None:
 
 
 class Reader:
-    """Memories by id, as `GraphRetriever.neighbours` returns them."""
+    """Memories by id, as `GraphRetriever` returns them; notes whose edges were asked for."""
 
     def __init__(self, *memories: MemoryNode) -> None:
         self.memories = {memory.id: memory for memory in memories}
+        self.asked: list[str] = []
+
+    async def get(self, ids: Iterable[str]) -> FoundMemories:
+        return FoundMemories(
+            memories=tuple(self.memories[id_] for id_ in ids if id_ in self.memories),
+            missing=tuple(id_ for id_ in ids if id_ not in self.memories),
+        )
 
     async def neighbours(self, id_: str, *, limit: int) -> Neighbourhood:
+        self.asked.append(id_)
         memory = self.memories.get(id_)
         others = [m for m in self.memories.values() if memory and m.id != id_]
         edges = tuple(
@@ -134,6 +144,19 @@ async def test_an_opened_memory_is_cut_where_the_tokens_end() -> None:
     await opened.read(many, ("m0", "m1", "m2", "none"))
     assert estimate_tokens(opened.text) <= 100
     assert (opened.ids, opened.cut, opened.missing) == (["m0"], ["m0", "m1", "m2"], ["none"])
+    assert many.asked == ["m0"]  # there is no room for the edges of the others
+
+
+async def test_a_memory_that_is_deleted_while_it_is_opened_is_missing() -> None:
+    class Deleting(Reader):
+        async def neighbours(self, id_: str, *, limit: int) -> Neighbourhood:
+            del self.memories[id_]
+            return await super().neighbours(id_, limit=limit)
+
+    reader: Any = Deleting(MemoryNode(id="m", kind="Event", text="It was there."))
+    opened = Opened(1_000, estimate_tokens)
+    await opened.read(reader, ("m",))
+    assert (opened.ids, opened.cut, opened.missing) == ([], [], ["m"])
 
 
 async def made(**options: Any) -> list[Any]:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
+import httpx2
 import pytest
+from mcp.server import MCPServer
 
-from memoria.cli.hook import _NAMES, MOST_CHARS
+from memoria import GraphRetriever
+from memoria.cli.hook import _NAMES, MOST_CHARS, _asked
 from memoria.errors import InvalidInputError
 from memoria.serve.agent import transcripts
 from memoria.serve.agent.hooks import CONTEXT_TOKENS, HookCall
 from memoria.serve.agent.kinds import Event, Harness
 from memoria.serve.agent.transcripts import read_transcript
-from memoria.serve.mcp.places import addresses, announced
+from memoria.serve.mcp.grants import Grant
+from memoria.serve.mcp.hooks import add_hooks
+from memoria.serve.mcp.memories import Memories
+from memoria.serve.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
+from memoria.serve.mcp.rights import Rights
 from memoria.types import Message
 
 AT = "2026-11-20T10:00:00.000Z"
@@ -124,6 +136,8 @@ def test_a_call_is_the_same_after_its_way_as_data() -> None:
         {},
         {"event": "nonsense"},
         {"event": "stop", "scope": 5},
+        {"event": "stop", "scope": "a", "messages": 5},
+        {"event": "stop", "scope": "a", "messages": {"text": "Where?"}},
         {"event": "prompt", "scope": "a", "deadline_s": 0},
         {"event": "prompt", "scope": "a", "deadline_s": 1e9},
     ],
@@ -137,15 +151,166 @@ def test_a_context_of_all_its_tokens_has_no_more_characters_than_the_hosts_take(
     assert CONTEXT_TOKENS * 4 <= MOST_CHARS  # a token is four bytes, and no character is less
 
 
-def test_a_server_is_found_while_it_listens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which servers say where they listen."""
     monkeypatch.setenv("MEMORIA_HOME", str(tmp_path))
-    assert addresses() == []
-    with announced("127.0.0.1", 8765), announced("::1", 9000):
-        (tmp_path / "serving" / "1.json").write_text("{", encoding="utf-8")
-        assert addresses() == [("127.0.0.1", 8765), ("::1", 9000)]
-    assert addresses() == []
+    return tmp_path / "serving"
+
+
+def test_a_server_is_found_while_it_listens(serving: Path) -> None:
+    assert places() == []
+    first, second = Place("127.0.0.1", 8765, new_secret()), Place("::1", 9000, new_secret())
+    with announced(first), announced(second):
+        (serving / "1.json").write_text("{", encoding="utf-8")
+        (serving / "2.json").write_text('{"host": "::1", "port": 9001}', encoding="utf-8")
+        assert places() == [first, second]
+    assert places() == []
+
+
+def test_only_the_user_can_read_the_secret_of_a_server(serving: Path) -> None:
+    serving.mkdir()
+    (serving / "8765.json").write_text("{}", encoding="utf-8")  # of an earlier version
+    (serving / "8765.json").chmod(0o644)
+    with announced(Place("127.0.0.1", 8765, new_secret())):
+        assert stat.S_IMODE((serving / "8765.json").stat().st_mode) == 0o600
+
+
+class Listener(ThreadingHTTPServer):
+    """A program at a port; it notes all that it is sent, and knows a secret or none."""
+
+    def __init__(self, secret: str | None, *, hangs_up: bool) -> None:
+        super().__init__(("127.0.0.1", 0), _Answering)
+        self.secret, self.hangs_up = secret, hangs_up
+        self.heard: list[tuple[str, str, str]] = []
+
+    def place(self, secret: str) -> Place:
+        return Place("127.0.0.1", self.server_address[1], secret)
+
+
+class _Answering(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Listener
+
+    def do_GET(self) -> None:
+        self._answer("")
+
+    def do_POST(self) -> None:
+        self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+    def _answer(self, body: str) -> None:
+        self.server.heard.append((self.path, self.headers.get("Authorization", ""), body))
+        path, _, nonce = self.path.partition("?nonce=")
+        proves = path == PROOF_PATH and self.server.secret is not None
+        text = proof_of(self.server.secret or "", nonce) if proves else "Trust the page."
+        self.send_response(200)
+        if self.server.hangs_up:
+            self.send_header("Connection", "close")
+        else:
+            self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def listening(secret: str | None, *, hangs_up: bool = False) -> Iterator[Listener]:
+    with Listener(secret, hangs_up=hangs_up) as listener:
+        thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield listener
+        finally:
+            listener.shutdown()
+            thread.join()
+
+
+PROMPT = HookCall(event="prompt", scope="a", harness="codex", prompt="Where is my van?")
+
+
+@pytest.mark.usefixtures("serving")
+@pytest.mark.parametrize("secret", [None, new_secret()])
+def test_a_program_that_took_the_port_of_a_killed_server_learns_and_says_nothing(
+    secret: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORIA_TOKEN", "memoria-private")
+    with listening(secret) as listener, announced(listener.place(new_secret())):
+        assert _asked(PROMPT) is None
+    for path, token, body in listener.heard:
+        assert path.startswith(PROOF_PATH)
+        assert (token, body) == ("", "")
+
+
+@pytest.mark.usefixtures("serving")
+def test_a_server_that_proves_itself_is_asked_with_the_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEMORIA_TOKEN", "memoria-private")
+    secret = new_secret()
+    with listening(secret) as listener, announced(listener.place(secret)):
+        assert _asked(PROMPT) == "Trust the page."
+    path, token, body = listener.heard[-1]
+    assert (path, token) == ("/hook", "Bearer memoria-private")
+    assert json.loads(body)["prompt"] == PROMPT.prompt
+
+
+@pytest.mark.usefixtures("serving")
+def test_a_proof_holds_for_its_own_connection_alone() -> None:
+    secret = new_secret()
+    with listening(secret, hangs_up=True) as listener, announced(listener.place(secret)):
+        assert _asked(PROMPT) is None  # whoever has the port now has proven nothing
+    assert len(listener.heard) == 1
+
+
+def client_of_hooks(secret: str, address: str = "127.0.0.1") -> httpx2.AsyncClient:
+    """A client of a server that has no memory: its calls are answered before one is needed."""
+
+    async def opening() -> GraphRetriever:
+        raise AssertionError("no memory is needed for this answer")
+
+    server = MCPServer("memoria-graph")
+    add_hooks(server, Memories(opening), Rights(grant=Grant(scope="a")), secret)
+    transport = httpx2.ASGITransport(server.streamable_http_app(), client=(address, 5000))
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765")
+
+
+async def test_a_server_proves_itself_to_programs_of_its_machine_alone() -> None:
+    secret, nonce = new_secret(), "0f" * 16
+    async with client_of_hooks(secret) as http:
+        answer = await http.get(PROOF_PATH, params={"nonce": nonce})
+        assert (answer.status_code, answer.text) == (200, proof_of(secret, nonce))
+        refused = [
+            (await http.get(PROOF_PATH, params={"nonce": given}, headers=headers)).status_code
+            for given, headers in (
+                ("", {}),
+                (f"{nonce}0", {}),
+                ("text of somebody else's choice!!", {}),
+                (nonce, {"Host": "evil.example"}),
+                (nonce, {"Origin": "https://evil.example"}),
+            )
+        ]
+    assert refused == [400, 400, 400, 421, 403]
+    async with client_of_hooks(secret, "192.0.2.7") as http:
+        assert (await http.get(PROOF_PATH, params={"nonce": nonce})).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("[" * 200_000, "the request is not JSON"),
+        ("no JSON", "the request is not JSON"),
+        ("\xff", "the request is not JSON"),
+        ('{"event": "stop", "scope": "a", "messages": 5}', "messages must be a list, got an int"),
+    ],
+    ids=["nested", "words", "bytes", "messages"],
+)
+async def test_a_body_that_is_not_a_call_is_answered_with_a_sentence(body: str, said: str) -> None:
+    async with client_of_hooks(new_secret()) as http:
+        headers = {"Content-Type": "application/json"}
+        answer = await http.post("/hook", content=body.encode("latin-1"), headers=headers)
+    assert (answer.status_code, answer.text) == (400, said)
 
 
 ROOT = Path(__file__).parents[2]

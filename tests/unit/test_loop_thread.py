@@ -65,7 +65,7 @@ def keyboard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def in_a_thread(call: Callable[[], object]) -> list[BaseException]:
+def in_a_thread(call: Callable[[], object], *, daemon: bool = False) -> list[BaseException]:
     """Make the call in another thread, wait until it has ended, and return its error."""
     errors: list[BaseException] = []
 
@@ -75,7 +75,7 @@ def in_a_thread(call: Callable[[], object]) -> list[BaseException]:
         except BaseException as exc:  # noqa: BLE001  # the test looks at it
             errors.append(exc)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=daemon)
     thread.start()
     thread.join(HANG_S)
     assert not thread.is_alive()
@@ -144,6 +144,20 @@ def test_an_error_while_opening_is_raised_and_leaves_no_thread() -> None:
 
     with pytest.raises(UnavailableError, match="no database"):
         LoopThread(closed_door())
+
+
+@pytest.mark.usefixtures("resource")
+@pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt, SystemExit])
+def test_whatever_ends_the_opening_reaches_the_caller(error: type[BaseException]) -> None:
+    @asynccontextmanager
+    async def cancelled_door() -> AsyncIterator[None]:
+        raise error
+        yield
+
+    def opening() -> None:
+        LoopThread(cancelled_door())
+
+    assert [type(each) for each in in_a_thread(opening, daemon=True)] == [error]
 
 
 @pytest.mark.usefixtures("resource")

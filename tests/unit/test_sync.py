@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 import memoria
 import memoria.sync
+from memoria._support.loop_thread import LoopThread
 
 # What has no twin, and why.
 WITHOUT = {
@@ -112,6 +115,33 @@ def test_a_twin_has_the_docstring_of_its_method() -> None:
     twin = memoria.sync.GraphRetriever.recall
     assert inspect.getdoc(twin) == inspect.getdoc(memoria.GraphRetriever.recall)
     assert twin.__name__ == "recall"
+
+
+class Following:
+    """A store that notes in which thread it was told to follow bookmarks."""
+
+    def __init__(self) -> None:
+        self.thread: threading.Thread | None = None
+
+    def follow(self, bookmarks: object) -> None:
+        self.thread = threading.current_thread()
+        if bookmarks == "one":
+            raise memoria.InvalidInputError("bookmarks must be a list")
+
+
+def test_bookmarks_are_followed_in_the_loop_whose_queries_change_them() -> None:
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Following]:
+        yield Following()
+
+    thread = LoopThread(opened())
+    behind: Any = thread.resource
+    store = memoria.sync.Store(behind, thread)
+    store.follow(["a"])
+    assert behind.thread not in (None, threading.current_thread())
+    with pytest.raises(memoria.InvalidInputError):
+        store.follow("one")
+    thread.close()
 
 
 def test_a_star_import_leaves_the_builtin_open_alone() -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from memoria._support.checks import check_number
+from memoria._support.wording import kind_of
 from memoria.errors import EmptyScopeError, InvalidInputError
 from memoria.serve.agent.kinds import Event
 from memoria.serve.agent.transcripts import message_of
@@ -74,7 +75,12 @@ class HookCall:
         """
         if not isinstance(value, dict) or value.get("event") not in get_args(Event):
             raise InvalidInputError("this is not a call of a hook", field="event")
-        given = [message_of(one) for one in value.get("messages") or () if isinstance(one, dict)]
+        listed = value.get("messages") or []
+        if not isinstance(listed, list):
+            raise InvalidInputError(
+                f"messages must be a list, got {kind_of(listed)}", field="messages"
+            )
+        given = [message_of(one) for one in listed if isinstance(one, dict)]
         return cls(
             event=value["event"],
             messages=tuple(one for one in given if one is not None),

@@ -35,13 +35,20 @@ class Opened:
         self._count = count
 
     async def read(self, reader: GraphReader, ids: tuple[str, ...]) -> None:
-        """Read memories one by one until the budget is full."""
+        """Show memories one by one; once the budget is full, the others are only looked for.
+
+        Notes
+        -----
+        One round trip for all, and two for the edges of each memory that has room.
+        """
+        missing = set((await reader.get(ids)).missing)
         for id_ in ids:
-            found = await reader.neighbours(id_, limit=EDGES)
-            if found.memory is None:
+            if id_ in missing:
                 self.missing.append(id_)
-            elif not self._add(found.memory, found):
+            elif self._left() < _LEAST_TOKENS:
                 self.cut.append(id_)
+            else:
+                await self._open(reader, id_)
 
     @property
     def notes(self) -> list[str]:
@@ -49,17 +56,29 @@ class Opened:
         facts = (("not there", self.missing), ("cut for lack of tokens", self.cut))
         return [f"({why}: {', '.join(map(one_line, ids))})" for why, ids in facts if ids]
 
+    async def _open(self, reader: GraphReader, id_: str) -> None:
+        """Show a memory with its edges, as far as there is room."""
+        found = await reader.neighbours(id_, limit=EDGES)
+        if found.memory is None:  # it was deleted a moment ago
+            self.missing.append(id_)
+        elif not self._add(found.memory, found):
+            self.cut.append(id_)
+
     def _add(self, memory: MemoryNode, found: Neighbourhood) -> bool:
         """Show a memory; return whether all of it fits."""
-        before = f"{self.text}\n" if self.text else ""
-        left = self._tokens - self._count(before)
-        by = self._superseded.get(memory.id)
-        whole = "\n".join([_body(memory, by), *_edges(found)])
-        shown = fitting(whole, left, self._count) if left >= _LEAST_TOKENS else ""
+        whole = "\n".join([_body(memory, self._superseded.get(memory.id)), *_edges(found)])
+        shown = fitting(whole, self._left(), self._count)
         if shown:
-            self.text = before + shown
+            self.text = self._before() + shown
             self.ids.append(memory.id)
         return shown == whole
+
+    def _before(self) -> str:
+        return f"{self.text}\n" if self.text else ""
+
+    def _left(self) -> int:
+        """Return the tokens that are left for the next memory."""
+        return self._tokens - self._count(self._before())
 
 
 def _body(memory: MemoryNode, superseded_by: str | None) -> str:

@@ -1,19 +1,58 @@
 """Where servers of this user listen: a small file for each, so that hooks find them.
 
-In: the port of a server. Out: addresses. Writes and removes files in memoria's folder.
+In: the place of a server. Out: places. Writes and removes files in memoria's folder.
+
+The file of a server that was killed stays, and any user of the machine may then take its port. So
+each file holds a secret that only the user can read, and a server shows that it knows the secret
+before a hook sends it anything.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
+import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from memoria._support.home import default_home
 
 #: Where a server takes the calls of hooks.
 HOOK_PATH = "/hook"
+#: Where a server proves that its file is its own.
+PROOF_PATH = f"{HOOK_PATH}/proof"
+#: Bytes of what must not be guessed: the secret of a server.
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server listens.
+
+    Attributes
+    ----------
+    host, port
+        IP address of this machine, and port.
+    secret
+        What the server alone knows, and who can read the files of this user.
+    """
+
+    host: str
+    port: int
+    secret: str = field(repr=False)
+
+
+def new_secret() -> str:
+    """Make the secret of a server."""
+    return secrets.token_hex(_SECRET_BYTES)
+
+
+def proof_of(secret: str, nonce: str) -> str:
+    """Return what only a server that knows the secret can answer to a text never sent before."""
+    return hmac.new(secret.encode(), nonce.encode(), "sha256").hexdigest()
 
 
 def _folder() -> Path:
@@ -21,12 +60,15 @@ def _folder() -> Path:
 
 
 @contextmanager
-def announced(host: str, port: int) -> Iterator[None]:
+def announced(place: Place) -> Iterator[None]:
     """Say while the block runs that a server listens at a port of this machine."""
-    file = _folder() / f"{port}.json"
+    file = _folder() / f"{place.port}.json"
     with suppress(OSError):  # a folder that can't be written costs the hooks a second, no more
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"host": host, "port": port}), encoding="utf-8")
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)  # others may be able to read it, or hold it open
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            json.dump(asdict(place), opened)
     try:
         yield
     finally:
@@ -34,13 +76,13 @@ def announced(host: str, port: int) -> Iterator[None]:
             file.unlink(missing_ok=True)
 
 
-def addresses() -> list[tuple[str, int]]:
-    """Return hosts and ports that servers have announced; some may have been killed since."""
+def places() -> list[Place]:
+    """Return the places that servers have announced; some may have been killed since."""
     found = []
     for file in sorted(_folder().glob("*.json")):
         try:
-            place = json.loads(file.read_text(encoding="utf-8"))
-            found.append((str(place["host"]), int(place["port"])))
+            value = json.loads(file.read_text(encoding="utf-8"))
+            found.append(Place(str(value["host"]), int(value["port"]), str(value["secret"])))
         except (OSError, ValueError, TypeError, KeyError):
             continue
     return found

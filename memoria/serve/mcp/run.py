@@ -14,7 +14,7 @@ import uvicorn
 
 from memoria.serve.mcp.hooks import add_hooks
 from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.places import announced
+from memoria.serve.mcp.places import Place, announced, new_secret
 from memoria.serve.mcp.rights import Rights, is_loopback
 from memoria.serve.mcp.server import build_server
 
@@ -43,23 +43,24 @@ async def serve_stdio(memories: Memories, rights: Rights) -> None:
 
 async def serve_http(memories: Memories, rights: Rights, address: Address) -> None:
     """Serve clients over streamable HTTP until the process is interrupted."""
-    server = build_server(memories, rights)
-    add_hooks(server, memories, rights)
+    server, secret = build_server(memories, rights), new_secret()
+    add_hooks(server, memories, rights, secret)
     app = server.streamable_http_app(streamable_http_path=PATH, host=address.host)
     config = uvicorn.Config(
         app, host=address.host, port=address.port, log_level="warning", access_log=False
     )
     with ExitStack() as announcements:
         async with memories:
-            await _Announcing(config, announcements).serve()
+            await _Announcing(config, announcements, secret).serve()
 
 
 class _Announcing(uvicorn.Server):
     """Says where it listens once it does, to the user and to hooks."""
 
-    def __init__(self, config: uvicorn.Config, announcements: ExitStack) -> None:
+    def __init__(self, config: uvicorn.Config, announcements: ExitStack, secret: str) -> None:
         super().__init__(config)
         self._announcements = announcements
+        self._secret = secret
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         await super().startup(sockets)  # type: ignore[arg-type]
@@ -70,5 +71,6 @@ class _Announcing(uvicorn.Server):
                 sys.stderr.write(f"memoria mcp: listening on http://{shown}:{port}{PATH}\n")
                 near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
                 if is_loopback(near):
-                    self._announcements.enter_context(announced(near, port))
+                    place = Place(near, port, self._secret)
+                    self._announcements.enter_context(announced(place))
         sys.stderr.flush()
