@@ -231,7 +231,7 @@ PROMPT = HookCall(event="prompt", scope="a", harness="codex", prompt="Where is m
 
 
 @pytest.mark.usefixtures("serving")
-@pytest.mark.parametrize("secret", [None, new_secret()])
+@pytest.mark.parametrize("secret", [None, new_secret()], ids=["none", "another"])
 def test_a_program_that_took_the_port_of_a_killed_server_learns_and_says_nothing(
     secret: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
