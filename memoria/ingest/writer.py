@@ -213,7 +213,7 @@ class BatchWriter:
             embedded=embedded,
             schema_created=made,
         )
-        return await self.linked(done, memories)
+        return await self._linked(done, memories)
 
     async def write_together(
         self,
@@ -268,7 +268,7 @@ class BatchWriter:
             embedded=embedded,
             schema_created=made,
         )
-        return await self.linked(done, memories)
+        return await self._linked(done, memories)
 
     def _recorded(self, memories: int) -> AbstractContextManager[telemetry.Span]:
         return telemetry.memory_span("upsert_memory", store=scope_key(self.scope), count=memories)
@@ -307,11 +307,8 @@ class BatchWriter:
         }
         return parameters, len(vectors)
 
-    async def linked(self, done: WriteReport, memories: Sequence[Memory]) -> WriteReport:
-        """Link memories that were written, but no connectors; return the report of both.
-
-        May be repeated; memories that don't exist are passed over.
-        """
+    async def _linked(self, done: WriteReport, memories: Sequence[Memory]) -> WriteReport:
+        """Link memories that were written, but no connectors; return the report of both."""
         ids = sorted({memory.id for memory in memories if not is_connector(memory)})
         if self.linker is None or not ids:
             return done

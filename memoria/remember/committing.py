@@ -97,7 +97,9 @@ class ConversationGraph:
             )
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.
-            await self._batches.linked(WriteReport(), others)
+            if self._batches.linker is not None:
+                messages = [memory.id for memory in others if not is_connector(memory)]
+                await self._batches.linker.link(messages, only_new=True)
             raise
         connected = WriteReport(memories=len(connectors), memories_created=created)
         return ConversationReport(

@@ -38,8 +38,8 @@ class LossySession(Session):
 
     lost: set[str]
 
-    async def _try(self, query: Query, send: Any) -> Any:
-        rows = await super()._try(query, send)
+    async def _try(self, query: Query, *sending: Any) -> Any:
+        rows = await super()._try(query, *sending)
         if query.mode == "write" and query.name not in self.lost:
             self.lost.add(query.name)
             raise UnavailableError("the connection was lost", query=query.name)
