@@ -131,7 +131,7 @@ async def _disk(_: Narrow, __: random.Random, number: int) -> str | None:
     """Fill the disk of a server on a small file system; see `benchmarks.faults.full_disk`."""
     if (unshare := shutil.which("unshare")) is None:
         return "not tried: this machine lacks unshare"
-    mount = 'mount -t tmpfs -o size=96m none /mnt && exec env TMPDIR=/mnt "$@"'
+    mount = 'mount -t tmpfs -o size=320m none /mnt && exec env TMPDIR=/mnt "$@"'
     command = (sys.executable, "-m", "benchmarks.faults.full_disk", str(number))
     process = await asyncio.create_subprocess_exec(
         *(unshare, "-rm", "sh", "-c", mount, "sh", *command),

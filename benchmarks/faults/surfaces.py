@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +89,7 @@ PYTHON: Mapping[str, Slot] = {
         "find_seeds": lambda s, v: s.memory.find_seeds(v),
         "filter, tags": lambda s, v: s.memory.find_seeds("oven", where=MemoryFilter(tags=[v])),
         "filter, metadata": lambda s, v: s.memory.find_seeds(
-            "oven", where=MemoryFilter(metadata={v: v})
+            "oven", where=MemoryFilter(metadata=_map(v))
         ),
         "stream_paths": _streamed,
         "get": lambda s, v: s.memory.get([v]),
@@ -105,7 +105,7 @@ PYTHON: Mapping[str, Slot] = {
             [Memory(id="slot", kind=v, text="a text")]
         ),
         "write, tags": lambda s, v: s.memory.writer().write(
-            [Memory(id="slot", kind="Event", text="a text", tags=[v], metadata={v: v})]
+            [Memory(id="slot", kind="Event", text="a text", tags=[v], metadata=_map(v))]
         ),
         "write, relation": lambda s, v: s.memory.writer().write(
             [], [Relation(source=SEEDS[0].id, target=v, relation=v)]
@@ -232,10 +232,17 @@ _ASKED: Mapping[str, Any] = {
 }
 
 
+def _map(value: Any) -> Any:
+    """Return a map of a value to itself; one that can't be a key stays as it is."""
+    return {value: value} if isinstance(value, Hashable) else value
+
+
 def _posted(field: str) -> Slot:
     async def slot(surfaces: Surfaces, value: Any) -> str | None:
         body = {**_ASKED, "scope": surfaces.memory.scope}
-        body[field] = [value] if field == "tags" else {value: 1} if field == "settings" else value
+        if field == "settings":
+            value = _map(value)
+        body[field] = [value] if field == "tags" else value
         try:
             request = surfaces.page.build_request("POST", "/api/recall", json=body)
         except (TypeError, ValueError):
@@ -249,7 +256,7 @@ async def _opened(surfaces: Surfaces, value: Any) -> str | None:
     try:
         asked = {"scope": surfaces.memory.scope, "id": str(value)}
         request = surfaces.page.build_request("GET", "/api/memory", params=asked)
-    except ValueError:
+    except (ValueError, httpx2.InvalidURL):
         return None  # no address can hold it
     return _status(await surfaces.page.send(request))
 

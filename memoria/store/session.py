@@ -268,8 +268,7 @@ class Session:
         attempts.begin()
         with attempts.sending():
             result = await self._session.run(statement, p=dict(parameters))
-            records = Records([record async for record in result])
-            return self._checked(query, records)
+            return await self._read(query, result)
 
     async def _transaction(
         self,
@@ -287,8 +286,7 @@ class Session:
             for query, parameters in calls:
                 with self._dropped_if_unreadable():
                     result = await transaction.run(query.text, p=dict(parameters))
-                    records = Records([record async for record in result])
-                results.append(self._checked(query, records))
+                    results.append(await self._read(query, result))
             try:
                 check(results)
             except Exception as exc:
@@ -309,9 +307,9 @@ class Session:
             attempts.begin()
             with self._dropped_if_unreadable():
                 result = await transaction.run(statement.text, p=dict(parameters))
-                records = Records([record async for record in result])
+                records = await self._read(query, result)
             attempts.commits()
-            return self._checked(query, records)
+            return records
 
         if query.mode == "read":
             return await self._session.execute_read(work)
@@ -331,14 +329,26 @@ class Session:
             self._session.cancel()
             raise
 
-    def _checked(self, query: Query, records: Records) -> Records:
-        """Return the records of an answer if their columns are those of the query."""
+    async def _read(self, query: Query, result: neo4j.AsyncResult) -> Records:
+        """Return the records of an answer if its columns are those of the query.
+
+        An answer without records has columns, too: those of another query are what an earlier
+        answer, cut short by a wrong message, has left on the connection. This is looked at before
+        the answer ends, because the driver then gives the connection back to its pool.
+        """
         columns = set(query.returns)
-        if any(set(record.keys()) != columns for record in records):
+        self._check(query, set(result.keys() or ()) == columns)
+        records = Records()
+        records.of = query.name
+        async for record in result:
+            self._check(query, set(record.keys()) == columns)
+            records.append(record)
+        return records
+
+    def _check(self, query: Query, is_right: bool) -> None:
+        if not is_right:
             self._session.cancel()
             raise _unreadable(query, "other columns than those of the query")
-        records.of = query.name
-        return records
 
     def _remedy(self, timeout_s: float) -> str:
         """Return what to do about a query that took this long, by what limited it."""

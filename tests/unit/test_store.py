@@ -293,13 +293,13 @@ class FailingSession:
     async def close(self) -> None:
         self.driver.open = 0
 
-    async def run(self, statement: neo4j.Query, **_: Any) -> AsyncIterator[Any]:
+    async def run(self, statement: neo4j.Query, **_: Any) -> Answer:
         self.driver.attempts += 1
         self.driver.statement = statement  # type: ignore[attr-defined]
         await asyncio.sleep(self.driver.delay_s)
         if self.driver.faults:
             raise self.driver.faults.pop(0)
-        return nothing()
+        return Answer()
 
     async def execute_read(self, work: Callable[[FailingSession], Any]) -> Any:
         self.driver.functions.append("read")
@@ -310,9 +310,19 @@ class FailingSession:
         return await work(self)
 
 
-async def nothing() -> AsyncIterator[Any]:
-    for row in ():
-        yield row
+class Answer:
+    """Columns and records, as the driver gives them."""
+
+    def __init__(self, columns: Sequence[str] = ("x",), *rows: neo4j.Record) -> None:
+        self.columns = columns
+        self.rows = rows
+
+    def keys(self) -> Sequence[str]:
+        return self.columns
+
+    async def __aiter__(self) -> AsyncIterator[neo4j.Record]:
+        for row in self.rows:
+            yield row
 
 
 HEAD = "// name: test.one\n// mode: {}\n// params: x\n// returns: x\n"
@@ -410,12 +420,9 @@ async def test_an_answer_that_the_driver_can_not_read_is_asked_for_again(fault: 
 async def test_a_change_whose_answer_has_other_columns_leaves_a_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def other_columns() -> AsyncIterator[neo4j.Record]:
-        yield neo4j.Record({"y": 1})
+    answers = [Answer("x", neo4j.Record({"y": 1})), Answer()]
 
-    answers = [other_columns(), nothing()]
-
-    async def run(*_: object, **__: object) -> AsyncIterator[Any]:
+    async def run(*_: object, **__: object) -> Answer:
         return answers.pop(0)
 
     monkeypatch.setattr(FailingSession, "run", run)

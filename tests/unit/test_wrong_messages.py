@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal
 
 import pytest
@@ -74,3 +75,19 @@ async def test_a_wrong_message_in_any_place_is_a_typed_error_or_asked_for_again(
         assert loop.time() - began < HANG_S / 4, f"message {at}"
         server.replace(-1, b"")
     assert await ask(server, way) == [1]
+
+
+@pytest.mark.timeout(HANG_S)
+@pytest.mark.parametrize("name", WRONG_MESSAGES)
+async def test_after_a_wrong_message_the_next_query_of_the_store_is_right(
+    server: BoltServer, name: str
+) -> None:
+    for at in range(MESSAGES["auto"]):
+        config = StoreConfig(query_timeout_s=1.0)
+        async with open_driver(server.target, config) as driver:
+            store = Store(driver, config=config)
+            server.replace(at, WRONG_MESSAGES[name])
+            with suppress(MemoriaError):
+                await store.run(QUERY, {})
+            server.replace(-1, b"")
+            assert [row["x"] for row in await store.run(QUERY, {})] == [1], f"message {at}"
