@@ -13,7 +13,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.environment import ROOT
 from benchmarks.faults.table import Family, Row, Setting
@@ -99,12 +99,12 @@ async def _clock(narrow: Narrow, rng: random.Random, number: int) -> str | None:
     """Let the clock of the loop jump while a recall is under way, in a thread of its own."""
     jump_s = _JUMP_S if number % 2 else -_JUMP_S
     after_s = rng.random() * 0.1
-    here = narrow.world
 
     async def jumping() -> str | None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, _JumpingLoop)
-        async with here.attacked() as memory:
+        async with narrow.world.attacked() as memory, narrow.world.attacked() as clean:
+            here = replace(narrow.world, clean=clean)  # a store belongs to one loop
             await here.recalls_again(memory)
             calls = [
                 asyncio.create_task(memory.recall(QUESTION, deadline_s=5)),
@@ -117,8 +117,11 @@ async def _clock(narrow: Narrow, rng: random.Random, number: int) -> str | None:
                     return f"untyped {type(each).__name__}: {each}"
             return None if await here.recalls_again(memory) else "the next recall is wrong"
 
-    with asyncio.Runner(loop_factory=_JumpingLoop) as runner:
-        return await asyncio.to_thread(runner.run, jumping())
+    def in_a_loop() -> str | None:
+        with asyncio.Runner(loop_factory=_JumpingLoop) as runner:
+            return runner.run(jumping())
+
+    return await asyncio.to_thread(in_a_loop)
 
 
 async def _paths(memory: GraphRetriever) -> None:

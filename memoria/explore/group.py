@@ -30,8 +30,9 @@ log = logging.getLogger(__name__)
 # Time held back for the texts of cut branches: a share of the deadline, and a limit in seconds.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
-# An exploration that has not handed over what it has so long after its deadline ends; seconds.
-_GRACE_S = 0.25
+# An exploration that has not handed over what it has so long after its deadline ends; seconds. To
+# close its session may take 0.25 of them.
+_GRACE_S = 0.4
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
