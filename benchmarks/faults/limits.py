@@ -170,7 +170,7 @@ FAMILY = Family(
         ),
         Row(
             key="disk-full",
-            fault="the disk of the server is full (96 MB)",
+            fault="the disk of the server is full (320 MB)",
             expected="typed errors; nothing acknowledged is lost; reads work again after a restart",
             quick=0,
             full=2,
