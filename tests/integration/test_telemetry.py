@@ -153,15 +153,15 @@ async def test_a_transaction_leads_to_its_recall(retriever: GraphRetriever) -> N
                     seen.add((row["recall"], row["query"]))
 
     watching = asyncio.create_task(watch())
-    ids = set()
+    ids: set[str] = set()
     for _ in range(400):
         ids.add((await retriever.recall("rain mud")).trace.id)
-        if seen:
+        # Other tests may ask the same server at the same time, and their recalls are seen, too.
+        if ids & {id_ for id_, _ in seen}:
             break
     watching.cancel()
     await asyncio.gather(watching, return_exceptions=True)
-    assert seen
-    assert {id_ for id_, _ in seen} <= ids
+    assert ids & {id_ for id_, _ in seen}
 
 
 async def test_durations_sizes_and_degraded_recalls_are_measured(
