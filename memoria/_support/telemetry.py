@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
 Value = str | bool | int | float
 
-#: Id of the recall that is going on; stands in the metadata of its transactions.
-recall_id: ContextVar[str | None] = ContextVar("memoria_recall_id", default=None)
+_recall: ContextVar[_Recall | None] = ContextVar("memoria_recall", default=None)
 
 HISTOGRAMS = {
     "memoria.recall.duration": ("s", "Duration of recalls and of their stages."),
@@ -84,7 +84,8 @@ class _Opened:
         self._client = client
 
     def __enter__(self) -> Span:
-        self._span = _started(self._name, self._attributes, client=self._client)
+        kind = trace.SpanKind.CLIENT if self._client else trace.SpanKind.INTERNAL
+        self._span = _tracer().start_span(self._name, kind=kind, attributes=self._attributes)
         self._token = context.attach(trace.set_span_in_context(self._span))
         opened: Span = self._span
         return opened
@@ -96,39 +97,67 @@ class _Opened:
         self._span.end()
 
 
-class _OpenedQuery:
-    """The span of one attempt of a query, and its duration; nothing is opened below it."""
+class _TimedQuery:
+    """The time of one attempt of a query, of which a span and a measurement are made later."""
 
-    __slots__ = ("_attributes", "_name", "_span", "_started")
+    __slots__ = ("_began_ns", "_database", "_error", "_name", "_parent", "_seconds", "_started")
 
     def __init__(self, name: str, database: str) -> None:
         self._name = name
-        self._attributes: dict[str, Value] = {
-            "db.system.name": "neo4j",
-            "db.namespace": database,
-            "db.query.summary": name,
-        }
+        self._database = database
+        self._error: dict[str, Value] = {}
 
     def __enter__(self) -> None:
+        self._began_ns = time.time_ns()
         self._started = time.perf_counter()
-        self._span = _started(self._name, self._attributes, client=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
-        if kind is not None and error is not None:
-            if code := getattr(error.__cause__, "code", None):
-                self._span.set_attribute("db.response.status_code", str(code))
-            _failed(self._span, kind.__name__)
-            self._attributes["error.type"] = kind.__name__
-        self._span.end()
-        seconds = time.perf_counter() - self._started
-        measure("db.client.operation.duration", seconds, self._attributes)
+        self._seconds = time.perf_counter() - self._started
+        self._parent = context.get_current()
+        if kind is not None:
+            self._error = {"error.type": kind.__name__}
+            if error is not None and (code := getattr(error.__cause__, "code", None)):
+                self._error["db.response.status_code"] = str(code)
+        recall = _recall.get()
+        if recall is None or recall.over:
+            self.record()
+        else:
+            recall.queries.append(self)
+
+    def record(self) -> None:
+        """Make the span, which nothing is below, and the measurement."""
+        attributes: dict[str, Value] = {
+            "db.system.name": "neo4j",
+            "db.namespace": self._database,
+            "db.query.summary": self._name,
+            **self._error,
+        }
+        opened = _tracer().start_span(
+            self._name,
+            context=self._parent,
+            kind=trace.SpanKind.CLIENT,
+            attributes=attributes,
+            start_time=self._began_ns,
+        )
+        if self._error:
+            opened.set_status(trace.StatusCode.ERROR)
+        opened.end(self._began_ns + round(1e9 * self._seconds))
+        measure("db.client.operation.duration", self._seconds, attributes)
 
 
-def _started(name: str, attributes: Mapping[str, Value] | None, *, client: bool) -> Any:
-    kind = trace.SpanKind.CLIENT if client else trace.SpanKind.INTERNAL
-    return _tracer().start_span(name, kind=kind, attributes=attributes)
+@dataclass(slots=True)
+class _Recall:
+    """A recall that is going on.
+
+    Its queries become spans together when it is over: one at a time, between other work, they took
+    twice the processor time.
+    """
+
+    id: str
+    queries: list[_TimedQuery] = field(default_factory=list)
+    over: bool = False
 
 
 def _failed(opened: Any, error: str) -> None:
@@ -150,13 +179,23 @@ def span(
 
 
 @contextmanager
-def recall_id_set(id_: str) -> Iterator[None]:
+def recalling(id_: str) -> Iterator[None]:
     """Say which recall is going on."""
-    token = recall_id.set(id_)
+    recall = _Recall(id_)
+    token = _recall.set(recall)
     try:
         yield
     finally:
-        recall_id.reset(token)
+        _recall.reset(token)
+        recall.over = True  # what it has cancelled may end later
+        for query in recall.queries:
+            query.record()
+
+
+def recall_id() -> str | None:
+    """Return the id of the recall that is going on, for the metadata of its transactions."""
+    recall = _recall.get()
+    return None if recall is None else recall.id
 
 
 def memory_span(
@@ -170,7 +209,7 @@ def memory_span(
 
 def query_span(name: str, database: str) -> AbstractContextManager[object]:
     """Open the span of one attempt of a query, and measure how long it takes."""
-    return _OpenedQuery(name, database) if INSTALLED else _UNRECORDED
+    return _TimedQuery(name, database) if INSTALLED else _UNRECORDED
 
 
 def measure(name: str, value: float, attributes: Mapping[str, Value] | None = None) -> None:

@@ -23,7 +23,7 @@ _STAGE = "memoria.stage"
 def recall_span(recall_id: str, scope: str) -> Iterator[telemetry.Span]:
     """Open the span of a recall, which its queries and their transactions belong to."""
     with (
-        telemetry.recall_id_set(recall_id),
+        telemetry.recalling(recall_id),
         telemetry.memory_span(OPERATION, store=scope_key(scope)) as span,
     ):
         span.set_attributes({"memoria.recall.id": recall_id})

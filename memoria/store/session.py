@@ -214,7 +214,7 @@ class Session:
         further from it.
         """
         timeout_s = self._time_left(query, until)
-        recall = {} if (id_ := telemetry.recall_id.get()) is None else {"recall": id_}
+        recall = {} if (id_ := telemetry.recall_id()) is None else {"recall": id_}
         metadata = {"app": "memoria", "query": query.name, **recall}
         statement = neo4j.Query(query.text, metadata=metadata, timeout=timeout_s)
         try:

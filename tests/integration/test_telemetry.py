@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
+from memoria._support import telemetry
 from memoria.errors import MemoriaError, QueryError
 from memoria.graph.vocabulary import scope_key
 from memoria.retriever import GraphRetriever
@@ -133,6 +134,26 @@ async def test_a_query_that_fails_names_the_error_and_the_servers_code(
     assert not failed.status.is_ok
     assert failed.status.description is None
     assert failed.events == ()
+
+
+async def test_queries_of_a_recall_are_recorded_when_it_is_over_and_late_ones_later(
+    spans: InMemorySpanExporter,
+) -> None:
+    let_go = asyncio.Event()
+
+    async def ask() -> None:
+        with telemetry.query_span("test.late", "neo4j"):
+            await let_go.wait()
+
+    with telemetry.recalling("r1"):
+        asking = asyncio.create_task(ask())
+        with telemetry.query_span("test.soon", "neo4j"):
+            await asyncio.sleep(0)
+        assert not spans.get_finished_spans()
+    assert [each.name for each in spans.get_finished_spans()] == ["test.soon"]
+    let_go.set()
+    await asking
+    assert [each.name for each in spans.get_finished_spans()] == ["test.soon", "test.late"]
 
 
 async def test_a_transaction_leads_to_its_recall(retriever: GraphRetriever) -> None:

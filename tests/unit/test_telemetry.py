@@ -39,9 +39,9 @@ def test_without_the_extra_everything_runs_and_errors_pass() -> None:
 
 
 def test_the_id_of_a_recall_holds_as_long_as_the_recall() -> None:
-    with telemetry.recall_id_set("r1"):
-        assert telemetry.recall_id.get() == "r1"
-    assert telemetry.recall_id.get() is None
+    with telemetry.recalling("r1"):
+        assert telemetry.recall_id() == "r1"
+    assert telemetry.recall_id() is None
 
 
 def test_the_dashboard_asks_for_metrics_that_are_measured() -> None:
