@@ -4,7 +4,8 @@
 // returns: hits, questions, seen
 // The nearest memories of all scopes, filtered by scope afterwards. A small scope in a large index
 // may get fewer hits than it has, so the caller asks for more, and then searches exactly. hits:
-// [id, cosine]; seen: how many hits the index returned; if fewer than limit, there are no more.
+// [id, cosine]; seen: how many hits the index returned. Fewer than limit need not be all: where many
+// vectors are equal, Neo4j 5 does not reach every one.
 // questions: [id, text, loose] of the hits that are earlier questions: the text unless it is longer
 // than question_chars, and whether all their edges are of the relations in loose.
 CALL db.index.vector.queryNodes('memory_embedding', toInteger($p.limit), $p.vector)

@@ -109,9 +109,9 @@ async def _ask(
     for answer in answers:
         if isinstance(answer, BaseException):
             raise answer
-        for id_, hits, seen in answer:
+        for id_, hits, _seen in answer:
             found[id_] = _best(id_, hits, request.candidates)
-            if seen >= limit and len(hits) <= request.candidates:
+            if len(hits) <= request.candidates:
                 short.append(id_)
     return short
 

@@ -199,7 +199,11 @@ async def _attempt(
 
 
 async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
-    """Return the nearest memories as (id, cosine); compare all if the index finds too few."""
+    """Return the nearest memories as (id, cosine); compare all if the index finds too few.
+
+    Fewer than asked for are not all that exist where Neo4j 5 answers: where many vectors are equal,
+    parts of its index can't be reached.
+    """
     if request.vector is None:
         return []
     filtered_after = not request.where.is_empty or request.dialect == "procedure"
@@ -208,7 +212,7 @@ async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hit
     hits, complete = await _grow(
         store, f"seeds.vector_{request.dialect}", request, parameters, limits, aside
     )
-    if not complete:
+    if not complete or (request.dialect == "procedure" and len(hits) < request.config.candidates):
         try:
             hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,), aside)
         except QueryError as exc:
