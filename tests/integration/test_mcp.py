@@ -175,8 +175,9 @@ async def test_a_recall_reports_each_path(retriever: GraphRetriever, era: str) -
 
     async with client_of(retriever, era) as client:
         await client.call_tool("memory_recall", {"query": "van a"}, progress_callback=hear)
-        await asyncio.sleep(0.1)
-    assert heard
+        async with asyncio.timeout(60):  # reports come beside the answer, and may come after it
+            while not (heard and heard[-1][1] == f"{len(heard)} paths"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
     assert [number for number, _ in heard] == list(range(1, len(heard) + 1))
     assert heard[-1][1] == f"{len(heard)} paths"
 
