@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import memoria
@@ -29,18 +30,22 @@ IN_CONTEXT: dict[int, list[set[str]]] = {
     ],
 }
 
+# Share of what recalls find that is the same on every machine.
+SAME = 0.8
 ROOT = Path(__file__).parents[2]
 
 
-def masked(printed: str) -> list[str]:
-    """The lines, without what differs from run to run and from machine to machine.
+# What differs from run to run: the port and the times; and energies, in their last digits.
+VARYING = re.compile(r"(?<=127\.0\.0\.1:)\d+|\d+(?= ms\b)|\b0\.\d{4}\b")
+# Lines of a path, of a memory in a context, and of their numbers.
+FOUND = re.compile(r" *(\S+ (->|<-) )?\[|  \.\.\. and \d+ more paths|Context \(")
 
-    Those are the port and the times; and, as a quantised model makes other vectors with the
-    instructions of another processor, energies in their last digits, with the order of memories
-    that are nearly equal.
-    """
-    varying = r"(?<=127\.0\.0\.1:)\d+|\d+(?= ms\b)|\b0\.\d{4}\b"
-    return sorted(re.sub(varying, "N", printed).splitlines())
+
+def lines_of(printed: str) -> tuple[list[str], Counter[str]]:
+    """Return the lines that say what the demo does, and those that say what recalls found."""
+    lines = VARYING.sub("N", printed).splitlines()
+    found = Counter(line for line in lines if FOUND.match(line))
+    return [line for line in lines if not FOUND.match(line)], found
 
 
 def test_recording_of_the_demo(home: Path) -> None:
@@ -57,7 +62,13 @@ def test_recording_of_the_demo(home: Path) -> None:
     )
     page = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     [recording] = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert masked(done.stdout) == masked(recording)
+    said, found = lines_of(done.stdout)
+    said_before, found_before = lines_of(recording)
+    assert said == said_before
+    # With the instructions of another processor a quantised model makes other vectors, by which
+    # some memories and paths move across a limit.
+    same = (found & found_before).total() / max(found.total(), found_before.total())
+    assert same > SAME, (found - found_before, found_before - found)
 
 
 def test_contexts_hold_what_the_questions_expect(home: Path) -> None:

@@ -16,8 +16,27 @@ from memoria.graph.server import AbsentEmbedder
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from tests.conftest import DIMENSIONS, EMBEDDER
-from tests.integration.test_doctor import wipe
 from tests.servers import is_local
+
+
+async def run_statement(store: Store, text: str, **parameters: object) -> list[neo4j.Record]:
+    """Run a statement as its user would, outside memoria."""
+    result = await store.driver.execute_query(
+        text,  # type: ignore[arg-type]
+        parameters_=parameters,
+        database_="neo4j",
+    )
+    return result.records
+
+
+async def wipe(store: Store) -> None:
+    """Leave nothing in the database, not even a schema."""
+    await run_statement(store, "MATCH (n) DETACH DELETE n")
+    for row in await run_statement(store, "SHOW CONSTRAINTS YIELD name"):
+        await run_statement(store, f"DROP CONSTRAINT {row['name']}")
+    for row in await run_statement(store, "SHOW INDEXES YIELD name, type"):
+        if row["type"] != "LOOKUP":
+            await run_statement(store, f"DROP INDEX {row['name']}")
 
 
 @pytest.fixture(scope="module")

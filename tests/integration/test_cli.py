@@ -287,7 +287,7 @@ async def test_an_interrupt_ends_an_ingest_that_waits_for_its_input(
                 await asyncio.sleep(0.05)
         await asyncio.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):  # it would wait for more lines for ever
             status = await process.wait()
         errors = (await process.stderr.read()).decode()
     finally:

@@ -850,20 +850,6 @@ def test_embed_without_an_embedder_is_wrong_usage(call: Call, here: list[str]) -
     assert "name the embedder" in done.err
 
 
-async def test_init_makes_the_index_of_each_kind_where_asked(
-    call: Call, here: list[str], store: Store
-) -> None:
-    options = here[: here.index("--scope")]
-    try:
-        made = json.loads(call("init", "--embedder", "none", "--kinds", "--json", *options).out)
-        assert {"idx_event_id", "idx_datasource_id"} <= set(made["indexes"])
-        assert len(made["created"]) == 6
-    finally:
-        names = [name for name in made["created"] if name.startswith("idx_")]
-        for name in names:
-            await store.driver.execute_query(f"DROP INDEX {name}")  # type: ignore[arg-type]
-
-
 def test_forget_asks_on_a_terminal(call: Call, filled: list[str]) -> None:
     code, shown = on_terminal("forget", "a", *filled, answer=b"n\n")
     assert code == 1

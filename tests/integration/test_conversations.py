@@ -12,14 +12,12 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.doctor import plans
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.remember import cursors
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import ConversationWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.store.queries import load
 from memoria.store.session import Call, Records
 from memoria.types import Conversation, LinkReport, Message
 from tests.effort import effort
@@ -326,31 +324,6 @@ async def test_texts_of_any_kind_are_written_and_mention_few_topics(
     assert report.topics <= 8 * report.parts
     _, edges = await graph_of(driver, scope)
     assert len(edges) == report.written.relations_created
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("remember.begun", {"prefixes": ["c:", "@session:c:"]}),
-        (
-            "remember.connectors",
-            {
-                "now": NOON,
-                "rows": [{"id": "@topic:x", "kind": "Topic", "name": "x", "created_at": None}],
-            },
-        ),
-        ("remember.lock", {"ids": ["@session:c:1"]}),
-        ("remember.states", {"ids": ["@session:c:1"], "wanted": ["c:1"]}),
-    ],
-)
-async def test_no_query_of_a_conversation_looks_at_a_whole_scope(
-    store: Store, name: str, parameters: dict[str, Any]
-) -> None:
-    plan = await plans.explain(store, load(name), {**parameters, "scope": "s"})
-    assert not [step for step in plan if step[0] in plans.SCANS], plan
-    seeks = [details for step, details in plan if "Seek" in step or "MergeUnique" in step]
-    assert seeks
-    assert all("(scope, id)" in details for details in seeks), plan
 
 
 async def test_the_handle_writes_a_conversation_that_a_recall_finds(

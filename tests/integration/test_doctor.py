@@ -1,4 +1,8 @@
-"""The doctor on databases with faults planted: each is found, counted, and mended by its remedy."""
+"""The doctor on databases with faults planted: each is found, counted, and mended by its remedy.
+
+On the server that one worker has to itself: the doctor looks at plans, which depend on the numbers
+of memories and edges in all scopes, and its remedies without a scope change all of them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,10 @@ from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query
 from memoria.types import Memory, MemoryFilter, Relation
 from memoria.writer import GraphWriter
+from tests.integration.alone import driver, run_statement, store, target, wipe
 from tests.integration.test_cli_commands import Done, in_process
+
+__all__ = ["driver", "run_statement", "store", "target", "wipe"]  # fixtures, and what others use
 
 DIMENSIONS = 384
 HUB_DEGREE = 30
@@ -48,16 +55,6 @@ async def write_healthy(
     await GraphWriter(store, scope=scope).write([memory(name, dimensions) for name in names], ring)
 
 
-async def run_statement(store: Store, text: str, **parameters: object) -> list[neo4j.Record]:
-    """Run a statement as its user would, outside memoria."""
-    result = await store.driver.execute_query(
-        text,  # type: ignore[arg-type]
-        parameters_=parameters,
-        database_="neo4j",
-    )
-    return result.records
-
-
 def by_check(found: Examination) -> dict[str, Finding]:
     names = [finding.check for finding in found.findings]
     assert len(names) == len(set(names)), "each check reports once"
@@ -70,16 +67,6 @@ def faults(found: Examination, *themes: str) -> dict[str, tuple[str, int]]:
         for finding in found.findings
         if finding.severity != "ok" and finding.theme in themes
     }
-
-
-async def wipe(store: Store) -> None:
-    """Leave nothing in the database, not even a schema."""
-    await run_statement(store, "MATCH (n) DETACH DELETE n")
-    for row in await run_statement(store, "SHOW CONSTRAINTS YIELD name"):
-        await run_statement(store, f"DROP CONSTRAINT {row['name']}")
-    for row in await run_statement(store, "SHOW INDEXES YIELD name, type"):
-        if row["type"] != "LOOKUP":
-            await run_statement(store, f"DROP INDEX {row['name']}")
 
 
 async def look(
@@ -484,6 +471,111 @@ async def test_an_unreachable_database_is_an_error() -> None:
             await look(Store(driver, database="neo4j"))
 
 
+async def test_a_remedy_changes_its_scope_alone(store: Store, scope: str) -> None:
+    for name in (scope, f"{scope}-2"):
+        await write_healthy(store, name, ["a", "b"])
+    loose = "MATCH (m:Memory) WHERE m.scope STARTS WITH $scope CREATE (m)-[:RELATES]->(m)"
+    await run_statement(store, loose, scope=scope)
+    (fixed,) = await fix(store, ["edges.self", "edges.self"], scope=scope)
+    assert (fixed.check, fixed.changed, fixed.done) == ("edges.self", 2, "deleted")
+    assert by_check(await look(store, scope))["edges.self"].severity == "ok"
+    assert by_check(await look(store, f"{scope}-2"))["edges.self"].count == 2
+
+
+async def test_a_check_without_a_remedy_changes_nothing(store: Store, planted: str) -> None:
+    for name in ("memories.text", "edges.nonsense", "plans.strategies.level", ""):
+        with pytest.raises(InvalidInputError, match=r"these can: memories\.id, "):
+            await fix(store, ["edges.self", name], scope=planted)
+    assert by_check(await look(store, planted))["edges.self"].count == 1
+
+
+class TestCommand:
+    """``memoria doctor``; the tests of its remedies run it as a user runs it."""
+
+    async def run(self, target: Target, *arguments: str, uri: str | None = None) -> Done:
+        user, password = target.auth  # type: ignore[misc]
+        environ = {"NEO4J_URI": uri or target.uri, "NEO4J_USERNAME": user}
+        return in_process("doctor", *arguments, **environ, NEO4J_PASSWORD=password)
+
+    async def test_exit_code_tells_the_worst_severity(
+        self, target: Target, store: Store, scope: str
+    ) -> None:
+        await write_healthy(store, scope, ["a", "b", "c"])
+        assert (await self.run(target, "--scope", scope)).code == 0
+        change = "MATCH (:Memory {scope: $scope, id: 'a'})-[r:RELATES]->() "
+        await run_statement(store, change + "SET r.weight = 2", scope=scope)
+        assert (await self.run(target, "--scope", scope)).code == 4
+        await run_statement(store, change + "SET r.weight = -1", scope=scope)
+        assert (await self.run(target, "--scope", scope)).code == 5
+
+    async def test_prints_findings_commands_histogram_and_hubs(
+        self, target: Target, planted: str
+    ) -> None:
+        done = await self.run(target, "--scope", planted, "--all")
+        assert done.err == ""
+        assert "\x1b" not in done.out
+        assert "  error    bad_weight" in done.out
+        assert f"\n    memoria forget --scope={planted} " in done.out
+        assert "█" in done.out
+        assert "hubs that absorb most energy" in done.out
+        assert done.out.rstrip().splitlines()[-1].startswith("5 errors, ")
+        shorter = await self.run(target, "--scope", planted)
+        assert "█" not in shorter.out
+        assert "\n  ok " not in shorter.out
+        assert f"\n    memoria forget --scope={planted} " in shorter.out
+
+    async def test_remedies_are_applied_by_name_and_counted(
+        self, target: Target, planted: str
+    ) -> None:
+        names = ["--fix", "edges.parallel", "--fix", "edges.bad_tags"]
+        done = await self.run(target, "--scope", planted, *names)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == [
+            "edges.parallel: 3 edges deleted",
+            "edges.bad_tags: 3 edges given a list of tags",
+        ]
+        again = await self.run(target, "--scope", planted, *names, "--json")
+        assert json.loads(again.out) == {
+            "fixed": [
+                {"check": "edges.parallel", "changed": 0, "done": "deleted"},
+                {"check": "edges.bad_tags", "changed": 0, "done": "given a list of tags"},
+            ]
+        }
+        unknown = await self.run(target, "--fix", "edges.nonsense")
+        assert unknown.code == 2
+        assert "edges.parallel" in unknown.err
+
+    async def test_json_has_every_field_and_says_the_same_again(
+        self, target: Target, planted: str
+    ) -> None:
+        done = await self.run(target, "--scope", planted, "--json", "--sample", "3")
+        facts = json.loads(done.out)
+        assert list(facts) == [
+            "severity",
+            "scope",
+            "server",
+            "settings",
+            "findings",
+            "histogram",
+            "hubs",
+            "explored",
+        ]
+        for part, names in {
+            "findings": "check severity message remedy command count examples cause",
+            "histogram": "low high count",
+            "hubs": "id scope degree lost share explorations",
+        }.items():
+            assert list(facts[part][0]) == names.split()
+        assert (facts["severity"], facts["scope"], facts["explored"]) == ("error", planted, 3)
+        again = await self.run(target, "--scope", planted, "--json", "--sample", "3")
+        assert again.out == done.out
+
+    async def test_a_wrong_address_is_one_line_and_exit_code_1(self, target: Target) -> None:
+        done = await self.run(target, uri="bolt://127.0.0.1:1")
+        assert (done.code, done.out) == (1, "")
+        assert len(done.err.strip().splitlines()) == 1
+
+
 @pytest.fixture(scope="module")
 async def server(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
     target = Target(uri=second_server.uri, auth=second_server.auth)
@@ -492,7 +584,7 @@ async def server(second_server: EphemeralNeo4j) -> AsyncIterator[Store]:
 
 
 class TestWholeDatabase:
-    """On the second server: indexes are taken away, and counts are those of all scopes."""
+    """Indexes are taken away, so these tests come last; counts are those of all scopes."""
 
     SIZE = 3
 
@@ -650,108 +742,3 @@ class TestWholeDatabase:
         await GraphWriter(bare, scope="s").write([Memory(id="a", kind="Event", text="t")])
         finding = by_check(await look_past_plans(bare))["memories.no_embedding"]
         assert (finding.severity, finding.count) == ("note", 1)
-
-
-async def test_a_remedy_changes_its_scope_alone(store: Store, scope: str) -> None:
-    for name in (scope, f"{scope}-2"):
-        await write_healthy(store, name, ["a", "b"])
-    loose = "MATCH (m:Memory) WHERE m.scope STARTS WITH $scope CREATE (m)-[:RELATES]->(m)"
-    await run_statement(store, loose, scope=scope)
-    (fixed,) = await fix(store, ["edges.self", "edges.self"], scope=scope)
-    assert (fixed.check, fixed.changed, fixed.done) == ("edges.self", 2, "deleted")
-    assert by_check(await look(store, scope))["edges.self"].severity == "ok"
-    assert by_check(await look(store, f"{scope}-2"))["edges.self"].count == 2
-
-
-async def test_a_check_without_a_remedy_changes_nothing(store: Store, planted: str) -> None:
-    for name in ("memories.text", "edges.nonsense", "plans.strategies.level", ""):
-        with pytest.raises(InvalidInputError, match=r"these can: memories\.id, "):
-            await fix(store, ["edges.self", name], scope=planted)
-    assert by_check(await look(store, planted))["edges.self"].count == 1
-
-
-class TestCommand:
-    """``memoria doctor``; the tests of its remedies run it as a user runs it."""
-
-    async def run(self, target: Target, *arguments: str, uri: str | None = None) -> Done:
-        user, password = target.auth  # type: ignore[misc]
-        environ = {"NEO4J_URI": uri or target.uri, "NEO4J_USERNAME": user}
-        return in_process("doctor", *arguments, **environ, NEO4J_PASSWORD=password)
-
-    async def test_exit_code_tells_the_worst_severity(
-        self, target: Target, store: Store, scope: str
-    ) -> None:
-        await write_healthy(store, scope, ["a", "b", "c"])
-        assert (await self.run(target, "--scope", scope)).code == 0
-        change = "MATCH (:Memory {scope: $scope, id: 'a'})-[r:RELATES]->() "
-        await run_statement(store, change + "SET r.weight = 2", scope=scope)
-        assert (await self.run(target, "--scope", scope)).code == 4
-        await run_statement(store, change + "SET r.weight = -1", scope=scope)
-        assert (await self.run(target, "--scope", scope)).code == 5
-
-    async def test_prints_findings_commands_histogram_and_hubs(
-        self, target: Target, planted: str
-    ) -> None:
-        done = await self.run(target, "--scope", planted, "--all")
-        assert done.err == ""
-        assert "\x1b" not in done.out
-        assert "  error    bad_weight" in done.out
-        assert f"\n    memoria forget --scope={planted} " in done.out
-        assert "█" in done.out
-        assert "hubs that absorb most energy" in done.out
-        assert done.out.rstrip().splitlines()[-1].startswith("5 errors, ")
-        shorter = await self.run(target, "--scope", planted)
-        assert "█" not in shorter.out
-        assert "\n  ok " not in shorter.out
-        assert f"\n    memoria forget --scope={planted} " in shorter.out
-
-    async def test_remedies_are_applied_by_name_and_counted(
-        self, target: Target, planted: str
-    ) -> None:
-        names = ["--fix", "edges.parallel", "--fix", "edges.bad_tags"]
-        done = await self.run(target, "--scope", planted, *names)
-        assert (done.code, done.err) == (0, "")
-        assert done.out.splitlines() == [
-            "edges.parallel: 3 edges deleted",
-            "edges.bad_tags: 3 edges given a list of tags",
-        ]
-        again = await self.run(target, "--scope", planted, *names, "--json")
-        assert json.loads(again.out) == {
-            "fixed": [
-                {"check": "edges.parallel", "changed": 0, "done": "deleted"},
-                {"check": "edges.bad_tags", "changed": 0, "done": "given a list of tags"},
-            ]
-        }
-        unknown = await self.run(target, "--fix", "edges.nonsense")
-        assert unknown.code == 2
-        assert "edges.parallel" in unknown.err
-
-    async def test_json_has_every_field_and_says_the_same_again(
-        self, target: Target, planted: str
-    ) -> None:
-        done = await self.run(target, "--scope", planted, "--json", "--sample", "3")
-        facts = json.loads(done.out)
-        assert list(facts) == [
-            "severity",
-            "scope",
-            "server",
-            "settings",
-            "findings",
-            "histogram",
-            "hubs",
-            "explored",
-        ]
-        for part, names in {
-            "findings": "check severity message remedy command count examples cause",
-            "histogram": "low high count",
-            "hubs": "id scope degree lost share explorations",
-        }.items():
-            assert list(facts[part][0]) == names.split()
-        assert (facts["severity"], facts["scope"], facts["explored"]) == ("error", planted, 3)
-        again = await self.run(target, "--scope", planted, "--json", "--sample", "3")
-        assert again.out == done.out
-
-    async def test_a_wrong_address_is_one_line_and_exit_code_1(self, target: Target) -> None:
-        done = await self.run(target, uri="bolt://127.0.0.1:1")
-        assert (done.code, done.out) == (1, "")
-        assert len(done.err.strip().splitlines()) == 1

@@ -10,13 +10,11 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.doctor import plans
 from memoria.errors import InvalidInputError, UnavailableError
 from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.remember.ids import document_id
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.store.queries import load
 from memoria.store.session import Session
 from memoria.types import Document, Memory, Section
 from memoria.writer import GraphWriter
@@ -365,50 +363,6 @@ async def test_what_was_interrupted_is_completed_by_writing_again(
     assert len(await memories(store, f"{scope}/cut")) == 128
     await cut.write(documents)
     assert await edges(store, f"{scope}/cut") == await edges(store, f"{scope}/whole")
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        (
-            "remember.documents",
-            {
-                "heads": ["a"],
-                "key": "documents:s",
-                "kind": "DataSource",
-                "limit": 6,
-                "titles": ["@topic:a"],
-                "wanted": ["b"],
-            },
-        ),
-        ("remember.ids", {"kind": "DataSource", "prefix": "notes/"}),
-        (
-            "remember.rename_documents",
-            {
-                "kind": "DataSource",
-                "rows": [["a/b/c", "a%2Fb/c", '"source": "a/b"']],
-            },
-        ),
-        (
-            "remember.rewrite",
-            {
-                "parts": [{"id": "a", "keep": []}],
-                "relations": ["names"],
-                "renamed": [{"id": "a", "keep": []}],
-                "stay": [],
-            },
-        ),
-        ("remember.next_version", {"key": "documents:s"}),
-    ],
-)
-async def test_no_query_of_documents_looks_at_a_whole_scope(
-    store: Store, name: str, parameters: dict[str, Any]
-) -> None:
-    plan = await plans.explain(store, load(name), {**parameters, "scope": "s"})
-    assert not [step for step in plan if step[0] in plans.SCANS], plan
-    seeks = [details for step, details in plan if "Seek" in step or "MergeUnique" in step]
-    assert seeks
-    assert all("(scope, id)" in details or "(key)" in details for details in seeks), plan
 
 
 async def test_the_handle_writes_documents_that_a_recall_finds(retriever: GraphRetriever) -> None:

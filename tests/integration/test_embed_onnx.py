@@ -178,7 +178,7 @@ async def test_event_loop_stays_free_while_embedding(embedders: dict[str, OnnxEm
         await asyncio.sleep(0.001)
         ticks += 1
     assert len(await task) == 100
-    assert ticks >= 20
+    assert ticks >= 5, "a loop that was held up would have ticked once or twice"
 
 
 async def test_cancelled_call_stops_and_the_next_one_works(

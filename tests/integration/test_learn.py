@@ -14,7 +14,6 @@ import neo4j
 import pytest
 
 from memoria.config import RetrieverConfig
-from memoria.doctor import plans
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.formulas.plasticity import oja, strengthened
 from memoria.graph.vocabulary import CO_ACTIVATED
@@ -978,33 +977,3 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 def test_every_reading_query_of_learning_is_here() -> None:
     queries = [load(f"learn.{file.stem}") for file in (root() / "learn").glob("*.cypher")]
     assert {query.name for query in queries if query.mode == "read"} == set(PARAMETERS)
-
-
-@pytest.mark.parametrize("name", sorted(PARAMETERS))
-async def test_reading_for_learning_never_scans(store: Store, name: str) -> None:
-    plan = await plans.explain(store, load(name), PARAMETERS[name])
-    assert not [step for step in plan if step[0] in plans.SCANS], plan
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "learn.reinforce",
-        "learn.co_activate",
-        "learn.suppress",
-        "learn.consolidate",
-        "learn.undo",
-        "learn.trim",
-    ],
-)
-async def test_writing_for_learning_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
-    query = load(name)
-    parameters = dict.fromkeys(query.params, 1)
-    result = await driver.execute_query(f"EXPLAIN {query.text}", p=parameters)
-    steps, todo = set(), [result.summary.plan]
-    while todo:
-        step = todo.pop()
-        assert step is not None
-        steps.add(step["operatorType"].partition("@")[0])
-        todo += step.get("children", [])
-    assert steps.isdisjoint(plans.SCANS), steps

@@ -66,7 +66,7 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-async def eventually(condition: Callable[[], bool], *, timeout_s: float = 10) -> None:
+async def eventually(condition: Callable[[], bool], *, timeout_s: float = 60) -> None:
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - another process's doing
             await asyncio.sleep(0.05)
@@ -114,7 +114,7 @@ async def test_a_killed_starter_leaves_a_server_that_the_next_start_takes_over(h
     server = small(home)
     with run_python(code, home) as starter:
         try:
-            await eventually(lambda: local_process.find(server._layout) is not None, timeout_s=30)
+            await eventually(lambda: local_process.find(server._layout) is not None)
         finally:
             starter.kill()
     try:

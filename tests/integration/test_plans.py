@@ -10,12 +10,13 @@ import pytest
 
 from memoria.doctor import plans
 from memoria.doctor.plans import Step
-from memoria.graph.schema import apply_schema
-from memoria.local import EphemeralNeo4j
-from memoria.store import Store, Target, open_driver
+from memoria.store import Store
 from memoria.store.queries import load, root
 from memoria.types import MemoryFilter
 from memoria.types.validity import Validity
+from tests.integration.counts import count, driver, store
+
+__all__ = ["driver", "store"]  # fixtures
 
 HELD = Validity.now().held
 FILTER = MemoryFilter(
@@ -130,19 +131,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 
 
 async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
-    return await plans.explain(Store(driver, database="neo4j"), load(name), PARAMETERS[name])
+    """Return the plan of a query; the server has time to make it for the first time."""
+    store = Store(driver, database="neo4j").patient(60)
+    return await plans.explain(store, load(name), PARAMETERS[name])
 
 
-#: Make a database with so many memories and edges, and let it plan anew.
-COUNTS = (
-    "MATCH (n:Memory) DETACH DELETE n",
-    "UNWIND range(1, $memories) AS i "
-    "CREATE (:Memory:Event {scope: 's', id: toString(i), text: 'x'})",
-    "MATCH (m:Memory) WITH collect(m) AS them UNWIND range(1, $edges) AS i "
-    "WITH them[i % size(them)] AS a, them[(i + i / size(them)) % size(them)] AS b "
-    "CREATE (a)-[:RELATES {relation: 'near', weight: 0.5}]->(b)",
-    "CALL db.clearQueryCaches()",
-)
 #: Queries that go from a memory to those next to it.
 NEXT_TO = ("strategies.anchors", "strategies.edges", "strategies.level", "graph.neighbours")
 READING = (
@@ -169,20 +162,6 @@ def test_every_query_that_recalls_or_reads_memories_is_here() -> None:
 async def test_query_of_the_recall_path_never_scans(driver: neo4j.AsyncDriver, name: str) -> None:
     plan = await explain(driver, name)
     assert not [step for step in plan if step[0] in plans.SCANS], plan
-
-
-async def test_no_counts_of_a_database_make_a_query_scan(second_server: EphemeralNeo4j) -> None:
-    """With few nodes and many edges a scan of the nodes looks cheaper than the edges of one."""
-    target = Target(uri=second_server.uri, auth=second_server.auth, database="neo4j")
-    async with open_driver(target) as lone:
-        store = Store(lone, database="neo4j").patient(60)  # it plans every query for the first time
-        await apply_schema(store, dimensions=384)
-        for text in COUNTS:
-            await lone.execute_query(text, memories=30, edges=5_000, database_="neo4j")  # type: ignore[arg-type]
-        found = [
-            (name, await plans.explain(store, load(name), PARAMETERS[name])) for name in NEXT_TO
-        ]
-    assert [(name, step) for name, plan in found for step in plan if step[0] in plans.SCANS] == []
 
 
 @pytest.mark.parametrize(
@@ -238,3 +217,28 @@ async def test_level_drops_hopeless_parents_before_it_expands(driver: neo4j.Asyn
 async def test_exact_vector_search_seeks_the_scope(driver: neo4j.AsyncDriver) -> None:
     names = [name for name, _ in await explain(driver, "seeds.vector_exact")]
     assert any(name.startswith(("NodeIndexSeek", "NodeUniqueIndexSeek")) for name in names), names
+
+
+async def test_searches_go_through_their_indexes(driver: neo4j.AsyncDriver) -> None:
+    text = await explain(driver, "seeds.text")
+    assert any("db.index.fulltext.queryNodes" in details for _, details in text)
+    procedure = await explain(driver, "seeds.vector_procedure")
+    assert any("db.index.vector.queryNodes" in details for _, details in procedure)
+    search = await explain(driver, "seeds.vector_search")
+    assert any(name == "NodeVectorIndexSearch" for name, _ in search)
+    exact = await explain(driver, "seeds.vector_exact")
+    seeks = [details for name, details in exact if "IndexSeek" in name]
+    assert len(seeks) == 1
+    assert "(scope, id)" in seeks[0]
+    for plan in (text, procedure, search, exact):
+        assert not [name for name, _ in plan if name in plans.SCANS]
+
+
+async def test_no_counts_of_a_database_make_a_query_scan(driver: neo4j.AsyncDriver) -> None:
+    """With few nodes and many edges a scan of the nodes looks cheaper than the edges of one.
+
+    It changes the counts of this file, so it is the last one.
+    """
+    await count(driver, memories=30, scopes=1, edges=5_000)
+    found = [(name, await explain(driver, name)) for name in NEXT_TO]
+    assert [(name, step) for name, plan in found for step in plan if step[0] in plans.SCANS] == []

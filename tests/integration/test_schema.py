@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -25,9 +26,10 @@ from memoria.graph.server import AbsentEmbedder, check_vectors_fit, probe
 from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root
 from tests.integration.alone import driver, store, target
+from tests.integration.test_cli_commands import Call, call, secret
 from tests.schema import check_schema
 
-__all__ = ["driver", "store", "target"]  # fixtures
+__all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
 
 NAMES = ("memory_scope_id", "memoria_meta_key", "memory_text", "memory_embedding")
 KIND_INDEXES = {
@@ -220,6 +222,18 @@ async def test_the_kind_indexes_are_optional_and_named_as_the_source_prints_them
     )
     assert {row["name"]: row["label"] for row in records} == KIND_INDEXES
     assert all(row["properties"] == ["id"] for row in records)
+
+
+@pytest.mark.usefixtures("restored")
+async def test_init_makes_the_index_of_each_kind_where_asked(
+    store: Store, target: Target, call: Call, secret: Path
+) -> None:
+    """Here and not beside the other commands: new indexes have the server plan all queries anew."""
+    assert not KIND_INDEXES.keys() & (await probe(store)).indexes.keys()
+    here = ("--uri", target.uri, "--password-file", str(secret))
+    made = json.loads(call("init", "--embedder", "none", "--kinds", "--json", *here).out)
+    assert {"idx_event_id", "idx_datasource_id"} <= set(made["indexes"])
+    assert made["created"] == list(KIND_INDEXES)
 
 
 async def test_duplicate_ids_are_refused_by_the_database(

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from memoria.config import RetrieverConfig
-from memoria.doctor.plans import SCANS
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.graph.vocabulary import scope_key
@@ -29,7 +28,6 @@ from memoria.types import MemoryFilter, Seed, Seeds
 from tests.dialects import Dialect, dialects_of
 from tests.effort import effort
 from tests.integration.conftest import WEB_SCOPE
-from tests.integration.test_plans import explain
 
 DIMENSIONS = 384
 
@@ -633,24 +631,6 @@ async def test_words_are_found_through_every_kind_of_syntax(
         "quokka " * 300 + '"',
     ):
         assert ids(await retriever.find_seeds(text)) == ["planted"], text
-
-
-# --- plans ----------------------------------------------------------------------------------------
-
-
-async def test_searches_go_through_their_indexes(driver: neo4j.AsyncDriver) -> None:
-    text = await explain(driver, "seeds.text")
-    assert any("db.index.fulltext.queryNodes" in details for _, details in text)
-    procedure = await explain(driver, "seeds.vector_procedure")
-    assert any("db.index.vector.queryNodes" in details for _, details in procedure)
-    search = await explain(driver, "seeds.vector_search")
-    assert any(name == "NodeVectorIndexSearch" for name, _ in search)
-    exact = await explain(driver, "seeds.vector_exact")
-    seeks = [details for name, details in exact if "IndexSeek" in name]
-    assert len(seeks) == 1
-    assert "(scope, id)" in seeks[0]
-    for plan in (text, procedure, search, exact):
-        assert not [name for name, _ in plan if name in SCANS]
 
 
 async def test_scores_of_a_real_search_make_valid_seeds(

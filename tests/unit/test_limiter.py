@@ -8,6 +8,7 @@ import pytest
 
 from memoria.errors import OverloadedError
 from memoria.store.limiter import Limiter
+from tests.clock import without_waiting
 
 SOON_S = 0.1
 ASSUMED_S = 0.5
@@ -30,6 +31,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
+@without_waiting
 async def test_turns_are_given_in_the_order_of_asking() -> None:
     limiter = Limiter(2, of="recall", assumed_s=ASSUMED_S)
     starts = await asyncio.gather(*(hold(limiter, 0.002) for _ in range(20)))
@@ -37,11 +39,13 @@ async def test_turns_are_given_in_the_order_of_asking() -> None:
     assert (limiter.taken, limiter.waiting) == (0, 0)
 
 
+@without_waiting
 async def test_a_free_place_is_given_however_little_time_is_left() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await hold(limiter, 0.0, until=now() - 1)
 
 
+@without_waiting
 async def test_before_any_turn_has_ended_a_guess_decides_how_long_the_line_may_be() -> None:
     limiter = Limiter(2, of="recall", assumed_s=ASSUMED_S)
     held = [asyncio.create_task(hold(limiter, 10)) for _ in range(2)]
@@ -57,6 +61,7 @@ async def test_before_any_turn_has_ended_a_guess_decides_how_long_the_line_may_b
     assert (limiter.taken, limiter.waiting) == (0, 0)
 
 
+@without_waiting
 async def test_who_would_wait_too_long_at_the_recent_rate_is_refused_at_once() -> None:
     limiter = Limiter(2, of="recall", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.02) for _ in range(40)))  # one each 0.01 s
@@ -73,6 +78,7 @@ async def test_who_would_wait_too_long_at_the_recent_rate_is_refused_at_once() -
     await asyncio.gather(*waiting)
 
 
+@without_waiting
 async def test_the_rate_follows_when_turns_become_slower() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
@@ -85,6 +91,7 @@ async def test_the_rate_follows_when_turns_become_slower() -> None:
     await asyncio.gather(*waiting)
 
 
+@without_waiting
 async def test_time_in_which_nobody_waited_does_not_count() -> None:
     limiter = Limiter(1, of="recall", assumed_s=0.01)
     await asyncio.sleep(0.2)
@@ -93,6 +100,7 @@ async def test_time_in_which_nobody_waited_does_not_count() -> None:
     assert limiter.each_s <= now() - before
 
 
+@without_waiting
 async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
     limiter = Limiter(1, of="session", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.001) for _ in range(10)))
@@ -105,6 +113,7 @@ async def test_a_turn_that_does_not_come_in_time_is_refused_then() -> None:
     held.cancel()
 
 
+@without_waiting
 async def test_who_gives_up_leaves_the_line() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     held = asyncio.create_task(hold(limiter, 10))
@@ -119,6 +128,7 @@ async def test_who_gives_up_leaves_the_line() -> None:
     await hold(limiter, 0, until=now() + 1)
 
 
+@without_waiting
 async def test_who_can_no_longer_be_served_in_time_leaves_the_line_early() -> None:
     limiter = Limiter(1, of="recall", assumed_s=0.001)
     until = now() + 1.0
@@ -136,6 +146,7 @@ async def test_who_can_no_longer_be_served_in_time_leaves_the_line_early() -> No
     await asyncio.gather(*first)
 
 
+@without_waiting
 async def test_a_place_given_to_who_is_cancelled_at_that_moment_is_passed_on() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     release = asyncio.Event()
@@ -158,6 +169,7 @@ async def test_a_place_given_to_who_is_cancelled_at_that_moment_is_passed_on() -
     assert (limiter.taken, limiter.waiting) == (0, 0)
 
 
+@without_waiting
 async def test_who_is_cancelled_when_sent_away_gives_no_place_back() -> None:
     limiter = Limiter(1, of="recall", assumed_s=0.001)
     until = now() + 1.1
@@ -165,18 +177,18 @@ async def test_who_is_cancelled_when_sent_away_gives_no_place_back() -> None:
     await settle()
     following = asyncio.create_task(hold(limiter, 10))
     late = asyncio.create_task(hold(limiter, 0, until))
-    await asyncio.sleep(0.7)
+    await asyncio.sleep(0.8)
     while limiter.waiting:  # noqa: ASYNC110  # one step at a time
         await asyncio.sleep(0)
     late.cancel()  # it was sent away when the other got the place, and has not run yet
     await asyncio.wait([late])
-    assert now() < until, "the machine was too slow for this test"
     assert (limiter.taken, limiter.waiting) == (1, 0)
     following.cancel()
     await asyncio.gather(held, following, return_exceptions=True)
     assert limiter.taken == 0
 
 
+@without_waiting
 async def test_who_stands_behind_a_caller_cancelled_at_that_moment_keeps_its_place() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     async with limiter.turn(None):
@@ -188,6 +200,7 @@ async def test_who_stands_behind_a_caller_cancelled_at_that_moment_keeps_its_pla
     assert (limiter.taken, limiter.waiting) == (0, 0)
 
 
+@without_waiting
 async def test_who_waited_in_vain_is_told_when_the_line_will_be_over() -> None:
     limiter = Limiter(1, of="recall", assumed_s=0.01)
     held = asyncio.create_task(hold(limiter, 10))
@@ -202,6 +215,7 @@ async def test_who_waited_in_vain_is_told_when_the_line_will_be_over() -> None:
     await asyncio.gather(held, *waiting, return_exceptions=True)
 
 
+@without_waiting
 async def test_a_refusal_within_a_turn_does_not_count_as_a_short_turn() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await hold(limiter, 0.02)
@@ -212,6 +226,7 @@ async def test_a_refusal_within_a_turn_does_not_count_as_a_short_turn() -> None:
     assert limiter.lasting_s == before_s
 
 
+@without_waiting
 async def test_the_rate_follows_when_turns_become_faster() -> None:
     limiter = Limiter(1, of="recall", assumed_s=ASSUMED_S)
     await asyncio.gather(*(hold(limiter, 0.1) for _ in range(12)))

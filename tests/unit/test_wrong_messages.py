@@ -25,7 +25,7 @@ LIMIT_S = 0.1
 # Those after which the driver waits without end for another message, and some that it understands.
 WHICH = {"auto": [*WRONG_MESSAGES], "managed": ["ignored"], "together": ["ignored", "success"]}
 # A call that has not ended by then never will.
-HANG_S = 20
+HANG_S = 60
 
 Way = Literal["auto", "managed", "together"]
 
