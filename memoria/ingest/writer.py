@@ -7,7 +7,7 @@ Writes in batches. Each batch is one transaction, which may be repeated without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -222,6 +222,7 @@ class BatchWriter:
         *,
         guard: Guard | None = None,
         skip_missing: bool = False,
+        undated: Collection[str] = (),
     ) -> WriteReport:
         """Write checked memories and relations in one transaction, then link the memories.
 
@@ -232,6 +233,8 @@ class BatchWriter:
             that function raises, nothing was written.
         skip_missing
             Leave out relations of which an end is missing, instead of raising.
+        undated
+            Ids of memories whose time nobody knows: new ones stay without a time.
 
         Raises
         ------
@@ -239,7 +242,7 @@ class BatchWriter:
             An end of a relation is missing. Nothing was written.
         """
         made = await self._set_up(memories)
-        nodes, embedded = await self._memory_parameters(memories)
+        nodes, embedded = await self._memory_parameters(memories, undated)
         edges = self._relation_parameters(relations, skip_missing=skip_missing)
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
@@ -287,13 +290,15 @@ class BatchWriter:
         ]
         return found, WriteReport(embedded=len(vectors), schema_created=made)
 
-    async def _memory_parameters(self, memories: Sequence[Memory]) -> tuple[dict[str, Any], int]:
+    async def _memory_parameters(
+        self, memories: Sequence[Memory], undated: Collection[str] = ()
+    ) -> tuple[dict[str, Any], int]:
         """Return the parameters of ``ingest.memories``, and how many vectors were made for them."""
         unique = {memory.id: memory for memory in memories}
         vectors = await self._make_vectors(list(unique.values()))
         rows = Rows(
-            memory_row(unique[id_], vectors.get(id_, unique[id_].embedding))
-            for id_ in sorted(unique)
+            memory_row(memory, vectors.get(id_, memory.embedding), undated=id_ in undated)
+            for id_, memory in sorted(unique.items())
         )
         has_vectors = any(row["embedding"] is not None for row in rows)
         checked = self.embedder is not None or has_vectors

@@ -59,9 +59,13 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def commit(
-        self, steps: Sequence[Step], embedded: Mapping[str, Memory]
+        self, steps: Sequence[Step], embedded: Mapping[str, Memory], *, said_now: bool
     ) -> ConversationReport:
-        """Write steps in one transaction, unless a conversation was written meanwhile."""
+        """Write steps in one transaction, unless a conversation was written meanwhile.
+
+        Messages without a time get the time of writing if they are ``said_now``, else none: the
+        time of an import would be taken for theirs.
+        """
         expected = {step.root: step.stored.metadata for step in steps}
         memories = [_with_vector(m, embedded) for step in steps for m in step.memories()]
         for memory in memories:
@@ -88,17 +92,18 @@ class ConversationGraph:
             connecting(self._batches.scope, connectors.values(), now=self._clock()),
         ]
         others = [memory for memory in memories if memory.id not in connectors]
+        messages = [memory.id for memory in others if not is_connector(memory)]
         try:
             written = await self._batches.write_together(
                 others,
                 [relation for step in steps for relation in step.plan.relations],
                 guard=(first, check),
                 skip_missing=True,  # only a message that was forgotten since can be missing
+                undated=() if said_now else set(messages),
             )
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.
             if self._batches.linker is not None:
-                messages = [memory.id for memory in others if not is_connector(memory)]
                 await self._batches.linker.link(messages, only_new=True)
             raise
         connected = WriteReport(memories=len(connectors), memories_created=created)

@@ -364,3 +364,26 @@ async def test_the_handle_writes_a_conversation_that_a_recall_finds(
     assert {entry.memory.id for entry in found.ranked} >= {"c:1", "c:2"}
     whole = Conversation(id="d", messages=[Message(text="a telescope")])
     assert (await retriever.writer().conversation(whole)).messages == 1
+
+
+async def test_a_message_without_a_time_gets_none_unless_it_is_said_now(
+    store: Store, retriever: GraphRetriever, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    before = NOON - timedelta(days=400)
+    messages = [
+        Message(text="the harbour is frozen"),
+        Message(text="the harbour is open", created_at=before),
+        Message(text="the harbour is full"),
+    ]
+    whole = Conversation(id="old", messages=messages)
+    await writer(store, scope).write([whole])
+    context = (await retriever.recall("harbour")).context.text
+    assert "[old:1]: the harbour is frozen" in context
+    assert "[old:2] 2025-01-25: the harbour is open" in context
+    assert "[old:3]: the harbour is full" in context
+    await writer(store, scope).append("now", [Message(text="the harbour is empty")])
+    nodes, _ = await graph_of(driver, scope)
+    times = {node[0]: node[4] for node in nodes}
+    assert (times["old:1"], times["old:3"]) == (None, None)
+    assert times["old:2"] == before
+    assert times["now:1"] == times["@session:old:1"] == NOON
