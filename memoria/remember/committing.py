@@ -21,6 +21,7 @@ from memoria.remember.cursors import Step, Stored
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id, whole_id
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
+from memoria.remember.topics import by_id
 from memoria.store import Call, Store
 from memoria.store.queries import load
 from memoria.types import Conversation, ConversationReport, Memory, WriteReport
@@ -71,7 +72,7 @@ class ConversationGraph:
         for memory in memories:
             self._batches.check_memory(memory)
 
-        connectors = {m.id: m for m in memories if is_connector(m) and m.id not in expected}
+        connectors = by_id(m for m in memories if is_connector(m) and m.id not in expected)
         rewriting = _rewriting(self._batches.scope, steps, connectors)
         forgetting = self._forgetting.calls(await self._shortened_away(steps))
         created = forgotten = freed = 0

@@ -387,3 +387,18 @@ async def test_a_message_without_a_time_gets_none_unless_it_is_said_now(
     assert (times["old:1"], times["old:3"]) == (None, None)
     assert times["old:2"] == before
     assert times["now:1"] == times["@session:old:1"] == NOON
+
+
+async def test_a_topic_shows_the_shortest_form_of_its_word_whatever_comes_first(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    said = ["of two deliveries", "the delivery", "DELIVERIES", "so many deliveries"]
+    for turn, texts in enumerate([said, said[::-1], said[1:] + said[:1]]):
+        for place in (f"{scope}-{turn}", f"{scope}-{turn}"):  # the second time changes nothing
+            talks = [Conversation(id=text, messages=[Message(text=text)]) for text in texts]
+            if turn < 2:
+                await writer(store, place).write(talks)
+            else:
+                await asyncio.gather(*(writer(store, place).write([each]) for each in talks))
+            nodes, _ = await graph_of(driver, place)
+            assert {n[0]: n[1] for n in nodes}["@topic:deliveri"] == "delivery"
