@@ -111,7 +111,7 @@ class Tally(Problems):
         }
 
     def in_words(self, done: ConversationReport, scope: str | None) -> str:
-        """Return the counts of `facts` in a line; ``scope`` is None if nothing was to be written."""
+        """Return the counts of `facts` in a line; without a ``scope`` nothing was to be written."""
         read = number_of(self._messages, *self._nouns)
         if self._conversations:
             read = f"{number_of(len(self._conversations), 'conversation')}, {read}"
