@@ -15,7 +15,7 @@ from typing import Any
 
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY
-from memoria.ingest import BatchWriter
+from memoria.ingest.joint import JointWriter
 from memoria.remember.connecting import connecting
 from memoria.remember.cursors import Step, Stored
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id, whole_id
@@ -34,7 +34,7 @@ class ChangedError(Exception):
 class ConversationGraph:
     """What stands in the graph of the conversations of one scope."""
 
-    def __init__(self, batches: BatchWriter, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, batches: JointWriter, store: Store, clock: Callable[[], datetime]) -> None:
         self._batches = batches
         self._store = store
         self._clock = clock

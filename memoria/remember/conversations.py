@@ -20,7 +20,7 @@ from memoria.embed import Embedder
 from memoria.errors import UnavailableError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import BatchWriter
+from memoria.ingest.joint import JointWriter
 from memoria.ingest.writer import AnyLinker
 from memoria.remember.ahead import OneAhead
 from memoria.remember.committing import ChangedError, ConversationGraph
@@ -107,7 +107,7 @@ class ConversationWriter:
         self.config = config or ConversationConfig()
         self.extractor = extractor
         self._store = store_of(store).patient(TIMEOUT_S)
-        self._batches = BatchWriter(
+        self._batches = JointWriter(
             self._store,
             scope=scope,
             embedder=embedder,
