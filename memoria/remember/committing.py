@@ -74,7 +74,7 @@ class ConversationGraph:
 
         connectors = by_id(m for m in memories if is_connector(m) and m.id not in expected)
         rewriting = _rewriting(self._batches.scope, steps, connectors)
-        forgetting = self._forgetting.calls(await self._shortened_away(steps))
+        forgetting = self._forgetting.calls(await self._no_longer_said(steps))
         created = forgotten = freed = 0
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
@@ -112,20 +112,21 @@ class ConversationGraph:
             forgotten=forgotten, connectors=freed, written=written.plus(connected)
         )
 
-    async def _shortened_away(self, steps: Sequence[Step]) -> list[str]:
-        """Return the further parts that stand of messages which will be shorter.
+    async def _no_longer_said(self, steps: Sequence[Step]) -> list[str]:
+        """Return the messages that may stand and are blank now, and the parts that are too many.
 
         They can't change before the transaction that forgets them: it ends if the state of the
         conversation is another one.
         """
-        plans = [step.plan for step in steps if step.rewrites and step.stored.state is not None]
-        written = {m.id for plan in plans for m in plan.memories if not is_connector(m)}
-        beginnings = sorted({further_parts_prefix(whole_id(id_)) for id_ in written})
+        rewriting = [step for step in steps if step.rewrites and step.stored.state is not None]
+        blank = {id_ for step in rewriting for id_ in step.blank}
+        written = {m.id for s in rewriting for m in s.plan.memories if not is_connector(m)}
+        beginnings = sorted({further_parts_prefix(whole_id(id_)) for id_ in written | blank})
         if not beginnings:
             return []
         parameters = {"prefixes": beginnings, "scope": self._batches.scope}
         row = (await self._store.run(load("remember.begun"), parameters))[0]
-        return sorted({id_ for ids in row["ids"] for id_ in ids} - written)
+        return sorted(blank | {id_ for ids in row["ids"] for id_ in ids} - written)
 
 
 def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> list[Call]:

@@ -126,7 +126,8 @@ class ConversationWriter:
         conversations again completes the rest, but for links of the last transaction, which are
         left to `Linker.link`. A conversation that has grown since goes on where it ended. A
         message without an id is known by its place: another text at the same place replaces the
-        one that is there. A message without a time becomes a memory without one.
+        one that is there, and a blank text forgets it. A message without a time becomes a memory
+        without one.
 
         Raises
         ------

@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -289,6 +290,27 @@ async def test_a_shorter_text_at_a_place_leaves_no_parts_of_the_longer_one(
         fresh = await written(store, driver, f"{scope}-fresh-{number}", [told(text)])
         assert edges == fresh[1]
         assert [node[:3] for node in nodes] == [node[:3] for node in fresh[0]]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+async def test_a_message_that_became_blank_is_forgotten(
+    store: Store, driver: neo4j.AsyncDriver, scope: str, place: int
+) -> None:
+    texts = ["We saw the harbour, then the mill. " * 20, "the old mill " * 30, "the Compass Rose"]
+    before = Conversation(id="c", messages=[Message(text=text) for text in texts])
+    blank = [Message(text=" " if each == place else text) for each, text in enumerate(texts)]
+    first = await writer(store, scope).write([before])
+    after = Conversation(id="c", messages=blank)
+    report = await writer(store, scope).write([after])
+    rest = await written(store, driver, f"{scope}-blank", [after])
+    assert report.forgotten == first.parts - report.parts > 0
+    nodes, edges = await graph_of(driver, scope)
+    assert edges == rest[1]
+    assert [node[:3] for node in nodes] == [node[:3] for node in rest[0]]
+    for text in ("the kitchen", "the violin"):  # its id is now that of another message
+        other = Message(id=str(place + 1), text=text)
+        report = await writer(store, scope).write([replace(after, messages=[*blank, other])])
+        assert (report.forgotten, report.messages + report.known) == (0, 3)
 
 
 async def test_what_was_forgotten_is_not_overwritten_by_what_follows(
