@@ -24,10 +24,10 @@ from memoria.formulas.edge_score import MIN_COSINE, category_match, composite_sc
 from memoria.graph.schema import apply_schema
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, find_nearest
+from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import Memory
-from memoria.writer import GraphWriter
 
 DIMENSIONS = 384
 CLUSTER_SIZE = 50

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         RuleExtractor,
         read_notes,
     )
+    from memoria.remember.writer import GraphWriter
     from memoria.retriever import GraphRetriever
     from memoria.seeds.config import SeedConfig
     from memoria.serve.agent.tools import tools
@@ -90,7 +91,6 @@ if TYPE_CHECKING:
         Seeds,
         Trace,
     )
-    from memoria.writer import GraphWriter
 
 # The same once more, for run time: module -> public names. A test compares both.
 _MODULES = {
@@ -129,7 +129,7 @@ _MODULES = {
         "ContextPack Conversation Document Exploration Hop Memory MemoryFilter MemoryNode "
         "Message Path RankedMemory Recall Relation Remembered Section Seed Seeds Trace"
     ),
-    "memoria.writer": "GraphWriter",
+    "memoria.remember.writer": "GraphWriter",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

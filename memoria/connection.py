@@ -84,16 +84,16 @@ async def find_target(
 
 
 async def _local_target(auth: Auth | None, database: str) -> Target:
-    missing = UnavailableError(
-        "no database: start the local server with `memoria up`, or give a URI or NEO4J_URI"
-    )
     try:
         from memoria.local import LocalNeo4j
     except LocalServerError as exc:  # the extra of the local server is not installed
         raise UnavailableError(f"no database: give a URI or NEO4J_URI, or {exc}") from exc
     server = LocalNeo4j()
     if await server.status() is None:
-        raise missing
+        raise UnavailableError(
+            "no database: start the local server with `memoria up`, or give a URI or NEO4J_URI. No "
+            f"server of memoria's folder {server.home} runs; MEMORIA_HOME names another folder"
+        )
     return Target(uri=server.uri, auth=auth or server.auth, database=database)
 
 

@@ -31,6 +31,7 @@ from memoria.explore import (
 )
 from memoria.graph.fitting import FittingFacts
 from memoria.recall import Engine, QueryTags, RecallCall, Recaller, validity_of
+from memoria.remember.writer import WritesToo
 from memoria.store import ServerFacts, StoreOrDriver
 from memoria.strategies import RunInput
 from memoria.types import (
@@ -42,7 +43,6 @@ from memoria.types import (
     Seeds,
     filter_of,
 )
-from memoria.writer import WritesToo
 
 
 class GraphRetriever(WritesToo):

@@ -5,7 +5,7 @@
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
 // rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
 // scope_key),
-// created_at, history (what use and linking left elsewhere, in place of what they left here; null
+// created_at (null keeps that; a new memory gets now, unless it is undated), history (what use and linking left elsewhere, in place of what they left here; null
 // keeps that), embedding (null keeps the one stored, unless the text changed). Learning counters
 // stay. kinds: the labels of which a memory has one.
 // generation: that of the vectors in rows; if another one is live by now, nothing is written. Null
@@ -19,7 +19,7 @@ MERGE (m:Memory {scope: $p.scope, id: row.id})
 WITH m, row,
      m.text IS NULL AND m.connector_name IS NULL AS created,
      m.text IS NOT NULL AND coalesce(m.text <> row.properties.text, true) AS changed,
-     coalesce(row.created_at, m.created_at, $p.now) AS created_at
+     coalesce(row.created_at, m.created_at, CASE WHEN NOT row.undated THEN $p.now END) AS created_at
 SET m += row.properties, m.created_at = created_at,
     m.scope_key = CASE WHEN row.properties.connector_name IS NULL THEN $p.scope_key END
 REMOVE m:$([kind IN $p.kinds WHERE kind <> row.kind])

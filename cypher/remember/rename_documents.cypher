@@ -1,12 +1,13 @@
 // name: remember.rename_documents
 // mode: write
-// params: kind, rows, scope
+// params: key, kind, rows, scope
 // returns: renamed
 // Give documents that were written under an earlier form of their id the one that they have now, with
 // all their parts; edges and what was learned stay. rows: [earlier id, id, the pair of metadata that
 // names the source, or null where there is none], sorted. That pair tells whose the earlier id is,
 // since documents of two sources could have the same. Where the id that it has now is taken, nothing
-// is renamed. Sent a second time, the query changes nothing.
+// is renamed. The log of learning at the clock of the scope (key) gets the new ids, too, so that an
+// undo finds the memories. Sent a second time, the query changes nothing.
 // Setting the scope to its own value takes the lock; see ingest.relations.
 UNWIND $p.rows AS row
 CALL (row) {
@@ -30,7 +31,21 @@ CALL (row, heads) {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(scope, id)
   WHERE m.scope = $p.scope AND m.id STARTS WITH beginning AND $p.kind IN labels(m)
-  SET m.id = row[1] + '#' + substring(m.id, size(beginning))
-  RETURN count(*) AS parts
+  WITH m, m.id AS early, row[1] + '#' + substring(m.id, size(beginning)) AS now
+  SET m.id = now
+  RETURN collect([early, now]) AS parts
 }
-RETURN sum(heads + parts) AS renamed
+WITH collect(CASE heads WHEN 0 THEN [] ELSE [row[..2]] + parts END) AS documents
+WITH reduce(all = [], moved IN documents | all + moved) AS moved
+CALL (moved) {
+  WITH moved, [pair IN moved | pair[0]] AS early
+  WHERE size(moved) > 0
+  MATCH (:MemoriaMeta {key: $p.key})-[:LOGGED]->(:LearningEvent)-[:CHANGED]->(ch:LearningChange)
+  WHERE ch.change_source IN early OR ch.change_target IN early
+  SET ch.change_source = coalesce(
+        [pair IN moved WHERE pair[0] = ch.change_source | pair[1]][0], ch.change_source),
+      ch.change_target = coalesce(
+        [pair IN moved WHERE pair[0] = ch.change_target | pair[1]][0], ch.change_target)
+  RETURN count(*) AS changes
+}
+RETURN size(moved) AS renamed

@@ -27,9 +27,9 @@ from memoria.remember import (
     read_openai,
     read_slack,
 )
+from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import ConversationReport, Memory, Relation, WriteReport
-from memoria.writer import GraphWriter
 
 WRITE_AT_ONCE = 1_000
 

@@ -111,7 +111,7 @@ class Tally(Problems):
         }
 
     def in_words(self, done: ConversationReport, scope: str | None) -> str:
-        """Return the counts in a line; ``scope`` is None if nothing was to be written."""
+        """Return the counts of `facts` in a line; without a ``scope`` nothing was to be written."""
         read = number_of(self._messages, *self._nouns)
         if self._conversations:
             read = f"{number_of(len(self._conversations), 'conversation')}, {read}"
@@ -120,11 +120,15 @@ class Tally(Problems):
             written = done.written
             parts = [
                 f"{read} ({done.known} known)" if done.known else read,
-                number_of(done.parts, "memory", "memories"),
-                f"{number_of(written.memories - done.parts, 'connector')} "
+                number_of(done.parts, "part"),
+                f"{number_of(written.memories, 'memory', 'memories')} with connectors "
                 f"({written.memories_created} new, {written.embedded} embedded)",
                 f"{number_of(written.relations, 'edge')} ({written.relations_created} new)",
             ]
+            if done.forgotten:
+                parts.append(f"{number_of(done.forgotten, 'memory', 'memories')} forgotten")
+            if done.connectors:
+                parts.append(f"{number_of(done.connectors, 'unused connector')} deleted")
         reasons = ", ".join(f"{count} {name}" for name, count in (+self._left_out).most_common())
         if reasons:
             parts.append(f"{self._left_out.total()} left out ({reasons})")

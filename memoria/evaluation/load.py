@@ -22,9 +22,9 @@ from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Dataset
 from memoria.graph.schema import apply_schema
 from memoria.graph.stats import scope_stats
+from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import Memory
-from memoria.writer import GraphWriter
 
 PROGRESS_STEP = 100
 # A batch of edges at a hub takes longer than the default limit.

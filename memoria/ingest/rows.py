@@ -22,10 +22,13 @@ MAX_BATCH_BYTES = 8_000_000
 T = TypeVar("T")
 
 
-def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, Any]:
+def memory_row(
+    memory: Memory, embedding: Iterable[float] | None, *, undated: bool = False
+) -> dict[str, Any]:
     """Return the row of a memory, without ``when`` and ``metadata`` if they are empty.
 
-    A connector has a name in place of a text, and no embedding, so no search finds it.
+    A connector has a name in place of a text, and no embedding, so no search finds it. An
+    ``undated`` memory does not get the time of writing in place of its own.
     """
     connects = is_connector(memory)
     return {
@@ -45,6 +48,7 @@ def memory_row(memory: Memory, embedding: Iterable[float] | None) -> dict[str, A
             "valid_until": utc(memory.valid_until, "valid_until"),
         },
         "created_at": utc(memory.created_at),
+        "undated": undated,
         "history": None if memory.learned is None else memory.learned.stored(),
         "embedding": None if connects or embedding is None else list(embedding),
     }

@@ -7,16 +7,15 @@ Writes in batches. Each batch is one transaction, which may be repeated without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Generic, TypedDict, TypeVar
 
 from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
 from memoria.embed import Embedder, check_vectors, checked_embedder
-from memoria.errors import ConfigError, DimensionError
+from memoria.errors import ConfigError
 from memoria.graph.connectors import is_connector
 from memoria.graph.schema import record_embedder
 from memoria.graph.server import (
@@ -46,16 +45,11 @@ from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
 from memoria.ingest.unembedded import texts_to_embed
-from memoria.store import Call, Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
+from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import HistoryItem, Memory, MemoryLinker, Relation, WriteReport
 
 EMBED_BATCH = 128
-
-#: Queries with their parameters, and what looks at the records of all; see
-#: `BatchWriter.write_together`.
-Guard = tuple[Sequence[Call], Callable[[Sequence[Sequence[Mapping[str, Any]]]], None]]
-
 
 AnyLinker = TypeVar("AnyLinker")
 
@@ -215,85 +209,18 @@ class BatchWriter:
         )
         return await self._linked(done, memories)
 
-    async def write_together(
-        self,
-        memories: Sequence[Memory],
-        relations: Sequence[Relation],
-        *,
-        guard: Guard | None = None,
-        skip_missing: bool = False,
-    ) -> WriteReport:
-        """Write checked memories and relations in one transaction, then link the memories.
-
-        Parameters
-        ----------
-        guard
-            Queries that run first in the transaction, and a function that gets their records. If
-            that function raises, nothing was written.
-        skip_missing
-            Leave out relations of which an end is missing, instead of raising.
-
-        Raises
-        ------
-        InvalidInputError
-            An end of a relation is missing. Nothing was written.
-        """
-        made = await self._set_up(memories)
-        nodes, embedded = await self._memory_parameters(memories)
-        edges = self._relation_parameters(relations, skip_missing=skip_missing)
-
-        def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-            if guard is not None:
-                guard[1](results[:-2])
-            if results[-2][0]["written"] < len(nodes["rows"]):
-                raise replaced_error()
-            if (missing := results[-1][0]["missing"]) and not skip_missing:
-                raise missing_error(frozenset(missing), self.scope)
-
-        query = load("ingest.memories").at(self._generation)
-        calls = [(query, nodes), (load("ingest.relations"), edges)]
-        first = [] if guard is None else guard[0]
-        try:
-            with self._recorded(len(memories)):
-                results = await self._store.run_together([*first, *calls], check=check)
-        except DimensionError:
-            await self._check_still_live()
-            raise
-        stored, joined = results[-2][0], results[-1][0]
-        done = WriteReport(
-            memories=stored["written"],
-            memories_created=stored["created"],
-            relations=joined["written"],
-            relations_created=joined["created"],
-            embedded=embedded,
-            schema_created=made,
-        )
-        return await self._linked(done, memories)
-
     def _recorded(self, memories: int) -> AbstractContextManager[telemetry.Span]:
         return telemetry.memory_span("upsert_memory", store=scope_key(self.scope), count=memories)
 
-    async def with_vectors(self, memories: Sequence[Memory]) -> tuple[list[Memory], WriteReport]:
-        """Return memories with the vectors that `write_together` would make; and what was done.
-
-        For a caller whose write may have to be repeated: the texts are embedded once. A memory
-        whose text is stored with a vector stays without one.
-        """
-        made = await self._set_up(memories)
-        vectors = await self._make_vectors(memories)
-        found = [
-            replace(memory, embedding=vectors[memory.id]) if memory.id in vectors else memory
-            for memory in memories
-        ]
-        return found, WriteReport(embedded=len(vectors), schema_created=made)
-
-    async def _memory_parameters(self, memories: Sequence[Memory]) -> tuple[dict[str, Any], int]:
+    async def _memory_parameters(
+        self, memories: Sequence[Memory], undated: Collection[str] = ()
+    ) -> tuple[dict[str, Any], int]:
         """Return the parameters of ``ingest.memories``, and how many vectors were made for them."""
         unique = {memory.id: memory for memory in memories}
         vectors = await self._make_vectors(list(unique.values()))
         rows = Rows(
-            memory_row(unique[id_], vectors.get(id_, unique[id_].embedding))
-            for id_ in sorted(unique)
+            memory_row(memory, vectors.get(id_, memory.embedding), undated=id_ in undated)
+            for id_, memory in sorted(unique.items())
         )
         has_vectors = any(row["embedding"] is not None for row in rows)
         checked = self.embedder is not None or has_vectors

@@ -15,12 +15,13 @@ from typing import Any
 
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY
-from memoria.ingest import BatchWriter
+from memoria.ingest.joint import JointWriter
 from memoria.remember.connecting import connecting
 from memoria.remember.cursors import Step, Stored
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id, whole_id
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
+from memoria.remember.topics import by_id
 from memoria.store import Call, Store
 from memoria.store.queries import load
 from memoria.types import Conversation, ConversationReport, Memory, WriteReport
@@ -33,7 +34,7 @@ class ChangedError(Exception):
 class ConversationGraph:
     """What stands in the graph of the conversations of one scope."""
 
-    def __init__(self, batches: BatchWriter, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, batches: JointWriter, store: Store, clock: Callable[[], datetime]) -> None:
         self._batches = batches
         self._store = store
         self._clock = clock
@@ -59,17 +60,21 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def commit(
-        self, steps: Sequence[Step], embedded: Mapping[str, Memory]
+        self, steps: Sequence[Step], embedded: Mapping[str, Memory], *, said_now: bool
     ) -> ConversationReport:
-        """Write steps in one transaction, unless a conversation was written meanwhile."""
+        """Write steps in one transaction, unless a conversation was written meanwhile.
+
+        Messages without a time get the time of writing if they are ``said_now``, else none: the
+        time of an import would be taken for theirs.
+        """
         expected = {step.root: step.stored.metadata for step in steps}
         memories = [_with_vector(m, embedded) for step in steps for m in step.memories()]
         for memory in memories:
             self._batches.check_memory(memory)
 
-        connectors = {m.id: m for m in memories if is_connector(m) and m.id not in expected}
+        connectors = by_id(m for m in memories if is_connector(m) and m.id not in expected)
         rewriting = _rewriting(self._batches.scope, steps, connectors)
-        forgetting = self._forgetting.calls(await self._shortened_away(steps))
+        forgetting = self._forgetting.calls(await self._no_longer_said(steps))
         created = forgotten = freed = 0
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
@@ -88,17 +93,18 @@ class ConversationGraph:
             connecting(self._batches.scope, connectors.values(), now=self._clock()),
         ]
         others = [memory for memory in memories if memory.id not in connectors]
+        messages = [memory.id for memory in others if not is_connector(memory)]
         try:
             written = await self._batches.write_together(
                 others,
                 [relation for step in steps for relation in step.plan.relations],
                 guard=(first, check),
                 skip_missing=True,  # only a message that was forgotten since can be missing
+                undated=() if said_now else set(messages),
             )
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.
             if self._batches.linker is not None:
-                messages = [memory.id for memory in others if not is_connector(memory)]
                 await self._batches.linker.link(messages, only_new=True)
             raise
         connected = WriteReport(memories=len(connectors), memories_created=created)
@@ -106,20 +112,21 @@ class ConversationGraph:
             forgotten=forgotten, connectors=freed, written=written.plus(connected)
         )
 
-    async def _shortened_away(self, steps: Sequence[Step]) -> list[str]:
-        """Return the further parts that stand of messages which will be shorter.
+    async def _no_longer_said(self, steps: Sequence[Step]) -> list[str]:
+        """Return the messages that may stand and are blank now, and the parts that are too many.
 
         They can't change before the transaction that forgets them: it ends if the state of the
         conversation is another one.
         """
-        plans = [step.plan for step in steps if step.rewrites and step.stored.state is not None]
-        written = {m.id for plan in plans for m in plan.memories if not is_connector(m)}
-        beginnings = sorted({further_parts_prefix(whole_id(id_)) for id_ in written})
+        rewriting = [step for step in steps if step.rewrites and step.stored.state is not None]
+        blank = {id_ for step in rewriting for id_ in step.blank}
+        written = {m.id for s in rewriting for m in s.plan.memories if not is_connector(m)}
+        beginnings = sorted({further_parts_prefix(whole_id(id_)) for id_ in written | blank})
         if not beginnings:
             return []
         parameters = {"prefixes": beginnings, "scope": self._batches.scope}
         row = (await self._store.run(load("remember.begun"), parameters))[0]
-        return sorted({id_ for ids in row["ids"] for id_ in ids} - written)
+        return sorted(blank | {id_ for ids in row["ids"] for id_ in ids} - written)
 
 
 def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> list[Call]:

@@ -20,7 +20,7 @@ from memoria.embed import Embedder
 from memoria.errors import UnavailableError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.ingest import BatchWriter
+from memoria.ingest.joint import JointWriter
 from memoria.ingest.writer import AnyLinker
 from memoria.remember.ahead import OneAhead
 from memoria.remember.committing import ChangedError, ConversationGraph
@@ -90,7 +90,7 @@ class ConversationWriter:
     config
         Settings of what conversations become.
     clock
-        Gives the time of messages without one; aware.
+        Gives the time of messages without one that are appended; aware.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class ConversationWriter:
         self.config = config or ConversationConfig()
         self.extractor = extractor
         self._store = store_of(store).patient(TIMEOUT_S)
-        self._batches = BatchWriter(
+        self._batches = JointWriter(
             self._store,
             scope=scope,
             embedder=embedder,
@@ -126,7 +126,8 @@ class ConversationWriter:
         conversations again completes the rest, but for links of the last transaction, which are
         left to `Linker.link`. A conversation that has grown since goes on where it ended. A
         message without an id is known by its place: another text at the same place replaces the
-        one that is there.
+        one that is there, and a blank text forgets it. A message without a time becomes a memory
+        without one.
 
         Raises
         ------
@@ -149,7 +150,7 @@ class ConversationWriter:
         """Write the next messages of a conversation, in one transaction; it may be new.
 
         The time does not depend on how much the scope holds. Messages whose id is there already
-        are left out; messages without an id are always new.
+        are left out; messages without an id are always new. Messages without a time are said now.
 
         Parameters
         ----------
@@ -184,7 +185,7 @@ class ConversationWriter:
             if step is None:
                 return done
             try:
-                return done.plus(await self._graph.commit([step], {}))
+                return done.plus(await self._graph.commit([step], {}, said_now=True))
             except ChangedError:
                 continue
         raise UnavailableError(
@@ -249,7 +250,9 @@ class ConversationWriter:
         report = ConversationReport()
         while steps:
             try:
-                written = await self._graph.commit([step for _, step in steps], embedded)
+                written = await self._graph.commit(
+                    [step for _, step in steps], embedded, said_now=False
+                )
             except ChangedError:
                 steps = await self._steps(cursors)
             else:

@@ -39,6 +39,8 @@ class Step:
     ----------
     rewrites
         Whether other messages may stand at the places of these.
+    blank
+        Ids of these messages that are blank, and of which no other message has the id.
     """
 
     root: str
@@ -46,6 +48,7 @@ class Step:
     plan: Plan
     state: ConversationState
     rewrites: bool = False
+    blank: frozenset[str] = frozenset()
 
     def memories(self) -> list[Memory]:
         """Return the memories of the plan; the first session keeps the state."""
@@ -63,11 +66,13 @@ class Cursor:
         self.conversation = conversation
         self.known = self.skipped = 0  # messages that were there, or left out, before
         names, roles = (conversation.source, conversation.id), set(config.kinds)
-        self._ids = [  # of what is written; None for what is left out
+        self._all_ids = [
             message_id(*names, message.id or str(number))
-            if message.role in roles and message.text.strip()
-            else None
             for number, message in enumerate(conversation.messages, start=1)
+        ]
+        self._ids = [  # of what is written; None for what is left out
+            id_ if message.role in roles and message.text.strip() else None
+            for id_, message in zip(self._all_ids, conversation.messages, strict=True)
         ]
         self._position = 0
         self._own = ConversationState()
@@ -105,6 +110,7 @@ class Cursor:
             plan=plan,
             state=replace(furthest, tokens=state.tokens),
             rewrites=before is not stored.state,
+            blank=self._blank(end),
         )
 
     def advance(self, plan: Plan) -> None:
@@ -142,6 +148,13 @@ class Cursor:
     def _written(self, end: int) -> set[str]:
         """Return the ids of the messages before a place that were not left out."""
         return {id_ for id_ in self._ids[:end] if id_ is not None}
+
+    def _blank(self, end: int) -> frozenset[str]:
+        """Return the ids of the next messages, up to a place, that are blank."""
+        following = slice(self._position, end)
+        said = zip(self._all_ids[following], self.conversation.messages[following], strict=True)
+        blank = {id_ for id_, message in said if not message.text.strip()}
+        return frozenset(blank.difference(self._ids)) if blank else frozenset()
 
 
 def _fitting(messages: Sequence[Message]) -> int:

@@ -24,11 +24,24 @@ class Mention:
         What it is.
     weight
         Weight of the edge to the topic, 0 to 1.
+    shown
+        A form of the name for people to read; None: the name. The topic is shown in the shortest
+        of its forms.
     """
 
     name: str
     kind: MentionKind
     weight: float
+    shown: str | None = None
+
+
+def best_form(*forms: str) -> str:
+    """Return the form in which a topic is shown: the same, in whatever order forms are found.
+
+    >>> best_form("deliveries", "delivery")
+    'delivery'
+    """
+    return min(forms, key=lambda form: (len(form), form))
 
 
 @runtime_checkable

@@ -6,16 +6,17 @@ same messages after the same state give the same plan, whether they come at once
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, NEXT, NEXT_SESSION, SAID_BY
 from memoria.remember.config import ConversationConfig
-from memoria.remember.ids import message_id, part_id, session_id, speaker_id, topic_id, whole_id
+from memoria.remember.ids import message_id, part_id, session_id, speaker_id, whole_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.parts import parts_of
 from memoria.remember.state import ConversationState, digest_of
+from memoria.remember.topics import topic_of
 from memoria.types import Conversation, Memory, Message, Relation
 
 
@@ -189,17 +190,11 @@ class Planner:
         return id_
 
     def _add_topics(self, id_: str, text: str) -> None:
-        for name, weight in self._mentions(text):
-            topic = topic_id(name)
-            self._topics.add(topic)
-            if topic not in self._memories:
-                self._memories[topic] = Memory(id=topic, kind="Topic", text=name.casefold())
-            self._join(id_, topic, MENTIONS, weight)
-
-    def _mentions(self, text: str) -> Iterator[tuple[str, float]]:
-        if self._extractor is not None:
-            for mention in self._extractor.extract(text):
-                yield mention.name, mention.weight
+        for mention in () if self._extractor is None else self._extractor.extract(text):
+            topic = topic_of(mention, self._memories)
+            self._memories[topic.id] = topic
+            self._topics.add(topic.id)
+            self._join(id_, topic.id, MENTIONS, mention.weight)
 
     def _join(self, source: str, target: str, relation: str, weight: float) -> None:
         self._relations.append(

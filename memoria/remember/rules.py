@@ -21,7 +21,7 @@ from memoria._support.wording import value_of
 from memoria.errors import ConfigError
 from memoria.remember.function_words import FUNCTION_WORDS
 from memoria.remember.identifiers import identifier_in
-from memoria.remember.mentions import Mention, MentionKind
+from memoria.remember.mentions import Mention, MentionKind, best_form
 
 MAX_NAME_CHARS = 200
 _MAX_WORD_CHARS = 40
@@ -77,7 +77,8 @@ class RuleExtractor:
 
     Phrases are capitalised words in a row; a single one at the beginning of a sentence counts as a
     word. Identifiers are names from programs: paths, error codes, numbers of tickets. Words are
-    compared by their stem, and function words do not count. A mention's name is in lower case.
+    compared by their stem, and shown in a form that they have; function words do not count. A
+    mention's name is in lower case.
 
     Parameters
     ----------
@@ -128,15 +129,20 @@ class RuleExtractor:
         """
         reading = _Reading(text, self._language, self._min_chars)
         found: dict[str, MentionKind] = {}
+        shown: dict[str, str] = {}
         for kind in _ORDER:
             if self._weights[kind] > 0:
-                for name in reading.names(kind):
+                for name, form in reading.names(kind):
                     if 2 <= len(name) <= MAX_NAME_CHARS:
                         found.setdefault(name, kind)
+                        shown[name] = best_form(form, shown.get(name, form))
                     if len(found) == self._max:
                         break
         chosen = list(found.items())[: self._max]
-        return [Mention(name=name, kind=kind, weight=self._weights[kind]) for name, kind in chosen]
+        return [
+            Mention(name=name, kind=kind, weight=self._weights[kind], shown=shown[name])
+            for name, kind in chosen
+        ]
 
 
 class _Reading:
@@ -162,20 +168,24 @@ class _Reading:
                 self._identifiers.append(name.lower())
         self._quotes = [name for quote in quoted if (name := self._quote_name(quote))]
 
-    def names(self, kind: MentionKind) -> Iterator[str]:
-        """Yield the names of a kind, the first ones first; a name may come more than once."""
-        if kind == "identifier":
-            yield from self._identifiers
-        elif kind == "link":
-            yield from self._links
-        elif kind == "quote":
-            yield from self._quotes
-        elif kind == "phrase":
+    def names(self, kind: MentionKind) -> Iterator[tuple[str, str]]:
+        """Yield the names of a kind, and the forms that stand in the text, the first ones first.
+
+        A name may come more than once.
+        """
+        if kind == "phrase":
             yield from self._phrases()
-        else:
+        elif kind == "word":
             words = dict.fromkeys(word for piece in self._prose for word in self._words(piece.text))
-            stems = map(self._stem, sorted(words, key=len, reverse=True))
-            yield from (name for name in stems if name not in self._function_words)
+            stems = ((self._stem(word), word) for word in sorted(words, key=len, reverse=True))
+            yield from (each for each in stems if each[0] not in self._function_words)
+        else:
+            of_kind = {
+                "identifier": self._identifiers,
+                "link": self._links,
+                "quote": self._quotes,
+            }
+            yield from ((name, name) for name in of_kind[kind])
 
     def _words(self, text: str) -> Iterator[str]:
         """Yield the content words of a piece of text, in lower case."""
@@ -188,7 +198,7 @@ class _Reading:
             ):
                 yield word
 
-    def _phrases(self) -> Iterator[str]:
+    def _phrases(self) -> Iterator[tuple[str, str]]:
         """Yield capitalised words in a row; single ones only where a capital tells a name."""
         if not self._capitals_tell():
             return
@@ -220,7 +230,7 @@ class _Reading:
             return not rest and (not piece.first or word in _BEGINNINGS)
         return True
 
-    def _phrase(self, run: list[str], begins: bool) -> Iterator[str]:
+    def _phrase(self, run: list[str], begins: bool) -> Iterator[tuple[str, str]]:
         """Yield the name of a run of capitalised words, without what does not belong to it."""
         while run and run[-1].lower() in self._function_words:
             run.pop()
@@ -230,9 +240,9 @@ class _Reading:
             return
         name = " ".join(run).lower().replace("’", "'").removesuffix("'s")
         if len(run) > 1:
-            yield name
+            yield name, name
         elif not begins and self._language not in _NOUNS_HAVE_CAPITALS:
-            yield self._stem(name) if name.isalpha() else name
+            yield self._stem(name) if name.isalpha() else name, name
 
     def _capitals_tell(self) -> bool:
         """Tell whether a capital makes a name: not in a heading, nor where all words have one."""

@@ -34,7 +34,8 @@ class Message:
     speaker
         Name of who said it; None: the role.
     created_at
-        When it was said; an aware datetime, or a naive one, which counts as UTC. None: unknown.
+        When it was said; an aware datetime, or a naive one, which counts as UTC. None: now where it
+        is appended, and unknown where a whole conversation is written.
     reply_to
         ``id`` of the message that it answers; None: the message before.
     metadata

@@ -178,8 +178,8 @@ class ConversationReport:
     topics
         Number of topics that the messages mention, once for each transaction.
     forgotten
-        Number of memories forgotten because their messages no longer have them: further parts of
-        a longer text at the same place.
+        Number of memories forgotten because their messages no longer have them: those of a text
+        that is blank now, and further parts of a longer text at the same place.
     connectors
         Number of topics and speakers that joined no memory any more, and were deleted, too.
     written

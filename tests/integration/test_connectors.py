@@ -30,6 +30,7 @@ from memoria.learn import LearnConfig, Learner
 from memoria.link import Linker, SimilarityLinkConfig
 from memoria.local import EphemeralNeo4j
 from memoria.plain import plain_recall, trace_from
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store, Target, open_driver
@@ -49,7 +50,6 @@ from memoria.types import (
     Seed,
     WriteReport,
 )
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.integration.test_doctor import by_check, look, run_statement, wipe
 from tests.integration.test_export import memoria

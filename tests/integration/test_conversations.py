@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -289,6 +290,27 @@ async def test_a_shorter_text_at_a_place_leaves_no_parts_of_the_longer_one(
         assert [node[:3] for node in nodes] == [node[:3] for node in fresh[0]]
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+async def test_a_message_that_became_blank_is_forgotten(
+    store: Store, driver: neo4j.AsyncDriver, scope: str, place: int
+) -> None:
+    texts = ["We saw the harbour, then the mill. " * 20, "the old mill " * 30, "the Compass Rose"]
+    before = Conversation(id="c", messages=[Message(text=text) for text in texts])
+    blank = [Message(text=" " if each == place else text) for each, text in enumerate(texts)]
+    first = await writer(store, scope).write([before])
+    after = Conversation(id="c", messages=blank)
+    report = await writer(store, scope).write([after])
+    rest = await written(store, driver, f"{scope}-blank", [after])
+    assert report.forgotten == first.parts - report.parts > 0
+    nodes, edges = await graph_of(driver, scope)
+    assert edges == rest[1]
+    assert [node[:3] for node in nodes] == [node[:3] for node in rest[0]]
+    for text in ("the kitchen", "the violin"):  # its id is now that of another message
+        other = Message(id=str(place + 1), text=text)
+        report = await writer(store, scope).write([replace(after, messages=[*blank, other])])
+        assert (report.forgotten, report.messages + report.known) == (0, 3)
+
+
 async def test_what_was_forgotten_is_not_overwritten_by_what_follows(
     store: Store, retriever: GraphRetriever, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
@@ -337,3 +359,41 @@ async def test_the_handle_writes_a_conversation_that_a_recall_finds(
     assert {entry.memory.id for entry in found.ranked} >= {"c:1", "c:2"}
     whole = Conversation(id="d", messages=[Message(text="a telescope")])
     assert (await retriever.writer().conversation(whole)).messages == 1
+
+
+async def test_a_message_without_a_time_gets_none_unless_it_is_said_now(
+    store: Store, retriever: GraphRetriever, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    before = NOON - timedelta(days=400)
+    messages = [
+        Message(text="the harbour is frozen"),
+        Message(text="the harbour is open", created_at=before),
+        Message(text="the harbour is full"),
+    ]
+    whole = Conversation(id="old", messages=messages)
+    await writer(store, scope).write([whole])
+    context = (await retriever.recall("harbour")).context.text
+    assert "[old:1]: the harbour is frozen" in context
+    assert "[old:2] 2025-01-25: the harbour is open" in context
+    assert "[old:3]: the harbour is full" in context
+    await writer(store, scope).append("now", [Message(text="the harbour is empty")])
+    nodes, _ = await graph_of(driver, scope)
+    times = {node[0]: node[4] for node in nodes}
+    assert (times["old:1"], times["old:3"]) == (None, None)
+    assert times["old:2"] == before
+    assert times["now:1"] == times["@session:old:1"] == NOON
+
+
+async def test_a_topic_shows_the_shortest_form_of_its_word_whatever_comes_first(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    said = ["of two deliveries", "the delivery", "DELIVERIES", "so many deliveries"]
+    for turn, texts in enumerate([said, said[::-1], said[1:] + said[:1]]):
+        for place in (f"{scope}-{turn}", f"{scope}-{turn}"):  # the second time changes nothing
+            talks = [Conversation(id=text, messages=[Message(text=text)]) for text in texts]
+            if turn < 2:
+                await writer(store, place).write(talks)
+            else:
+                await asyncio.gather(*(writer(store, place).write([each]) for each in talks))
+            nodes, _ = await graph_of(driver, place)
+            assert {n[0]: n[1] for n in nodes}["@topic:deliveri"] == "delivery"

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError, UnavailableError
+from memoria.learn import Learner
 from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.remember.ids import document_id
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.session import Session
 from memoria.types import Document, Memory, Section
-from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 PAN = Document(id="pan", title="Peter Pan (play)", text="A play by J. M. Barrie, of London.")
@@ -292,6 +294,23 @@ async def test_a_document_of_an_earlier_version_gets_its_new_id_when_it_is_writt
         now=now,
     )
     assert (rows[0]["node"], rows[0]["uses"]) == (node, 7)
+
+
+async def test_what_was_learned_of_a_document_is_undone_under_the_id_that_it_has_now(
+    store: Store, scope: str
+) -> None:
+    document = replace(SAME_BEFORE[0], text="A sentence about nothing. " * 8)
+    await written_before(store, scope, document, "a/b/c")
+    (part, *_) = set(await memories(store, scope)) - {"a/b/c"}
+    learner = Learner(store, scope=scope)
+    for source, target in [("a/b/c", part), (part, "a/b/c")]:
+        await learner.strengthen_edge(source, target)
+    writer = DocumentWriter(store, scope=scope, config=DocumentConfig(max_chars=100))
+    await writer.write([document])
+    assert part not in await memories(store, scope)
+    report = await learner.undo(datetime(2026, 1, 1, tzinfo=UTC))
+    assert (report.events, report.restored, report.kept) == (2, 2, 0)
+    assert not await edges(store, scope, "related")
 
 
 async def test_a_memory_of_another_source_keeps_the_id_that_a_document_had(

@@ -35,12 +35,12 @@ from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import ingest_files
 from memoria.jsonl import parse_line
 from memoria.local import EphemeralNeo4j
+from memoria.remember.writer import GraphWriter
 from memoria.sample import sample_path
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
 from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
 from tests.generated import IDS, TAGS

@@ -16,12 +16,12 @@ from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.graph.memories import hydrate
 from memoria.plain import plain_recall, ranked_from
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds import SeedRequest, search_seeds, with_unembedded
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.types import Memory, MemoryFilter, Relation, Seeds
-from memoria.writer import GraphWriter
 from tests.dialects import Dialect, dialects_of
 from tests.integration.test_doctor import run_statement
 from tests.integration.test_seeds import all_ids, axis, between, plant, uproot

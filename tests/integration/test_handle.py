@@ -26,12 +26,12 @@ from memoria.learn import Learner
 from memoria.link import Linker
 from memoria.local import EphemeralNeo4j
 from memoria.recall.replay import replay
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Memory, Relation
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.schema import check_schema
 

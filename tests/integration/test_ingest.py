@@ -14,10 +14,11 @@ import pytest
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
+from memoria.ingest.joint import JointWriter
+from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import ForgetReport, Memory, Relation, WriteReport
-from memoria.writer import GraphWriter
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INJECTIONS = (
@@ -596,7 +597,7 @@ async def test_forget_deletes_a_hub_with_more_edges_than_fit_one_transaction(
 
 
 async def test_memories_and_edges_are_written_in_one_transaction(store: Store, scope: str) -> None:
-    writer = GraphWriter(store, scope=scope)
+    writer = JointWriter(store, scope=scope)
     await writer.ready()
     report = await writer.write_together(
         [memory("a"), memory("b")], [Relation(source="a", target="b")]
@@ -607,7 +608,7 @@ async def test_memories_and_edges_are_written_in_one_transaction(store: Store, s
 async def test_memories_are_not_written_where_an_end_of_an_edge_is_missing(
     store: Store, scope: str
 ) -> None:
-    writer = GraphWriter(store, scope=scope)
+    writer = JointWriter(store, scope=scope)
     await writer.ready()
     with pytest.raises(InvalidInputError, match=f"not in scope '{scope}': 'nowhere'"):
         await writer.write_together([memory("a")], [Relation(source="a", target="nowhere")])

@@ -29,11 +29,11 @@ from memoria.graph.server import probe
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.link.nearest import NearestRequest, find_nearest
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import Query, load
 from memoria.types import LinkReport, Memory, Relation, Seed, WriteReport
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.effort import effort
 from tests.oracle.links import Item, LinkedScope, cosine

@@ -112,6 +112,7 @@ async def test_no_query_of_a_conversation_looks_at_a_whole_scope(
         (
             "remember.rename_documents",
             {
+                "key": "scope:s",
                 "kind": "DataSource",
                 "rows": [["a/b/c", "a%2Fb/c", '"source": "a/b"']],
             },

@@ -26,6 +26,7 @@ from memoria.errors import (
 from memoria.plain import plain_recall, trace_from
 from memoria.ranking.calibration import Calibration
 from memoria.ranking.config import RelevanceConfig
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
@@ -33,7 +34,6 @@ from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.strategies import TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)

@@ -21,12 +21,12 @@ from memoria.embed import CallableEmbedder
 from memoria.formulas import situation
 from memoria.formulas.synapse import squashed
 from memoria.learn import Learner
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.strategies import Synapse
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
 from tests.generated import calls, spans

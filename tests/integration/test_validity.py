@@ -18,6 +18,7 @@ from memoria.export import export_lines
 from memoria.jsonl import parse_line
 from memoria.learn import Learner
 from memoria.recall import replay
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.seeds.config import SeedConfig
@@ -25,7 +26,6 @@ from memoria.store import Store
 from memoria.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed, Suppression
 from memoria.types.validity import Validity
-from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
 

@@ -26,7 +26,7 @@ RANKS = [
     {"seeds", "context"},
     {"strategies", "ranking", "ingest", "link", "learn", "export"},
     {"explore", "remember"},
-    {"config", "doctor", "writer"},
+    {"config", "doctor"},
     {"plain"},
     {"recall"},
     {"retriever"},

@@ -13,9 +13,11 @@ from rich.console import Console
 from memoria._support.wording import number_of
 from memoria.cli.common import advice, one_line, printable
 from memoria.cli.render import Forest, path_line, recall_summary, show_paths
+from memoria.cli.tally import Tally
 from memoria.errors import DimensionError, InvalidInputError, QueryError
 from memoria.types import (
     ContextPack,
+    ConversationReport,
     Direction,
     Exploration,
     ExplorationStats,
@@ -26,6 +28,7 @@ from memoria.types import (
     Seed,
     Seeds,
     Trace,
+    WriteReport,
 )
 
 
@@ -239,3 +242,20 @@ def test_the_option_that_helps_is_named(error: InvalidInputError, named: str) ->
 )
 def test_where_no_option_helps_none_is_named(error: QueryError | InvalidInputError) -> None:
     assert advice(error) == ""
+
+
+def test_an_import_of_chats_counts_the_same_in_words_and_in_json() -> None:
+    written = WriteReport(
+        memories=11, memories_created=7, embedded=5, relations=13, relations_created=6
+    )
+    done = ConversationReport(known=1, parts=3, forgotten=4, connectors=2, written=written)
+    tally = Tally(skip_invalid=False)
+    facts = tally.facts(done)
+    assert tally.in_words(done, "s") == (
+        f"{facts['messages']} messages ({facts['known']} known), {facts['parts']} parts, "
+        f"{facts['memories']} memories with connectors ({facts['memories_created']} new, "
+        f"{facts['embedded']} embedded), {facts['relations']} edges "
+        f"({facts['relations_created']} new), {facts['forgotten']} memories forgotten, "
+        f"{facts['connectors']} unused connectors deleted; scope s"
+    )
+    assert tally.in_words(ConversationReport(), None) == "0 messages; nothing was written"

@@ -6,7 +6,7 @@ import pytest
 
 from memoria.connection import find_target, given_auth
 from memoria.embed import OnnxEmbedder
-from memoria.errors import ConfigError, LocalServerError
+from memoria.errors import ConfigError, LocalServerError, UnavailableError
 from memoria.local import LocalNeo4j
 
 
@@ -69,3 +69,13 @@ async def test_models_are_kept_in_the_home_of_the_environment(
     environment.setenv("MEMORIA_HOME", str(tmp_path / "file"))
     with pytest.raises(LocalServerError, match="can't get the embedding model"):
         await OnnxEmbedder().load()
+
+
+async def test_without_any_database_the_error_names_the_home_that_it_looked_at(
+    environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment.delenv("NEO4J_URI", raising=False)
+    environment.setenv("MEMORIA_HOME", str(tmp_path / "elsewhere"))
+    with pytest.raises(UnavailableError, match=r"no database: .*`memoria up`.*MEMORIA_HOME") as had:
+        await find_target()
+    assert str(tmp_path / "elsewhere") in str(had.value)

@@ -109,6 +109,15 @@ def test_words_are_stemmed_and_function_words_left_out() -> None:
     assert names("he paints paintings while she would have been painting") == {"paint"}
 
 
+def test_a_word_is_shown_in_the_shortest_of_its_forms_and_not_as_its_stem() -> None:
+    shown = {
+        mention.name: mention.shown for mention in RULES.extract("late deliveries, a delivery")
+    }
+    assert shown == {"deliveri": "delivery", "late": "late"}
+    (name,) = RULES.extract("ask Caroline")
+    assert (name.name, name.shown) == ("carolin", "caroline")
+
+
 def test_more_mentions_than_wanted_leave_out_the_shortest_words() -> None:
     found = RuleExtractor(max_mentions=3).extract("tiny kitchens need sturdy cupboards, see ABC-12")
     assert [mention.name for mention in found] == ["abc-12", "cupboard", "kitchen"]

@@ -165,3 +165,8 @@ def test_importing_memoria_neither_loads_sync_nor_starts_a_thread() -> None:
         "assert threading.active_count() == 1"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("writer", [memoria.GraphWriter, memoria.sync.GraphWriter])
+def test_what_only_the_writers_of_texts_call_is_not_on_the_public_writer(writer: type) -> None:
+    assert not {"write_together", "with_vectors"} & set(dir(writer))

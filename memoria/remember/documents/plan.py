@@ -13,8 +13,9 @@ from memoria.graph.vocabulary import LINKS_TO, MENTIONS, NAMES, NEXT, TITLED
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.cutting import Part, cut
 from memoria.remember.documents.titles import names_in, title_name
-from memoria.remember.ids import document_id, topic_id, whole_id
+from memoria.remember.ids import document_id, whole_id
 from memoria.remember.mentions import Extractor, Mention
+from memoria.remember.topics import topic_of
 from memoria.types import Document, Memory, Relation
 
 #: How many documents of one title a text that names it is joined to, at most.
@@ -152,10 +153,11 @@ class Edges:
         for part, following in zip(planned.parts, planned.parts[1:], strict=False):
             self.join(part.id, following.id, NEXT, config.next_weight, tags)
         for name in sorted(planned.titles):
-            self.join(self._topic(name), planned.head, TITLED, config.name_weight, tags)
+            title = Mention(name=name, kind="phrase", weight=config.name_weight)
+            self.join(self._topic(title), planned.head, TITLED, title.weight, tags)
         for part in planned.parts:
             for mention in planned.mentions[part.id]:
-                topic = self._topic(mention.name)
+                topic = self._topic(mention)
                 if (topic, planned.head, TITLED) not in self.relations or part.id != planned.head:
                     self.join(part.id, topic, MENTIONS, mention.weight, tags)
             for name in sorted(planned.named[part.id] & titled.keys()):
@@ -196,7 +198,7 @@ class Edges:
                 source=source, target=target, relation=relation, weight=weight, tags=tags
             )
 
-    def _topic(self, name: str) -> str:
-        id_ = topic_id(name)
-        self.topics.setdefault(id_, Memory(id=id_, kind="Topic", text=name.casefold()))
-        return id_
+    def _topic(self, mention: Mention) -> str:
+        topic = topic_of(mention, self.topics)
+        self.topics[topic.id] = topic
+        return topic.id

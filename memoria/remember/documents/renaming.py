@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from memoria.graph.vocabulary import clock_key
 from memoria.remember.documents.plan import Planned
 from memoria.remember.ids import document_id, document_prefix, early_document_id
 from memoria.store import Call, Store
@@ -28,6 +29,7 @@ def renaming(scope: str, documents: Iterable[Planned], kind: str) -> Call | None
         return None
     ordered = sorted(rows, key=lambda row: row[:2])
     return load("remember.rename_documents"), {
+        "key": clock_key(scope),
         "kind": kind,
         "rows": [list(row) for row in ordered],
         "scope": scope,

@@ -29,7 +29,7 @@ from memoria.graph.vocabulary import (
     NAMES,
     documents_key,
 )
-from memoria.ingest import BatchWriter
+from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
 from memoria.ingest.writer import AnyLinker
 from memoria.remember.connecting import connecting
@@ -118,7 +118,7 @@ class DocumentWriter:
         self.config = config or DocumentConfig()
         self.extractor = extractor
         self._store = store_of(store).patient(TIMEOUT_S)
-        self._batches = BatchWriter(
+        self._batches = JointWriter(
             self._store,
             scope=scope,
             embedder=embedder,

@@ -1,7 +1,6 @@
 """`GraphWriter`, the handle that writes: memories, relations, and what becomes of them.
 
-In: values from a caller. Out: reports of what was done. Writes on every call; the batches are
-those of `memoria.ingest`.
+In: values from a caller. Out: reports of what was done. Writes on every call, in batches.
 """
 
 from __future__ import annotations
@@ -24,17 +23,19 @@ from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
 from memoria.learn import LearnConfig, Learner
 from memoria.link import Linker
 from memoria.link.config import LinkConfig
-from memoria.remember import (
+from memoria.remember.config import ConversationConfig
+from memoria.remember.conversations import (
     DEFAULT_EXTRACTOR,
-    DOCUMENT_EXTRACTOR,
-    ConversationConfig,
     ConversationOptions,
     ConversationWriter,
+)
+from memoria.remember.documents import (
+    DOCUMENT_EXTRACTOR,
     DocumentConfig,
     DocumentOptions,
     DocumentWriter,
-    Extractor,
 )
+from memoria.remember.mentions import Extractor
 from memoria.remember.remember import remember
 from memoria.remember.statement import RememberOptions, Statement
 from memoria.store import with_certainty
