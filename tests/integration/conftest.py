@@ -9,9 +9,11 @@ from uuid import uuid4
 import neo4j
 import pytest
 
+from memoria.graph.server import server_facts
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.store import Store, Target
+from memoria.store.queries import load
 from memoria.types import Seed
 from tests.dialects import DIALECTS, Dialect, dialects_of
 from tests.servers import is_local
@@ -38,6 +40,13 @@ async def dialect(request: pytest.FixtureRequest, store: Store) -> Dialect:
     if asked not in await dialects_of(store):
         pytest.skip("2026-11-23: Neo4j 5 can't search for vectors within a scope")
     return asked
+
+
+@pytest.fixture
+async def all_at_once(store: Store) -> None:
+    """A server that can be asked for all levels at once."""
+    if not (await server_facts(store)).can_run(load("strategies.levels")):
+        pytest.skip("2026-11-23: Neo4j 5 refuses all levels at once")
 
 
 @pytest.fixture(scope="session")

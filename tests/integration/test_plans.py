@@ -10,6 +10,7 @@ import pytest
 
 from memoria.doctor import plans
 from memoria.doctor.plans import Step
+from memoria.graph.server import server_facts
 from memoria.store import Store
 from memoria.store.queries import load, root
 from memoria.types import MemoryFilter
@@ -133,6 +134,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 async def explain(driver: neo4j.AsyncDriver, name: str) -> list[Step]:
     """Return the plan of a query; the server has time to make it for the first time."""
     store = Store(driver, database="neo4j").patient(60)
+    if not (await server_facts(store)).can_run(load(name)):
+        pytest.skip(f"2026-11-23: Neo4j 5 can't run {name}")
     return await plans.explain(store, load(name), PARAMETERS[name])
 
 
@@ -219,18 +222,22 @@ async def test_exact_vector_search_seeks_the_scope(driver: neo4j.AsyncDriver) ->
     assert any(name.startswith(("NodeIndexSeek", "NodeUniqueIndexSeek")) for name in names), names
 
 
+async def test_search_within_a_scope_goes_through_its_index(driver: neo4j.AsyncDriver) -> None:
+    plan = await explain(driver, "seeds.vector_search")
+    assert any(name == "NodeVectorIndexSearch" for name, _ in plan)
+    assert not [name for name, _ in plan if name in plans.SCANS]
+
+
 async def test_searches_go_through_their_indexes(driver: neo4j.AsyncDriver) -> None:
     text = await explain(driver, "seeds.text")
     assert any("db.index.fulltext.queryNodes" in details for _, details in text)
     procedure = await explain(driver, "seeds.vector_procedure")
     assert any("db.index.vector.queryNodes" in details for _, details in procedure)
-    search = await explain(driver, "seeds.vector_search")
-    assert any(name == "NodeVectorIndexSearch" for name, _ in search)
     exact = await explain(driver, "seeds.vector_exact")
     seeks = [details for name, details in exact if "IndexSeek" in name]
     assert len(seeks) == 1
     assert "(scope, id)" in seeks[0]
-    for plan in (text, procedure, search, exact):
+    for plan in (text, procedure, exact):
         assert not [name for name, _ in plan if name in plans.SCANS]
 
 

@@ -112,8 +112,20 @@ def _ends_at_max_depth(exploration: Exploration) -> bool:
     return any(path.end_reason == "max_depth" for path in exploration.paths)
 
 
-@pytest.mark.parametrize("round_trips", ["level", "single"])
 async def test_texts_come_with_the_levels(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire
+) -> None:
+    await expect_texts_with_the_levels(driver, scope, wire, "level")
+
+
+@pytest.mark.usefixtures("all_at_once")
+async def test_texts_come_with_all_levels_at_once(
+    driver: neo4j.AsyncDriver, scope: str, wire: Wire
+) -> None:
+    await expect_texts_with_the_levels(driver, scope, wire, "single")
+
+
+async def expect_texts_with_the_levels(
     driver: neo4j.AsyncDriver, scope: str, wire: Wire, round_trips: Literal["level", "single"]
 ) -> None:
     await write(driver, {scope: full_tree(children=2, depth=2)})
@@ -179,6 +191,7 @@ async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     assert wire.records == len(wire.sent)
 
 
+@pytest.mark.usefixtures("all_at_once")
 async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
     warm: GraphRetriever, wire: Wire
 ) -> None:
@@ -198,6 +211,7 @@ async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
     ]
 
 
+@pytest.mark.usefixtures("all_at_once")
 @pytest.mark.parametrize(
     ("tree", "config"),
     [

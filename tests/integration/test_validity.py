@@ -27,6 +27,7 @@ from memoria.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed, Suppression
 from memoria.types.validity import Validity
 from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.dialects import dialects_of
 from tests.oracle.agreement import remove
 
 NOW = datetime.now(UTC)
@@ -237,6 +238,8 @@ async def test_searches_are_exact_also_when_most_hits_are_outdated(
     store: Store, place: str, search: str
 ) -> None:
     """600 better hits that are outdated: more than any factor of over-sampling finds at first."""
+    if search == "search" and search not in await dialects_of(store):
+        pytest.skip("2026-11-23: Neo4j 5 can't search for vectors within a scope")
     near = [0.9, (1 - 0.9**2) ** 0.5, *[0.0] * (DIMENSIONS - 2)]
     memories = [
         Memory(id=f"old{n:03}", kind="Event", text="rain", embedding=axis(), valid_until=AGO)
