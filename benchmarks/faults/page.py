@@ -46,13 +46,13 @@ def markdown(record: Mapping[str, Any]) -> str:
     """Return the page."""
     where = record["environment"]
     rows = record["rows"]
-    tries, held = (sum(row[key] for row in rows) for key in ("tries", "held"))
+    tries, held, took_s = (sum(row[key] for row in rows) for key in ("tries", "held", "took_s"))
     lines = [_HEAD]
     lines.append(
-        f"Commit {where['commit']}, Neo4j {where['neo4j']}, driver {where['driver']}, Python "
+        f"{_commits(rows)}, Neo4j {where['neo4j']}, driver {where['driver']}, Python "
         f"{where['python']}, {where['cores']} cores, seed {record['seed']}"
         f"{', a quick run' if record['quick'] else ''}: {tries:,} tries in "
-        f"{record['took_s'] / 60:.0f} minutes, {held:,} held, {tries - held:,} failed.\n"
+        f"{took_s / 60:.0f} minutes, {held:,} held, {tries - held:,} failed.\n"
     )
     for family, members in groupby(rows, key=lambda row: row["family"]):
         lines.append(f"\n## {family.capitalize()}\n")
@@ -68,6 +68,16 @@ def markdown(record: Mapping[str, Any]) -> str:
         lines.append(f"\nThis run left out {names}: nothing is claimed of them here.")
     lines += _failures(rows, record["seed"])
     return "\n".join(lines) + "\n" + _NOT_TRIED
+
+
+def _commits(rows: list[Mapping[str, Any]]) -> str:
+    """Say on which commit each row was tried; rows that failed may have been tried again."""
+    by_commit: dict[str, list[str]] = {}
+    for row in rows:
+        by_commit.setdefault(row["commit"], []).append(f"`{row['key']}`")
+    first, *others = sorted(by_commit, key=lambda commit: -len(by_commit[commit]))
+    again = [f", {commit} for {', '.join(by_commit[commit])}" for commit in others]
+    return f"Commit {first}{''.join(again)}"
 
 
 def _failures(rows: list[Mapping[str, Any]], seed: int) -> list[str]:
