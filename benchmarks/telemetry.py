@@ -102,10 +102,8 @@ async def compare(
                 raise SystemExit(f"results differ: {name}")
         sums.append(np.concatenate([took[False], took[True]]) / 2)
     wall_s, busy_s, other_wall_s, other_busy_s = np.array(sums[WARM_UP:]).T
-    (ratio, low, high), shares = (
-        median_of(other_wall_s / wall_s),
-        median_of(100 * (other_busy_s - busy_s) / np.median(wall_s)),
-    )
+    ratio, low, high = median_of(other_wall_s / wall_s)
+    shares = median_of(100 * (other_busy_s - busy_s) / np.median(wall_s))
     print(
         f"| {name} | {rounds} | {1_000 * np.median(wall_s):.2f} "
         f"| {1_000 * np.median(other_wall_s):.2f} | {ratio:.3f} ({low:.3f} to {high:.3f}) "

@@ -103,13 +103,22 @@ async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], Non
 
 
 def kept(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Return what an earlier run found, by key, if this one tries only some rows again."""
+    """Return what an earlier run found, by key, if this one tries only some rows again.
+
+    Raises
+    ------
+    SystemExit
+        The record is of another seed, or of a quick run, and would be lost.
+    """
     path = options.out / RECORD
-    if not options.only or not path.exists():
+    if not options.only or options.number is not None or not path.exists():
         return {}
     earlier = json.loads(path.read_text("utf-8"))
     if (earlier["seed"], earlier["quick"]) != (options.seed, options.quick):
-        return {}
+        raise SystemExit(
+            f"{path} is the record of another run: name another folder with --out, or repeat its "
+            f"--seed {earlier['seed']}{' and --quick' if earlier['quick'] else ''}"
+        )
     return {row["key"]: row for row in earlier["rows"]}
 
 

@@ -76,7 +76,7 @@ def _commits(rows: list[Mapping[str, Any]]) -> str:
     for row in rows:
         by_commit.setdefault(row["commit"], []).append(f"`{row['key']}`")
     first, *others = sorted(by_commit, key=lambda commit: -len(by_commit[commit]))
-    again = [f", {commit} for {', '.join(by_commit[commit])}" for commit in others]
+    again = [f", and {commit} for {', '.join(by_commit[commit])}" for commit in others]
     return f"Commit {first}{''.join(again)}"
 
 

@@ -5,9 +5,10 @@
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
 // rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
 // scope_key),
-// created_at (null keeps that; a new memory gets now, unless it is undated), history (what use and linking left elsewhere, in place of what they left here; null
-// keeps that), embedding (null keeps the one stored, unless the text changed). Learning counters
-// stay. kinds: the labels of which a memory has one.
+// created_at (null keeps that; a new memory gets now, unless it is undated), history (what use and
+// linking left elsewhere, in place of what they left here; null keeps that), embedding (null keeps
+// the one stored, unless the text changed). Learning counters stay. kinds: the labels of which a
+// memory has one.
 // generation: that of the vectors in rows; if another one is live by now, nothing is written. Null
 // where there are no vectors. A changed text loses the vectors of every generation.
 // A changed text is to be linked anew; linked_before keeps that an earlier text was linked, so that
@@ -19,7 +20,9 @@ MERGE (m:Memory {scope: $p.scope, id: row.id})
 WITH m, row,
      m.text IS NULL AND m.connector_name IS NULL AS created,
      m.text IS NOT NULL AND coalesce(m.text <> row.properties.text, true) AS changed,
-     coalesce(row.created_at, m.created_at, CASE WHEN NOT row.undated THEN $p.now END) AS created_at
+     coalesce(row.created_at, m.created_at, CASE
+       WHEN m.text IS NULL AND m.connector_name IS NULL AND NOT row.undated THEN $p.now
+     END) AS created_at
 SET m += row.properties, m.created_at = created_at,
     m.scope_key = CASE WHEN row.properties.connector_name IS NULL THEN $p.scope_key END
 REMOVE m:$([kind IN $p.kinds WHERE kind <> row.kind])

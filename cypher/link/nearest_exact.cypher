@@ -15,6 +15,6 @@ CALL (m) {
   WHERE score IS NOT NULL
   ORDER BY score DESC, other
   LIMIT toInteger($p.limit)
-  RETURN collect([other, 2 * score - 1]) AS hits, count(*) AS seen
+  RETURN collect([other, 2 * score - 1]) AS hits
 }
-RETURN collect([id, hits, seen]) AS rows
+RETURN collect([id, hits]) AS rows

@@ -4,8 +4,7 @@
 // returns: rows
 // needs: search
 // The nearest memories of a scope for each of several memories, filtered by scope inside the index
-// (Neo4j 2026 and later). rows: [id, hits, seen]; hits: [id, cosine], including the memory itself;
-// seen: how many hits the index returned; if fewer than limit, there are no more.
+// (Neo4j 2026 and later). rows: [id, hits]; hits: [id, cosine], including the memory itself.
 CYPHER 25
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
@@ -15,6 +14,6 @@ CALL (m) {
       VECTOR INDEX memory_embedding FOR m.embedding WHERE n.scope = $p.scope LIMIT $p.limit
     )
     SCORE AS score
-  RETURN collect([n.id, 2 * score - 1]) AS hits, count(*) AS seen
+  RETURN collect([n.id, 2 * score - 1]) AS hits
 }
-RETURN collect([id, hits, seen]) AS rows
+RETURN collect([id, hits]) AS rows

@@ -108,6 +108,7 @@ class _TimedQuery:
         self._error: dict[str, Value] = {}
 
     def __enter__(self) -> None:
+        self._parent = context.get_current()
         self._began_ns = time.time_ns()
         self._started = time.perf_counter()
 
@@ -115,7 +116,6 @@ class _TimedQuery:
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
         self._seconds = time.perf_counter() - self._started
-        self._parent = context.get_current()
         if kind is not None:
             self._error = {"error.type": kind.__name__}
             if error is not None and (code := getattr(error.__cause__, "code", None)):
@@ -134,9 +134,9 @@ class _TimedQuery:
             "db.query.summary": self._name,
             **self._error,
         }
+        token = context.attach(self._parent)
         opened = _tracer().start_span(
             self._name,
-            context=self._parent,
             kind=trace.SpanKind.CLIENT,
             attributes=attributes,
             start_time=self._began_ns,
@@ -145,6 +145,7 @@ class _TimedQuery:
             opened.set_status(trace.StatusCode.ERROR)
         opened.end(self._began_ns + round(1e9 * self._seconds))
         measure("db.client.operation.duration", self._seconds, attributes)
+        context.detach(token)
 
 
 @dataclass(slots=True)

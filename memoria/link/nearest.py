@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memoria._support.seldom import SELDOM
-from memoria.errors import QueryError
+from memoria.errors import BudgetError, DeadlineError, QueryError
 from memoria.store import Store
 from memoria.store.queries import load
 
@@ -64,8 +64,8 @@ async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest
     Notes
     -----
     One query for every 16 memories, four queries at once. On Neo4j 5, up to two more queries for
-    memories whose neighbours in the scope are hidden behind those of other scopes; for the memories
-    that still lack neighbours, one exact query for every 8.
+    memories whose neighbours in the scope are few, or hidden behind those of other scopes; for the
+    memories that still lack neighbours, one exact query for every 8.
     """
     wanted = request.candidates + 1  # the index also finds the memory itself
     found: Neighbours = {}
@@ -77,8 +77,9 @@ async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest
         pending = await _ask(store, "procedure", pending, request, wanted * factor, found)
     try:
         await _ask(store, "exact", pending, request, wanted, found)
-    except QueryError as exc:
-        # In a foreign graph, one embedding that is not a vector makes the whole query fail.
+    except (QueryError, DeadlineError, BudgetError) as exc:
+        # In a foreign graph, one embedding that is not a vector makes the whole query fail, and a
+        # large scope may take too long.
         SELDOM.warn(log, "exact vector search failed: %s; the index alone was used", exc)
     return found
 
@@ -109,7 +110,7 @@ async def _ask(
     for answer in answers:
         if isinstance(answer, BaseException):
             raise answer
-        for id_, hits, _seen in answer:
+        for id_, hits in answer:
             found[id_] = _best(id_, hits, request.candidates)
             if len(hits) <= request.candidates:
                 short.append(id_)

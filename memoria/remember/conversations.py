@@ -90,7 +90,7 @@ class ConversationWriter:
     config
         Settings of what conversations become.
     clock
-        Gives the time of messages without one that are appended; aware.
+        Gives the time of what is made now, appended messages without a time included; aware.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ class Mention:
         Weight of the edge to the topic, 0 to 1.
     shown
         A form of the name for people to read; None: the name. The topic is shown in the shortest
-        of its forms.
+        of its forms, in small letters.
     """
 
     name: str

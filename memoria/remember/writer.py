@@ -164,6 +164,7 @@ class GraphWriter(BatchWriter):
     ) -> ConversationReport:
         """Write a whole conversation with this writer's embedder, linker and clock.
 
+        Messages without a time stay without one.
         For many conversations, and for the next messages of one, use a `ConversationWriter`.
         """
         writer = ConversationWriter(

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from memoria._support.checks import is_id
 from memoria._support.seldom import SELDOM
-from memoria.errors import MemoriaError, QueryError
+from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
 from memoria.graph.vocabulary import scope_key
 from memoria.seeds.config import SeedConfig
@@ -107,7 +107,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     Notes
     -----
     One round trip. More if few memories near the query fit the filter or, on Neo4j 5, are of the
-    wanted scope.
+    wanted scope, or if the scope has few at all.
     """
     if request.config.fusion == "cosine" and request.vector is not None:
         return await _search_by_cosine(store, request)
@@ -215,8 +215,9 @@ async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hit
     if not complete or (request.dialect == "procedure" and len(hits) < request.config.candidates):
         try:
             hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,), aside)
-        except QueryError as exc:
-            # In a foreign graph one embedding that is not a vector ends the comparison of all.
+        except (QueryError, DeadlineError, BudgetError) as exc:
+            # In a foreign graph one embedding that is not a vector ends the comparison of all, and
+            # a large scope may take too long. What the index has found is not lost for that.
             if not hits:
                 raise
             SELDOM.warn(log, "exact vector search failed: %s", exc)
@@ -248,7 +249,7 @@ async def _grow(
     -------
     tuple
         At most ``candidates`` hits, best first, ties by id (an index promises nothing about the
-        order of equal hits); and whether these hits are enough, or all that exist.
+        order of equal hits); and whether these hits are enough, or all that the index gives.
     """
     wanted = request.config.candidates
     spare = _SPARE if request.validity.leaves_out else 0

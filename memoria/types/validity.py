@@ -24,7 +24,8 @@ class Validity:
         The time at which memories must hold; aware. None: superseded and outdated memories count
         as the others do.
     made_by
-        Memories with a later ``created_at`` are left out; aware. None: none is.
+        Memories with a later ``created_at`` are left out, those without one are not; aware. None:
+        none is left out.
     outside
         Memories whose ``when``, as it is stored, is one of these texts are left out.
     """

@@ -17,10 +17,11 @@ from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.remember import cursors
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import ConversationWriter
+from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.session import Call, Records
-from memoria.types import Conversation, LinkReport, Message
+from memoria.types import Conversation, LinkReport, Memory, Message
 from tests.effort import effort
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -382,6 +383,11 @@ async def test_a_message_without_a_time_gets_none_unless_it_is_said_now(
     assert (times["old:1"], times["old:3"]) == (None, None)
     assert times["old:2"] == before
     assert times["now:1"] == times["@session:old:1"] == NOON
+
+    again = Memory(id="old:1", kind="UserRequest", text="the harbour is frozen", tags=["ice"])
+    await GraphWriter(store, scope=scope).write([again])
+    nodes, _ = await graph_of(driver, scope)
+    assert {node[0]: node[4] for node in nodes}["old:1"] is None
 
 
 async def test_a_topic_shows_the_shortest_form_of_its_word_whatever_comes_first(

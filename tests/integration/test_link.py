@@ -9,13 +9,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import neo4j
+import numpy as np
 import pytest
 
 from memoria.doctor import examine
 from memoria.errors import (
+    BudgetError,
     ConfigError,
+    DeadlineError,
     InvalidInputError,
     MemoriaError,
     QueryError,
@@ -31,9 +35,11 @@ from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLink
 from memoria.link.nearest import NearestRequest, find_nearest
 from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
+from memoria.seeds import SeedRequest, search_seeds
+from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import Query, load
-from memoria.types import LinkReport, Memory, Relation, Seed, WriteReport
+from memoria.types import LinkReport, Memory, MemoryFilter, Relation, Seed, WriteReport
 from tests.conftest import DIMENSIONS
 from tests.effort import effort
 from tests.oracle.links import Item, LinkedScope, cosine
@@ -693,7 +699,7 @@ async def test_every_way_of_searching_finds_the_same(links: Links, store: Store)
     rows = (
         await store.run(load("link.nearest_exact"), {"ids": ids, "limit": 21, "scope": links.scope})
     )[0]["rows"]
-    exact = {id_: [other for other, _ in hits if other != id_] for id_, hits, _ in rows}
+    exact = {id_: [other for other, _ in hits if other != id_] for id_, hits in rows}
     for hits_by_id in found.values():
         assert sorted(hits_by_id) == ids
         for id_, hits in hits_by_id.items():
@@ -715,6 +721,31 @@ async def test_a_small_scope_hidden_in_a_large_index_is_searched_exactly(
     found = await find_nearest(counting, ["a", "b"], request)
     assert found == {"a": [("b", 0.9)], "b": [("a", 0.9)]}
     assert counting.ran == {"link.nearest_procedure": 2, "link.nearest_exact": 1}
+
+
+@pytest.mark.parametrize("error", [DeadlineError, BudgetError, QueryError])
+async def test_where_vectors_can_not_be_compared_exactly_the_hits_of_the_index_are_kept(
+    links: Links, driver: neo4j.AsyncDriver, error: type[MemoriaError]
+) -> None:
+    # A direction of its own: the procedure returns the nearest of all scopes.
+    drawn = np.random.default_rng(int(uuid4())).normal(size=(2, len(BASE)))
+    near, also = drawn[0].tolist(), (drawn[0] + drawn[1] / 10).tolist()
+    await links.writer(linking=False).write([memory("a", near), memory("b", also)])
+    broken = BrokenStore(driver, link__nearest_exact=error("x"), seeds__vector_exact=error("x"))
+    nearest = NearestRequest(scope=links.scope, candidates=4, dialect="procedure")
+    assert set(await find_nearest(broken, ["a"], nearest)) == {"a"}
+    request = SeedRequest(
+        text="",
+        vector=near,
+        scope=links.scope,
+        where=MemoryFilter(),
+        dialect="procedure",
+        config=SeedConfig(),
+        until=None,
+    )
+    found = await search_seeds(broken, request)
+    assert {seed.id for seed in found.seeds} == {"a", "b"}
+    assert any("exact" in each for each in found.degraded)
 
 
 async def test_where_exact_search_fails_what_the_index_found_is_used(
