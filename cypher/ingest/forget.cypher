@@ -1,6 +1,6 @@
 // name: ingest.forget
 // mode: write
-// params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope
+// params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope, stay
 // returns: edges, deleted, kept, freed
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
 // changes, and edges tells how many there are. elements: element ids of memories without a usable
@@ -8,7 +8,7 @@
 // neither in known nor a vector, a relationship of another type) stays, unless delete_foreign is set. It loses the
 // edges, the properties in cleared, all vectors, the label Memory and those in kinds, but for the last label that
 // it has. kept: ids of such nodes; their id stays on them. freed: number of connectors that now join
-// no memory any more, and are deleted, too.
+// no memory any more, and are deleted, too; stay: ids of those that the same transaction writes again.
 CALL () {
   UNWIND $p.ids AS id
   MATCH (m:Memory {scope: $p.scope, id: id})
@@ -38,7 +38,7 @@ CALL (found) {
   WITH [pair IN found | pair[0]] AS gone
   UNWIND gone AS m
   MATCH (m)-[:RELATES]-(connector:Session|Speaker|Topic)
-  WHERE connector.scope = $p.scope AND NOT connector IN gone
+  WHERE connector.scope = $p.scope AND NOT connector IN gone AND NOT connector.id IN $p.stay
   WITH DISTINCT connector ORDER BY connector.id
   // Takes the lock, so that nobody joins a memory to it meanwhile; see ingest.relations.
   SET connector.scope = $p.scope

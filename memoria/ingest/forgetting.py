@@ -8,7 +8,7 @@ Queries: ``ingest.forget*``, ``ingest.left_over``, ``ingest.delete_edges``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -56,13 +56,15 @@ class Forgetting:
             report = report.plus(await self._nodes({"ids": batch, "elements": []}))
         return report
 
-    def calls(self, ids: Sequence[str]) -> list[Call]:
+    def calls(self, ids: Sequence[str], *, stay: Iterable[str]) -> list[Call]:
         """Return the queries that delete memories, for a transaction of the caller's.
 
-        Memories with more than 20,000 edges in a query stay: the caller's are small.
+        Memories with more than 20,000 edges in a query stay: the caller's are small. So do the
+        connectors whose ids are in ``stay``, even if they join no memory until the caller writes.
         """
+        kept = sorted(stay)
         return [
-            (load("ingest.forget"), self._parameters({"ids": batch, "elements": []}))
+            (load("ingest.forget"), self._parameters({"ids": batch, "elements": []}, stay=kept))
             for batch in batches(ids, self.batch_size)
         ]
 
@@ -145,12 +147,15 @@ class Forgetting:
             counts["memories"] += row["freed"]
         return counts
 
-    def _parameters(self, which: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def _parameters(
+        self, which: Mapping[str, Sequence[str]], *, stay: Sequence[str] = ()
+    ) -> dict[str, Any]:
         return {
             **self._limits(which),
             "cleared": {name: None for name in MEMORY_PROPERTIES if name != "id"},
             "kinds": list(self.kinds),
             "known": list(MEMORY_PROPERTIES),
+            "stay": list(stay),
         }
 
     def _limits(self, which: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -74,7 +74,9 @@ class ConversationGraph:
 
         connectors = by_id(m for m in memories if is_connector(m) and m.id not in expected)
         rewriting = _rewriting(self._batches.scope, steps, connectors)
-        forgetting = self._forgetting.calls(await self._no_longer_said(steps))
+        forgetting = self._forgetting.calls(
+            await self._no_longer_said(steps), stay=[*expected, *connectors]
+        )
         created = forgotten = freed = 0
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
