@@ -8,8 +8,18 @@
 // since documents of two sources could have the same. Where the id that it has now is taken, nothing
 // is renamed. The log of learning at the clock of the scope (key) gets the new ids, too, so that an
 // undo finds the memories. Sent a second time, the query changes nothing.
+// Where a document has its earlier id, the clock is locked first, as in learn.reinforce: no event logs
+// an id that a document loses meanwhile.
 // Setting the scope to its own value takes the lock; see ingest.relations.
 UNWIND $p.rows AS row
+MATCH (m:Memory {scope: $p.scope, id: row[0]})
+WITH DISTINCT row ORDER BY row[0], row[1]
+WITH collect(row) AS rows
+WHERE size(rows) > 0
+MERGE (c:MemoriaMeta {key: $p.key})
+SET c.key = $p.key
+WITH rows
+UNWIND rows AS row
 CALL (row) {
   MATCH (m:Memory {scope: $p.scope, id: row[0]})
   SET m.scope = $p.scope

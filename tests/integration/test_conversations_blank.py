@@ -1,4 +1,4 @@
-"""A message of a conversation becomes blank: what it said is forgotten, what still stands is kept."""
+"""A message becomes blank: what it said is forgotten, what its conversation still has is kept."""
 
 from __future__ import annotations
 

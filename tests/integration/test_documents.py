@@ -12,6 +12,7 @@ import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError, UnavailableError
+from memoria.graph.vocabulary import clock_key
 from memoria.learn import Learner
 from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.remember.ids import document_id
@@ -311,6 +312,31 @@ async def test_what_was_learned_of_a_document_is_undone_under_the_id_that_it_has
     report = await learner.undo(datetime(2026, 1, 1, tzinfo=UTC))
     assert (report.events, report.restored, report.kept) == (2, 2, 0)
     assert not await edges(store, scope, "related")
+
+
+async def test_a_document_gets_its_new_id_only_after_an_event_that_has_found_its_earlier_one(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    await written_before(store, scope, SAME_BEFORE[0], "a/b/c")
+    learner = Learner(store, scope=scope)
+    await GraphWriter(store, scope=scope).write([Memory(id="m", kind="Event", text="a fact")])
+    await learner.strengthen_edge("m", "a/b/c")
+    async with driver.session() as session, asyncio.timeout(60):
+        event = await session.begin_transaction()  # an event locks the clock, then the memories
+        first = "MATCH (c:MemoriaMeta {key: $key}) SET c.key = $key RETURN c.key"
+        assert await (await event.run(first, key=clock_key(scope))).values()
+        writing = asyncio.create_task(DocumentWriter(store, scope=scope).write([SAME_BEFORE[0]]))
+        blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN 1"
+        # Until the writer waits for the event; only the server knows when.
+        while not writing.done() and not await run_statement(store, blocked):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        assert not writing.done()
+        # The event locks the memory: nobody who waits for the event has it.
+        locking = "MATCH (m:Memory {scope: $scope, id: 'a/b/c'}) SET m.scope = $scope RETURN m.id"
+        assert await (await event.run(locking, scope=scope)).values() == [["a/b/c"]]
+        await event.commit()
+        await writing
+    assert set(await memories(store, scope)) == {"a%2Fb/c"}
 
 
 async def test_a_memory_of_another_source_keeps_the_id_that_a_document_had(
