@@ -242,6 +242,7 @@ async def _programs(programs: Programs, rng: random.Random, _: int) -> str | Non
         stateful_step_count=STEPS,
         database=None,
         deadline=None,
+        report_multiple_bugs=False,  # one failure is shown whole, several are only counted
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )

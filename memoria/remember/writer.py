@@ -164,8 +164,7 @@ class GraphWriter(BatchWriter):
     ) -> ConversationReport:
         """Write a whole conversation with this writer's embedder, linker and clock.
 
-        Messages without a time stay without one.
-        For many conversations, and for the next messages of one, use a `ConversationWriter`.
+        Undated messages stay so. For many conversations, or more messages: `ConversationWriter`.
         """
         writer = ConversationWriter(
             self._store,
