@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from benchmarks.faults.model import Edge, Key, Model
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import embedder
-from memoria import GraphRetriever, Learner, Memory, Recall, Relation
+from memoria import GraphRetriever, Learner, Memory, Recall, Relation, apply_schema
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import parse
@@ -225,8 +225,9 @@ async def opened(setting: Setting) -> AsyncIterator[Programs]:
     """Open a retriever for all programs."""
     config = StoreConfig(query_timeout_s=20)
     async with open_driver(setting.target, config) as driver:
-        memory = GraphRetriever(Store(driver, config=config), scope="programs", embedder=embedder())
-        await memory.writer().ready()
+        store = Store(driver, config=config)
+        await apply_schema(store, embedder=embedder())  # a program may begin with a link
+        memory = GraphRetriever(store, scope="programs", embedder=embedder())
         loop = asyncio.get_running_loop()
         yield Programs(memory=memory, loop=loop, ended=threading.Event())
 

@@ -30,34 +30,31 @@ log = logging.getLogger(__name__)
 # Time held back for the texts of cut branches: a share of the deadline, and a limit in seconds.
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
-# An exploration that has not handed over what it has so long after its deadline ends; seconds. To
-# close its session may take 0.25 of them.
+# An exploration that is still at work so long after its deadline hands over what it has; seconds.
 _GRACE_S = 0.4
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:
     """Explore from all seeds concurrently; return when every exploration is over.
 
-    A failure ends only the exploration of its seed, whose `Exploration` carries the error.
-
-    Raises
-    ------
-    DeadlineError
-        Something went on past the deadline, although each of its queries has a limit.
+    A failure ends only the exploration of its seed, whose `Exploration` carries the error. What is
+    still at work shortly after the deadline ends, and hands over what it has.
     """
     seeds = request.input.seeds
     size = max(1, len(seeds))
     if request.seeds_per_session is not None and not request.strategy.together:
         size = request.seeds_per_session
     memories = Memories(store, scope=request.input.scope, until=request.until)
+    groups = [
+        Group(store, request, listener, _start(request, start, size), memories)
+        for start in range(0, len(seeds), size)
+    ]
     try:
         async with asyncio.timeout_at(request.until + _GRACE_S):
-            await _in_parallel(
-                Group(store, request, listener, _start(request, start, size), memories)
-                for start in range(0, len(seeds), size)
-            )
-    except TimeoutError as exc:
-        raise DeadlineError("the exploration did not end in time: give more time") from exc
+            await _in_parallel(groups)
+    except TimeoutError:
+        for group in groups:
+            group.give_up()
 
 
 def _start(request: ExploreRequest, first: int, size: int) -> list[SeedRun]:
@@ -101,6 +98,20 @@ class Group:
             Group(self._store, self._request, self._listener, [run], self._memories)
             for run in alone
         )
+
+    def give_up(self) -> None:
+        """Cut what was not reported, and hand over what there is of it, without another query."""
+        late = [run for run in self._runs if not run.reported]
+        for strategy_run in {id(run.strategy_run): run.strategy_run for run in late}.values():
+            self._end(strategy_run.cut())
+        unread = self._pop_ended(late, with_texts=False)
+        if self._request.hydrate_at is None:
+            self._hand_over_as_it_is(unread)
+        else:
+            self._hand_over(unread, were_read=False)
+        for run in late:
+            run.cut = True
+        self._report(late)
 
     async def _spread(self, deliveries: asyncio.TaskGroup) -> None:
         """Ask and absorb step by step; a step is one round trip for all branches of the group."""
@@ -173,10 +184,14 @@ class Group:
                 self._hand_over_as_it_is(unread)
             else:
                 self._hand_over(unread, were_read=await self._read_texts(unread))
-            self._hand_over(self._pop_ended(over, with_texts=True), were_read=True)
-            for run in over:
-                run.reported = True
-                self._listener.on_exploration(run.report(self._request.started))
+            self._report(over)
+
+    def _report(self, runs: Sequence[SeedRun]) -> None:
+        """Hand over the last paths of explorations that are over, and then the explorations."""
+        self._hand_over(self._pop_ended(runs, with_texts=True), were_read=True)
+        for run in runs:
+            run.reported = True
+            self._listener.on_exploration(run.report(self._request.started))
 
     def _pop_ended(self, runs: Iterable[SeedRun], *, with_texts: bool) -> list[Ended]:
         """Take out the ended branches whose texts are known, or the branches that lack texts."""
@@ -202,6 +217,10 @@ class Group:
                 run.cut = True
                 run.error = run.error or (None if late else exc)
             return False
+        except asyncio.CancelledError:
+            for one in batch:
+                one.run.ended.append(one)  # for `give_up`
+            raise
         finally:
             for run in {one.run for one in batch}:
                 run.hydrate_s += clock() - start

@@ -151,6 +151,55 @@ async def test_texts_that_are_late_cut_the_exploration_that_needs_them() -> None
     assert found.texts == {"ab": []}
 
 
+async def forever(_: Mapping[str, Any]) -> None:
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("seeds_per_session", [None, 1])
+@pytest.mark.parametrize(
+    ("hydrate_at", "texts"), [("branch_end", []), ("exploration_end", []), (None, ["a"])]
+)
+async def test_a_level_that_never_ends_leaves_the_paths_of_the_levels_before(
+    hydrate_at: HydrateAt | None, texts: list[str], seeds_per_session: int | None
+) -> None:
+    async def before_level(parameters: Mapping[str, Any]) -> None:
+        if any(id_ == "b" for _, id_, *_ in parameters["frontier"]):
+            await forever(parameters)
+
+    graph = Graph({"a": "b", "b": "", "k": ""}, before_level=before_level)
+    found = await explored(
+        graph,
+        "a",
+        "k",
+        hydrate_at=hydrate_at,
+        max_depth=2,
+        seeds_per_session=seeds_per_session,
+        deadline_s=0.1,
+    )
+    assert found.status["a"] == ("truncated", None)
+    assert found.texts == {"ab": texts, "k": ["k"]}
+    assert {path.ids: path.end_reason for path in found.paths}["a", "b"] == "truncated"
+
+
+async def test_texts_that_never_come_leave_the_paths_without_them() -> None:
+    found = await explored(Graph({"a": "b"}, before_texts=forever), "a", deadline_s=0.1)
+    assert found.status == {"a": ("truncated", None)}
+    assert found.texts == {"ab": []}
+
+
+async def test_explorations_that_go_on_alone_and_never_end_are_cut() -> None:
+    failed = UnavailableError("the server went away", query="strategies.level")
+
+    async def before_level(parameters: Mapping[str, Any]) -> None:
+        if len(parameters["frontier"]) == 2:
+            raise failed
+        await forever(parameters)
+
+    graph = Graph({"a": "", "k": ""}, before_level=before_level)
+    found = await explored(graph, "a", "k", deadline_s=0.1)
+    assert found.status == dict.fromkeys("ak", ("truncated", None))
+
+
 async def test_first_of_two_errors_is_the_one_that_is_reported() -> None:
     first = QueryError("division by zero", query="strategies.level")
     later = UnavailableError("the server went away", query="graph.hydrate")
