@@ -14,7 +14,8 @@ CALL (after) {
   RETURN m
 }
 RETURN collect([m.id, COLLECT {
-  MATCH (m)-[r:RELATES]->(t:Memory)
-  WHERE t.scope = $p.scope AND r.weight IS NOT NULL
-  RETURN [t.id, r.weight]
+  MATCH (m)-[r:RELATES]->(t)
+  WITH t, r.weight AS weight
+  WHERE weight IS NOT NULL AND t:Memory AND t.scope = $p.scope
+  RETURN [t.id, weight]
 }]) AS rows

@@ -5,6 +5,7 @@
 // The edges that leave memories of a scope, by relation: [relation, number, mean weight]. The mean
 // is over the weights between 0 and 1; null if there is no such weight.
 MATCH (m:Memory)
+USING INDEX SEEK m:Memory(scope, id)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
 MATCH (m)-[r:RELATES]->()
 WITH coalesce(toStringOrNull(r.relation), '') AS relation, count(*) AS number,

@@ -37,9 +37,14 @@ CALL (found) {
 CALL (found) {
   WITH [pair IN found | pair[0]] AS gone
   UNWIND gone AS m
-  MATCH (m)-[:RELATES]-(connector:Session|Speaker|Topic)
-  WHERE connector.scope = $p.scope AND NOT connector IN gone AND NOT connector.id IN $p.stay
-  WITH DISTINCT connector ORDER BY connector.id
+  MATCH (m)-[:RELATES]-(neighbour)
+  // Tested when all are known: else the planner may scan for connectors.
+  WITH gone, collect(DISTINCT neighbour) AS neighbours
+  UNWIND neighbours AS connector
+  WITH connector
+  WHERE connector:Session|Speaker|Topic AND connector.scope = $p.scope
+    AND NOT connector IN gone AND NOT connector.id IN $p.stay
+  WITH connector ORDER BY connector.id
   // Takes the lock, so that nobody joins a memory to it meanwhile; see ingest.relations.
   SET connector.scope = $p.scope
   RETURN collect(connector) AS connectors
@@ -66,7 +71,12 @@ CALL (connectors) {
   UNWIND connectors AS connector
   WITH connector
   WHERE connector.connector_name IS NOT NULL
-    AND NOT EXISTS { (connector)--(other) WHERE NOT other:Session|Speaker|Topic }
+    AND NOT EXISTS {
+      MATCH (connector)--(other)
+      WITH labels(other) AS kinds
+      WHERE none(kind IN kinds WHERE kind IN ['Session', 'Speaker', 'Topic'])
+      RETURN kinds
+    }
   DETACH DELETE connector
   RETURN count(*) AS freed
 }

@@ -41,7 +41,12 @@ CALL (connectors) {
   UNWIND connectors AS connector
   WITH connector
   WHERE connector.connector_name IS NOT NULL
-    AND NOT EXISTS { (connector)--(other) WHERE NOT other:Session|Speaker|Topic }
+    AND NOT EXISTS {
+      MATCH (connector)--(other)
+      WITH labels(other) AS kinds
+      WHERE none(kind IN kinds WHERE kind IN ['Session', 'Speaker', 'Topic'])
+      RETURN kinds
+    }
   DETACH DELETE connector
   RETURN count(*) AS freed
 }

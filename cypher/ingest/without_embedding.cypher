@@ -9,6 +9,7 @@ OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {
   MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(scope, id)
   WHERE m.scope = $p.scope AND m.id > after AND m.embedding IS NULL
     AND NOT m:Session|Speaker|Topic
     AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))

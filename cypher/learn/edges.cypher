@@ -9,10 +9,13 @@
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 CALL (m) {
-  MATCH (m)-[r:RELATES]->(other:Memory)
-  WHERE r.base_weight IS NOT NULL AND other.scope = $p.scope
+  MATCH (m)-[r:RELATES]->(other)
+  WHERE r.base_weight IS NOT NULL
+  // Ends are tested behind what is computed of the edges: else the planner may scan for them.
+  WITH m, r, other, coalesce(toStringOrNull(r.relation), '') AS relation
+  WHERE other:Memory AND other.scope = $p.scope
   RETURN collect([
-    m.id, other.id, coalesce(toStringOrNull(r.relation), ''), r.weight, r.lif_weight,
+    m.id, other.id, relation, r.weight, r.lif_weight,
     r.base_weight, r.uses, r.promoted_uses, r.origin,
     CASE WHEN r.last_used_at IS :: ZONED DATETIME NOT NULL
       THEN r.last_used_at.epochMillis / 1000.0 END,

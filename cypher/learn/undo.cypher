@@ -40,7 +40,9 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'changed'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  USING INDEX SEEK b:Memory(scope, id)
   MATCH (a)-[r:RELATES]->(b)
   WHERE coalesce(toStringOrNull(r.relation), '') = ch.change_relation
     AND r.weight = ch.change_weight
@@ -51,7 +53,9 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'created'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  USING INDEX SEEK b:Memory(scope, id)
   MATCH (a)-[r:RELATES]->(b)
   WHERE coalesce(toStringOrNull(r.relation), '') = ch.change_relation
     AND r.weight = ch.change_weight
@@ -61,7 +65,9 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'deleted'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  USING INDEX SEEK b:Memory(scope, id)
   WHERE NOT EXISTS {
     MATCH (a)-[there:RELATES]->(b)
     WHERE coalesce(toStringOrNull(there.relation), '') = ch.change_relation
@@ -76,6 +82,7 @@ CALL (e) {
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
         -[s:SUPPRESSES {kind: ch.change_relation}]->
         (b:Memory {scope: $p.scope, id: ch.change_target})
+  USING INDEX SEEK a:Memory(scope, id)
   DELETE s
   WITH collect(a) + collect(b) AS ends, count(*) AS suppressions
   CALL (ends) {
@@ -103,7 +110,9 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'pair'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
+  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  USING INDEX SEEK b:Memory(scope, id)
   OPTIONAL MATCH (a)-[there:COACTIVATED]->(b)
   WITH ch, a, b, there
   WHERE coalesce(there.times, []) = coalesce(ch.change_times, [])

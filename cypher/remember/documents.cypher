@@ -11,8 +11,9 @@ WITH coalesce(c.documents, 0) AS version
 CALL () {
   UNWIND $p.titles AS id
   MATCH (title:Memory {scope: $p.scope, id: id})
-  MATCH (title)-[r:RELATES]->(m:Memory)
-  WHERE r.relation = 'titled' AND m.scope = $p.scope
+  MATCH (title)-[r:RELATES]->(m)
+  WITH id, r.relation AS relation, m
+  WHERE relation = 'titled' AND m:Memory AND m.scope = $p.scope
   WITH id, m ORDER BY id, m.id
   WITH id, collect(m.id)[..toInteger($p.limit)] AS heads
   RETURN collect([id, heads]) AS titled
