@@ -38,13 +38,13 @@ CALL (e) {
   RETURN count(*) AS memories
 }
 CALL (e) {
+  // Here and below, both ends are found before something is computed: else the planner may scan for one.
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'changed'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
-  USING INDEX SEEK b:Memory(scope, id)
+  WITH ch, a, b, ch.change_relation AS relation
   MATCH (a)-[r:RELATES]->(b)
-  WHERE coalesce(toStringOrNull(r.relation), '') = ch.change_relation
+  WHERE coalesce(toStringOrNull(r.relation), '') = relation
     AND r.weight = ch.change_weight
   SET r = ch {.*, change: null, change_source: null, change_target: null, change_relation: null,
               change_weight: null}
@@ -53,11 +53,10 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'created'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
-  USING INDEX SEEK b:Memory(scope, id)
+  WITH ch, a, b, ch.change_relation AS relation
   MATCH (a)-[r:RELATES]->(b)
-  WHERE coalesce(toStringOrNull(r.relation), '') = ch.change_relation
+  WHERE coalesce(toStringOrNull(r.relation), '') = relation
     AND r.weight = ch.change_weight
   DELETE r
   RETURN count(*) AS created
@@ -65,9 +64,7 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'deleted'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
-  USING INDEX SEEK b:Memory(scope, id)
   WHERE NOT EXISTS {
     MATCH (a)-[there:RELATES]->(b)
     WHERE coalesce(toStringOrNull(there.relation), '') = ch.change_relation
@@ -80,9 +77,9 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'suppression'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-        -[s:SUPPRESSES {kind: ch.change_relation}]->
-        (b:Memory {scope: $p.scope, id: ch.change_target})
-  USING INDEX SEEK a:Memory(scope, id)
+  MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
+  WITH a, b, ch.change_relation AS kind
+  MATCH (a)-[s:SUPPRESSES {kind: kind}]->(b)
   DELETE s
   WITH collect(a) + collect(b) AS ends, count(*) AS suppressions
   CALL (ends) {
@@ -110,12 +107,11 @@ CALL (e) {
 CALL (e) {
   MATCH (e)-[:CHANGED]->(ch:LearningChange {change: 'pair'})
   MATCH (a:Memory {scope: $p.scope, id: ch.change_source})
-  USING INDEX SEEK a:Memory(scope, id)
   MATCH (b:Memory {scope: $p.scope, id: ch.change_target})
-  USING INDEX SEEK b:Memory(scope, id)
+  WITH ch, a, b, coalesce(ch.change_times, []) AS left_times
   OPTIONAL MATCH (a)-[there:COACTIVATED]->(b)
-  WITH ch, a, b, there
-  WHERE coalesce(there.times, []) = coalesce(ch.change_times, [])
+  WITH ch, a, b, there, left_times
+  WHERE coalesce(there.times, []) = left_times
   FOREACH (times IN CASE WHEN ch.times IS NULL THEN [] ELSE [ch.times] END |
     MERGE (a)-[pair:COACTIVATED]->(b)
     SET pair.times = times
