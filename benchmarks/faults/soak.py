@@ -10,6 +10,7 @@ import gc
 import random
 import resource
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass
@@ -27,6 +28,7 @@ _CALLS = 60
 _MB = 1 << 20
 _MOST_MB = 24.0
 _MOST_MESSAGES = 30
+_MOST_THREADS = 32  # of a loop, by its own limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Soak:
 async def opened(setting: Setting) -> AsyncIterator[Soak]:
     """Open one retriever behind a proxy."""
     rng = random.Random(setting.seed)
+    # The loop starts its threads one by one, whenever all are busy: all of them before the count.
+    await asyncio.gather(*(asyncio.to_thread(time.sleep, 0.1) for _ in range(_MOST_THREADS)))
     async with world(setting.target, rng) as here:
         with FaultProxy(setting.target) as proxy:
             async with here.attacked(proxy.target) as memory:

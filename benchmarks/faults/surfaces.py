@@ -149,7 +149,7 @@ def _run(arguments: list[str], stdin: str) -> tuple[object, str]:
     codes: list[object] = []
     raw = io.BytesIO()
     said = io.TextIOWrapper(raw, encoding="utf-8")
-    given = io.TextIOWrapper(io.BytesIO(stdin.encode(errors="surrogateescape")), encoding="utf-8")
+    given = io.TextIOWrapper(io.BytesIO(stdin.encode(errors="surrogatepass")), encoding="utf-8")
 
     def main() -> None:
         try:

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 _RESERVE_SHARE = 0.2
 _RESERVE_S = 0.5
 # An exploration that is still at work so long after its deadline hands over what it has; seconds.
-_GRACE_S = 0.4
+_GRACE_S = 0.25
 
 
 async def explore(store: Store, request: ExploreRequest, listener: Listener) -> None:

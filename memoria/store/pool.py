@@ -277,7 +277,8 @@ async def _close(session: neo4j.AsyncSession) -> None:
             await end(closing, drop=session.cancel)
     if not closing.done():
         return
-    if closing.cancelled():
-        session.cancel()
-    elif isinstance(error := closing.exception(), driver_errors.DriverError):
+    error = None if closing.cancelled() else closing.exception()
+    if closing.cancelled() or error is not None:
+        session.cancel()  # else the driver's pool counts the connection as in use for ever
+    if isinstance(error, driver_errors.DriverError):
         raise translate(error) from error

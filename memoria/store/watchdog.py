@@ -96,7 +96,21 @@ class Watchdog:
                     _log(each)
                     # Each time, because the driver may have opened its connection meanwhile.
                     with suppress(Exception):  # the driver is in a state that nobody foresaw
-                        each.session.cancel()
+                        _drop(each.session)
+
+
+def _drop(session: neo4j.AsyncSession) -> None:
+    """Break the connection of a session from this thread.
+
+    The driver then raises an error in the loop, where the session gives the connection back. From
+    here it can't: ``cancel`` asks for the task at work, which a thread does not have, and the pool
+    would count the connection as in use for ever.
+    """
+    connection = getattr(session, "_connection", None)  # not public
+    if connection is None:
+        session.cancel()
+    else:
+        connection.kill()
 
 
 def _log(late: _Watched) -> None:

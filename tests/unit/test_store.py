@@ -7,7 +7,7 @@ import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -96,6 +96,7 @@ BY_CODE: dict[str, type[MemoriaError]] = {
     "Neo.ClientError.Statement.TypeError": QueryError,
     "Neo.ClientError.Transaction.LockClientStopped": UnavailableError,
     "Neo.ClientError.Transaction.Terminated": UnavailableError,
+    "Neo.ClientError.Request.Invalid": UnavailableError,
     "Neo.ClientError.Transaction.TransactionTimedOut": DeadlineError,
     "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration": DeadlineError,
     "Neo.DatabaseError.General.UnknownError": QueryError,
@@ -645,6 +646,33 @@ async def test_a_session_that_can_not_be_closed_is_an_error_of_ours(
     with pytest.raises(ClosedError, match="Driver closed"):
         await store.run(QUERY, {"x": 1})
     assert store.sessions_in_use == 0
+
+
+@pytest.mark.parametrize("error", [driver_errors.SessionExpired("garbage"), KeyError("x")])
+async def test_a_session_that_fails_to_close_gives_up_its_connection(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def fail(_: FailingSession) -> None:
+        raise error
+
+    dropped: list[FailingSession] = []
+    monkeypatch.setattr(FailingSession, "close", fail)
+    monkeypatch.setattr(FailingSession, "cancel", lambda session: dropped.append(session))
+    with suppress(UnavailableError):
+        await store_over(FailingDriver()).run(QUERY, {"x": 1})
+    assert len(dropped) == 1
+
+
+async def test_a_connection_that_does_not_follow_the_protocol_is_dropped_and_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A wrong message before may have put client and server out of step."""
+    dropped: list[FailingSession] = []
+    monkeypatch.setattr(FailingSession, "cancel", lambda session: dropped.append(session))
+    driver = FailingDriver([server_error("Neo.ClientError.Request.Invalid")])
+    assert await store_over(driver).run(QUERY, {"x": 1}) == []
+    assert driver.attempts == 2
+    assert len(dropped) == 1
 
 
 async def test_who_is_cancelled_while_a_session_closes_leaves_none_half_closed(

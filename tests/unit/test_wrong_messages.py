@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 
 from benchmarks.faults.messages import WRONG_MESSAGES
+from benchmarks.faults.world import connections_in_use
 from memoria.errors import MemoriaError
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
@@ -50,6 +51,7 @@ async def ask(server: BoltServer, way: Way, limit_s: float = HANG_S) -> list[int
             return [row["x"] for row in rows]
         finally:
             assert store.sessions_in_use == 0
+            assert connections_in_use(driver) == 0
 
 
 @pytest.mark.parametrize("way", MESSAGES)
