@@ -34,9 +34,13 @@ class Bookmarks(AsyncBookmarkManager):
     async def update_bookmarks(
         self, previous_bookmarks: Collection[str], new_bookmarks: Collection[str]
     ) -> None:
-        """Put the server's bookmarks in the place of those that were sent."""
-        if new_bookmarks:
-            self.known = self.known.difference(previous_bookmarks) | frozenset(new_bookmarks)
+        """Put the server's bookmarks in the place of those that were sent.
+
+        A wrong message may hold anything, and the server would refuse every query that sends it.
+        """
+        new = frozenset(each for each in new_bookmarks if isinstance(each, str))
+        if new:
+            self.known = self.known.difference(previous_bookmarks) | new
 
 
 _OF_DRIVERS: WeakKeyDictionary[neo4j.AsyncDriver, dict[str, Bookmarks]] = WeakKeyDictionary()

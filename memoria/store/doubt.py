@@ -25,9 +25,8 @@ from memoria.types import Count
 Given = ParamSpec("Given")
 Report = TypeVar("Report")
 
-# Errors of the server after which nobody knows whether the transaction was committed. With the last
-# one (`is_out_of_step`), the answer may be that to an earlier message.
-_UNKNOWN_OUTCOME = ("ReplicationFailure", "TransactionCommitFailed", "Invalid")
+# Errors of the server after which nobody knows whether the transaction was committed.
+_UNKNOWN_OUTCOME = ("ReplicationFailure", "TransactionCommitFailed")
 
 
 @dataclass(slots=True)

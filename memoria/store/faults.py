@@ -48,7 +48,6 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
         "credentials refused too often: wait some seconds, then check user and password",
     ),
     "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
-    "Invalid": (UnavailableError, "client and server are out of step"),
     "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
     "DatabaseNotFound": (ConfigError, "the database does not exist: check the database name"),
 }
@@ -95,16 +94,7 @@ _UNSETTLED = (
     driver_errors.ForbiddenOnReadOnlyDatabase,
     driver_errors.WriteServiceUnavailable,
 )
-_OUT_OF_STEP = "Neo.ClientError.Request.Invalid"
 _LATE = "Neo.TransientError.Transaction.BookmarkTimeout"
-
-
-def is_out_of_step(error: driver_errors.Neo4jError) -> bool:
-    """Tell whether the server refused a message that does not fit the state of its connection.
-
-    No query is the reason, but an earlier answer that was wrong: the connection is of no use.
-    """
-    return error.code == _OUT_OF_STEP
 
 
 def is_unsettled(error: BaseException | None) -> bool:

@@ -27,7 +27,7 @@ from memoria.errors import (
 )
 from memoria.store.config import StoreConfig
 from memoria.store.doubt import Attempts
-from memoria.store.faults import is_out_of_step, is_unsettled, translate
+from memoria.store.faults import is_unsettled, translate
 from memoria.store.queries import Query
 from memoria.store.records import Records
 from memoria.store.sending import can_be_sent
@@ -234,8 +234,6 @@ class Session:
         except MemoriaError:
             raise
         except driver_errors.Neo4jError as exc:
-            if is_out_of_step(exc):
-                self._session.cancel()
             raise translate(exc, query.name) from exc
         except (driver_errors.DriverError, OSError) as exc:
             self._session.cancel()

@@ -28,6 +28,13 @@ async def test_an_answer_without_a_bookmark_changes_nothing() -> None:
     assert bookmarks.known == {"a"}
 
 
+async def test_a_bookmark_that_is_no_string_changes_nothing() -> None:
+    bookmarks = Bookmarks()
+    bookmarks.add(["a"])
+    await bookmarks.update_bookmarks(["a"], [5])  # type: ignore[list-item]  # a wrong message
+    assert bookmarks.known == {"a"}
+
+
 async def test_bookmarks_belong_to_a_driver_and_a_database_and_end_with_the_driver() -> None:
     first = neo4j.AsyncGraphDatabase.driver("bolt://127.0.0.1:1")
     second = neo4j.AsyncGraphDatabase.driver("bolt://127.0.0.1:1")

@@ -96,7 +96,6 @@ BY_CODE: dict[str, type[MemoriaError]] = {
     "Neo.ClientError.Statement.TypeError": QueryError,
     "Neo.ClientError.Transaction.LockClientStopped": UnavailableError,
     "Neo.ClientError.Transaction.Terminated": UnavailableError,
-    "Neo.ClientError.Request.Invalid": UnavailableError,
     "Neo.ClientError.Transaction.TransactionTimedOut": DeadlineError,
     "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration": DeadlineError,
     "Neo.DatabaseError.General.UnknownError": QueryError,
@@ -660,18 +659,6 @@ async def test_a_session_that_fails_to_close_gives_up_its_connection(
     monkeypatch.setattr(FailingSession, "cancel", lambda session: dropped.append(session))
     with suppress(UnavailableError):
         await store_over(FailingDriver()).run(QUERY, {"x": 1})
-    assert len(dropped) == 1
-
-
-async def test_a_connection_that_does_not_follow_the_protocol_is_dropped_and_replaced(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A wrong message before may have put client and server out of step."""
-    dropped: list[FailingSession] = []
-    monkeypatch.setattr(FailingSession, "cancel", lambda session: dropped.append(session))
-    driver = FailingDriver([server_error("Neo.ClientError.Request.Invalid")])
-    assert await store_over(driver).run(QUERY, {"x": 1}) == []
-    assert driver.attempts == 2
     assert len(dropped) == 1
 
 
