@@ -202,7 +202,7 @@ FAMILY = Family(
     rows=(
         _row("python", "the Python calls", tuple(PYTHON), 120, 5_000),
         _row("commands", "the command line", tuple(COMMANDS), 13, 1_500),
-        _row("mcp", "the MCP server", tuple(TOOLS), 40, 2_000),
-        _row("page", "the page of memoria view", tuple(PAGE), 40, 1_500),
+        _row("mcp", "the MCP server", tuple(TOOLS), 40, 3_000),
+        _row("page", "the page of memoria view", tuple(PAGE), 40, 2_500),
     ),
 )
