@@ -4,9 +4,9 @@
     scripts/faults --only wrong-message --seed 7 --try 12
     scripts/faults --only soak programs --write-page
 
-In: the command line. Out: ``build/faults/faults.json``, and a page beside it. Where only some rows
-are tried, the record keeps what it has of the others. Starts servers on the loopback, and nothing
-else.
+In: the command line. Out: ``build/faults/faults.json``, and a page beside it or in ``docs/``. Where
+only some rows are tried, the record keeps what it has of the others, and so does the page in
+``docs/``. Starts servers on the loopback, and nothing else.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from benchmarks.faults import (
     values,
     wire,
 )
-from benchmarks.faults.page import markdown
-from benchmarks.faults.table import TRY_S, Family, Row, Setting, tally
+from benchmarks.faults.page import markdown, read
+from benchmarks.faults.table import Family, Row, Setting, tally
 from memoria.local import LocalNeo4j
 from memoria.store import Target
 
@@ -91,7 +91,7 @@ async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], Non
                 continue
             async with family.opened(setting) as opened:
                 for row, numbers in rows:
-                    faulthandler.dump_traceback_later(row_s + 2 * TRY_S, exit=True)
+                    faulthandler.dump_traceback_later(row_s + 2 * row.try_s, exit=True)
                     found = await tally(
                         *(row, opened),
                         seed=options.seed,
@@ -103,20 +103,22 @@ async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], Non
 
 
 def kept(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Return what an earlier run found, by key, if this one tries only some rows again.
+    """Return what earlier runs found, by key, if this one tries only some rows again.
 
     Raises
     ------
     SystemExit
         The record is of another seed, or of a quick run, and would be lost.
     """
-    path = options.out / RECORD
+    path = PAGE if options.write_page else options.out / RECORD
     if not options.only or options.number is not None or not path.exists():
         return {}
-    earlier = json.loads(path.read_text("utf-8"))
+    text = path.read_text("utf-8")
+    earlier = read(text) if options.write_page else json.loads(text)
     if (earlier["seed"], earlier["quick"]) != (options.seed, options.quick):
+        instead = "leave --write-page out" if options.write_page else "name a folder with --out"
         raise SystemExit(
-            f"{path} is the record of another run: name another folder with --out, or repeat its "
+            f"{path} is the record of another run: {instead}, or repeat its "
             f"--seed {earlier['seed']}{' and --quick' if earlier['quick'] else ''}"
         )
     return {row["key"]: row for row in earlier["rows"]}

@@ -1,10 +1,11 @@
-"""The page of `docs/reliability.md`, out of the record of a run.
+"""The page of `docs/reliability.md`, out of the record of a run, and the record out of the page.
 
-In: a record. Out: Markdown. Touches nothing.
+In: a record, or a page. Out: Markdown, or a record. Touches nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
@@ -21,6 +22,7 @@ counts.
 scripts/faults --quick                          # few tries of each fault
 scripts/faults                                  # all of them
 scripts/faults --only reset --seed 7 --try 12   # one try once more
+scripts/faults --only reset --write-page        # one row again, in its place on this page
 ```
 
 It starts servers of its own on this machine, and reaches nothing else. Each try depends only on the
@@ -46,13 +48,13 @@ def markdown(record: Mapping[str, Any]) -> str:
     """Return the page."""
     where = record["environment"]
     rows = record["rows"]
-    tries, held, took_s = (sum(row[key] for row in rows) for key in ("tries", "held", "took_s"))
+    tries, held = (sum(row[key] for row in rows) for key in ("tries", "held"))
     lines = [_HEAD]
     lines.append(
         f"{_commits(rows)}, Neo4j {where['neo4j']}, driver {where['driver']}, Python "
         f"{where['python']}, {where['cores']} cores, seed {record['seed']}"
-        f"{', a quick run' if record['quick'] else ''}: {tries:,} tries in "
-        f"{took_s / 60:.0f} minutes, {held:,} held, {tries - held:,} failed.\n"
+        f"{', a quick run' if record['quick'] else ''}: {tries:,} tries, {held:,} held, "
+        f"{tries - held:,} failed.\n"
     )
     for family, members in groupby(rows, key=lambda row: row["family"]):
         lines.append(f"\n## {family.capitalize()}\n")
@@ -92,3 +94,54 @@ def _failures(rows: list[Mapping[str, Any]], seed: int) -> list[str]:
             again = f"scripts/faults --only {row['key']} --seed {seed} --try {number}"
             lines.append(f"| `{row['key']}` | {said} | `{again}` |")
     return lines
+
+
+# What `markdown` writes: the line of the commits, the heading of a family, a row, and a failure.
+_FACTS = re.compile(
+    r"^Commit (?P<commits>.+), Neo4j (?P<neo4j>\S+), driver (?P<driver>\S+), "
+    r"Python (?P<python>\S+), (?P<cores>\d+) cores, seed (?P<seed>\d+)(?P<quick>, a quick run)?: "
+)
+_COMMIT = re.compile(r"(?:and )?([0-9a-f]\S*)(?: for ((?:`[a-z-]+`(?:, )?)+))?(?:, |$)")
+_ROW = re.compile(r"^\| `([a-z-]+)` \| (.+) \| (.+) \| ([\d,]+) \| ([\d,]+) \| [\d,]+ \|$")
+_FAILED = re.compile(r"^\| `([a-z-]+)` \| (.+) \| `scripts/faults .* --try (\d+)` \|$")
+
+
+def read(page: str) -> dict[str, Any]:
+    """Return the record of a page, so that single rows may be tried again; without times."""
+    rows: list[dict[str, Any]] = []
+    record: dict[str, Any] = {}
+    family, commits = "", {}
+    for line in page.splitlines():
+        if facts := _FACTS.match(line):
+            found = facts.groupdict()
+            commits = _commit_of(found.pop("commits"))
+            seed, quick = int(found.pop("seed")), bool(found.pop("quick"))
+            environment = {**found, "cores": int(found["cores"])}
+            record = {"environment": environment, "seed": seed, "quick": quick}
+        elif line.startswith("## "):
+            family = line.removeprefix("## ").lower()
+        elif row := _ROW.match(line):
+            key, fault, expected, tries, held = row.groups()
+            rows.append(
+                {"family": family, "key": key, "fault": fault, "expected": expected}
+                | {"tries": _number(tries), "held": _number(held), "took_s": None, "failures": []}
+                | {"commit": commits.get(key, commits[""])}
+            )
+        elif failed := _FAILED.match(line):
+            key, wrong, number = failed.groups()
+            (of,) = (row for row in rows if row["key"] == key)
+            of["failures"].append([int(number), wrong.replace("\\|", "|")])
+    return {**record, "rows": rows, "left_out": []}
+
+
+def _commit_of(text: str) -> dict[str, str]:
+    """Return the commit of each row that has one of its own, and under "" that of all others."""
+    found = {}
+    for commit, keys in _COMMIT.findall(text):
+        for key in re.findall(r"[a-z-]+", keys) or [""]:
+            found[key] = commit
+    return found
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))

@@ -15,7 +15,7 @@ from typing import Any
 
 from memoria.store import Target
 
-# A try that has not ended by then has failed; seconds.
+# The time of a try, where its row does not say another; seconds.
 TRY_S = 120.0
 # So many failures of a row are described; all are counted.
 _DESCRIBED = 3
@@ -41,6 +41,10 @@ class Row:
         Number of tries; >= 1. ``quick`` may be 0: then a quick run leaves the row out.
     attempt
         Tries it once.
+    at_once
+        Number of tries that are under way together; >= 1.
+    try_s
+        A try that has not ended by then has failed; seconds.
     """
 
     key: str
@@ -49,6 +53,8 @@ class Row:
     quick: int
     full: int
     attempt: Attempt
+    at_once: int = 1
+    try_s: float = TRY_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,21 +142,31 @@ async def tally(row: Row, opened: Any, *, seed: int, numbers: Iterable[int], unt
     """
     found = Tally(row=row)
     began = time.monotonic()
-    for number in numbers:
-        if found.tries and time.monotonic() > until:
-            break
-        rng = random.Random(f"{seed} {row.key} {number}")
-        try:
-            async with asyncio.timeout(TRY_S):
-                wrong = await row.attempt(opened, rng, number)
-        except TimeoutError:
-            wrong = f"the try did not end within {TRY_S:g} s"
-        except Exception as exc:  # noqa: BLE001 - what nobody expected is what is looked for
-            wrong = f"{type(exc).__name__}: {exc}"[:300]
-        found.tries += 1
-        if wrong is None:
-            found.held += 1
-        elif len(found.failures) < _DESCRIBED:
-            found.failures.append((number, wrong))
+    ahead = iter(numbers)
+
+    async def tried() -> None:
+        for number in ahead:
+            if found.tries and time.monotonic() > until:
+                return
+            wrong = await _tried(row, opened, seed, number)
+            found.tries += 1
+            if wrong is None:
+                found.held += 1
+            elif len(found.failures) < _DESCRIBED:
+                found.failures.append((number, wrong))
+
+    await asyncio.gather(*(tried() for _ in range(row.at_once)))
     found.took_s = time.monotonic() - began
     return found
+
+
+async def _tried(row: Row, opened: Any, seed: int, number: int) -> str | None:
+    """Try a row once; return in words what did not hold."""
+    rng = random.Random(f"{seed} {row.key} {number}")
+    try:
+        async with asyncio.timeout(row.try_s):
+            return await row.attempt(opened, rng, number)
+    except TimeoutError:
+        return f"the try did not end within {row.try_s:g} s"
+    except Exception as exc:  # noqa: BLE001 - what nobody expected is what is looked for
+        return f"{type(exc).__name__}: {exc}"[:300]

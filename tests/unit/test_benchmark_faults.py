@@ -1,0 +1,101 @@
+"""The fault bench: how its rows are tried and counted, and its page, which is its record, too."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import Any
+
+from benchmarks.environment import ROOT
+from benchmarks.faults.page import markdown, read
+from benchmarks.faults.table import Attempt, Row, Tally, tally
+
+PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+LONG_S = 60.0
+
+
+def row(attempt: Attempt, **settings: Any) -> Row:
+    return Row(
+        key="a-row",
+        fault="a fault",
+        expected="no harm",
+        quick=1,
+        full=1,
+        attempt=attempt,
+        **settings,
+    )
+
+
+async def tried(each: Row, tries: int, within_s: float = LONG_S) -> Tally:
+    until = time.monotonic() + within_s
+    return await tally(each, None, seed=1, numbers=range(tries), until=until)
+
+
+def test_the_page_is_written_as_it_was_read() -> None:
+    assert markdown(read(PAGE)) == PAGE
+
+
+def test_commits_failures_and_rows_left_out_are_read_back() -> None:
+    record = read(PAGE)
+    first, second, third, *_ = record["rows"]
+    first["commit"], second["commit"], third["commit"] = "1234567", "1.0-rc1-3-g89abcde", "1234567"
+    second.update(tries=1_234, held=1_232, failures=[[7, "a | b"], [1_000, "c"]])
+    record["rows"] = [first, second, third]
+    record["left_out"] = ["soak"]
+    again = read(markdown(record))
+    assert again["rows"] == record["rows"]
+    assert (again["seed"], again["quick"]) == (record["seed"], record["quick"])
+    assert again["environment"] == record["environment"]
+
+
+async def test_each_try_has_random_numbers_of_its_own_whatever_runs_beside_it() -> None:
+    drawn: dict[int, set[float]] = {}
+
+    async def draw(_: None, rng: random.Random, number: int) -> None:
+        await asyncio.sleep(0)
+        drawn.setdefault(number, set()).add(rng.random())
+
+    for at_once in (1, 3):
+        found = await tried(row(draw, at_once=at_once), 10)
+        assert (found.tries, found.held) == (10, 10)
+    assert sorted(drawn) == list(range(10))
+    assert all(len(numbers) == 1 for numbers in drawn.values())
+
+
+async def test_no_more_tries_are_under_way_than_the_row_says() -> None:
+    under_way, most = 0, 0
+
+    async def wait(_: None, __: random.Random, ___: int) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.001)
+        under_way -= 1
+
+    await tried(row(wait, at_once=3), 12)
+    assert most == 3
+
+
+async def test_what_fails_hangs_or_raises_is_counted_and_named() -> None:
+    async def attempt(_: None, __: random.Random, number: int) -> str | None:
+        if number == 1:
+            await asyncio.sleep(LONG_S)
+        if number == 2:
+            raise LookupError("lost")
+        return "wrong" if number == 3 else None
+
+    found = await tried(row(attempt, try_s=0.05), 5)
+    assert (found.tries, found.held) == (5, 2)
+    assert found.failures == [
+        (1, "the try did not end within 0.05 s"),
+        (2, "LookupError: lost"),
+        (3, "wrong"),
+    ]
+
+
+async def test_a_row_is_tried_once_however_little_time_there_is() -> None:
+    async def attempt(_: None, __: random.Random, ___: int) -> None:
+        await asyncio.sleep(0.001)
+
+    assert (await tried(row(attempt), 5, within_s=-1.0)).tries == 1
