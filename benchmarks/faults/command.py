@@ -3,6 +3,7 @@
     scripts/faults --quick
     scripts/faults --only wrong-message --seed 7 --try 12
     scripts/faults --only soak programs --write-page
+    scripts/faults --only soak programs --write-page --more
 
 In: the command line. Out: ``build/faults/faults.json``, and a page beside it or in ``docs/``. Where
 only some rows are tried, the record keeps what it has of the others, and so does the page in
@@ -17,7 +18,7 @@ import faulthandler
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from benchmarks.faults import (
     wire,
 )
 from benchmarks.faults.page import markdown, read
-from benchmarks.faults.table import Family, Row, Setting, tally
+from benchmarks.faults.table import DESCRIBED, Family, Row, Setting, tally
 from memoria.local import LocalNeo4j
 from memoria.store import Target
 
@@ -51,6 +52,8 @@ PAGE = ROOT / "docs" / "reliability.md"
 # No row goes on for longer; seconds.
 _QUICK_S, _FULL_S = 8.0, 1_200.0
 
+Known = dict[str, dict[str, Any]]
+
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
@@ -60,21 +63,26 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tries", type=int, help="tries of each row, instead of its own number")
     parser.add_argument("--try", type=int, dest="number", help="the one try to repeat")
+    parser.add_argument("--more", action="store_true", help="go on where the record of a row ends")
     parser.add_argument("--row-s", type=float, help="longest time of a row; seconds")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--write-page", action="store_true", help=f"write {PAGE.name} in docs/")
     return parser.parse_args(arguments)
 
 
-def numbers_of(row: Row, options: argparse.Namespace) -> Sequence[int]:
+def numbers_of(row: Row, options: argparse.Namespace, known: Known) -> Sequence[int]:
     """Return the numbers of the tries of a row."""
     if options.number is not None:
         return [options.number]
     count = options.tries or (row.quick if options.quick else row.full)
-    return range(count)
+    earlier = known.get(row.key)
+    is_more = options.more and earlier is not None and earlier["fault"] == row.fault
+    return range(earlier["tries"] if earlier is not None and is_more else 0, count)
 
 
-async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], None]) -> None:
+async def _run(
+    options: argparse.Namespace, known: Known, done: Callable[[dict[str, Any], int], None]
+) -> None:
     """Try the rows that were asked for, and hand over each as soon as it is counted."""
     row_s = options.row_s or (_QUICK_S if options.quick else _FULL_S)
     async with LocalNeo4j.ephemeral() as server:
@@ -85,7 +93,7 @@ async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], Non
                 (row, numbers)
                 for row in family.rows
                 if (not options.only or row.key in options.only)
-                and (numbers := numbers_of(row, options))
+                and (numbers := numbers_of(row, options, known))
             ]
             if not rows:
                 continue
@@ -99,10 +107,10 @@ async def _run(options: argparse.Namespace, done: Callable[[dict[str, Any]], Non
                         until=time.monotonic() + row_s,
                     )
                     faulthandler.cancel_dump_traceback_later()
-                    done(found.to_dict(family.name))
+                    done(found.to_dict(family.name), numbers[0])
 
 
-def kept(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+def kept(options: argparse.Namespace) -> Known:
     """Return what earlier runs found, by key, if this one tries only some rows again.
 
     Raises
@@ -124,6 +132,19 @@ def kept(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in earlier["rows"]}
 
 
+def summed(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with the tries of two runs, of which the second went on after the first."""
+    commits = dict.fromkeys([*earlier["commit"].split("+"), later["commit"]])
+    return {
+        **later,
+        "tries": earlier["tries"] + later["tries"],
+        "held": earlier["held"] + later["held"],
+        "took_s": round((earlier["took_s"] or 0) + later["took_s"], 1),
+        "failures": [*earlier["failures"], *later["failures"]][:DESCRIBED],
+        "commit": "+".join(commits),
+    }
+
+
 def _show(row: dict[str, Any], seed: int) -> None:
     took = f"{row['took_s']:g} s"
     print(f"{row['key']:<20}{row['held']:>6} of {row['tries']:<6}{took:>10}", flush=True)
@@ -140,13 +161,14 @@ def main(arguments: Sequence[str]) -> int:
     rows, failed = kept(options), False
     page = PAGE if options.write_page else options.out / PAGE.name
 
-    def done(row: dict[str, Any]) -> None:
+    def done(row: dict[str, Any], first: int) -> None:
         nonlocal failed
         failed |= row["held"] < row["tries"]
         _show(row, options.seed)
         if options.number is not None:
             return  # one try is not a figure of its row
-        rows[row["key"]] = {**row, "commit": facts["commit"]}
+        row["commit"] = facts["commit"]
+        rows[row["key"]] = summed(rows[row["key"]], row) if first else row
         found = [rows[key] for key in KEYS if key in rows]
         record = {
             "environment": {**facts, "load_end": load()},
@@ -159,6 +181,6 @@ def main(arguments: Sequence[str]) -> int:
         page.write_text(markdown(record), "utf-8")
 
     options.out.mkdir(parents=True, exist_ok=True)
-    asyncio.run(_run(options, done))
+    asyncio.run(_run(options, rows, done))
     print(f"{time.monotonic() - began:.0f} s" + ("" if options.number is not None else f", {page}"))
     return int(failed)

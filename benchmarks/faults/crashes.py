@@ -12,73 +12,51 @@ import random
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from uuid import uuid4
+from dataclasses import replace
 
-from benchmarks.environment import ROOT
-from benchmarks.faults.journal import OPERATIONS, Journal, compare, enter, prepare
-from benchmarks.faults.table import Family, Row, Setting
+from benchmarks.faults import clients
+from benchmarks.faults.journal import OPERATIONS, compare, enter
+from benchmarks.faults.machine import Machine, opened
+from benchmarks.faults.table import Family, Row
 from benchmarks.faults.wire import LIMIT_S
-from benchmarks.faults.world import CALLS, World, settled, world
+from benchmarks.faults.world import CALLS, SEEDS, World, settled
 from memoria import GraphRetriever
 from memoria.errors import MemoriaError
-from memoria.local import EphemeralNeo4j, LocalNeo4j
-from memoria.store import Target
 
-_WRITERS = 4
+_WRITERS, _READERS = 4, 2
 # So long a writer is left alone at most before the kill; seconds.
 _LONGEST_S = 1.0
 _EACH_CALL = 3
 # Processes that do nothing but use the processor, in every other try with a frozen server.
 _BUSY = 4
 _HANG_S = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """A server that may be killed, what stands in it, and a scope whose writes are noted."""
-
-    server: EphemeralNeo4j
-    world: World
-    noted: GraphRetriever
-    journal: Journal
-
-
-@asynccontextmanager
-async def opened(setting: Setting) -> AsyncIterator[Machine]:
-    """Start a server, and write what calls need."""
-    rng = random.Random(setting.seed)
-    async with LocalNeo4j.ephemeral() as server:
-        target = Target(uri=server.uri, auth=server.auth)
-        async with world(target, rng) as here:
-            noted = here.clean.for_scope(f"noted-{uuid4().hex[:8]}")
-            await prepare(noted)
-            yield Machine(server=server, world=here, noted=noted, journal=Journal())
+_KEPT = "nothing acknowledged is lost, nothing half written, learning applied once"
 
 
 async def _server_killed(machine: Machine, rng: random.Random, number: int) -> str | None:
-    """Kill the server while several tasks write, start it again, and compare."""
+    """Kill the server while several tasks write and read, start it again, and compare."""
     async with machine.world.attacked() as memory:
         tasks = [
             asyncio.create_task(_write_on(memory, machine, f"{number}-{writer}", rng))
             for writer in range(_WRITERS)
         ]
+        tasks += [asyncio.create_task(_read_on(memory, machine)) for _ in range(_READERS)]
         await asyncio.sleep(rng.random() * _LONGEST_S)
         os.kill(machine.server.pid, signal.SIGKILL)
         ended = await asyncio.gather(*tasks, return_exceptions=True)
+        await machine.server.restart()
         for each in ended:
+            if isinstance(each, str):
+                return each
             if not isinstance(each, MemoriaError):
                 return f"untyped {type(each).__name__}: {each}"
-        await machine.server.restart()
         wrong = await settled(memory.store)
     return wrong or await compare(machine.noted, machine.journal)
 
 
 async def _write_on(
     memory: GraphRetriever, machine: Machine, name: str, rng: random.Random
-) -> MemoriaError:
+) -> MemoriaError | str:
     """Write until a write fails, and return why."""
     noted = memory.for_scope(machine.noted.scope)
     number = 0
@@ -90,31 +68,19 @@ async def _write_on(
             return failed
 
 
-async def _client_killed(machine: Machine, rng: random.Random, number: int) -> str | None:
-    """Kill a process that writes, and compare with what it said."""
-    user, password = machine.server.auth
-    arguments = (machine.server.uri, user, machine.noted.scope, f"client-{number}")
-    client = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.faults.client", *arguments),
-        cwd=ROOT,
-        env={**os.environ, "MEMORIA_FAULTS_PASSWORD": password},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert client.stdout is not None
-    lines = [await client.stdout.readline()]  # it is at work
-    await asyncio.sleep(rng.random() * _LONGEST_S)
-    client.kill()
-    lines += (await client.stdout.read()).splitlines()
-    await client.wait()
-    for line in lines:
-        match line.decode().split():
-            case ["begin", operation, name]:
-                known = next(each for each in OPERATIONS if each == operation)
-                machine.journal.begun[name] = known
-            case ["done", name]:
-                machine.journal.acknowledged.add(name)
-    await asyncio.sleep(0.2)  # the server notices the closed socket, and ends what was under way
-    return await compare(machine.noted, machine.journal)
+async def _read_on(memory: GraphRetriever, machine: Machine) -> MemoriaError | str:
+    """Stream paths until a stream fails, and return why; each that came is right, or is marked."""
+    while True:
+        try:
+            async with memory.stream_paths(SEEDS) as paths:
+                async for path in paths:
+                    known = machine.paths.get(path.ids)
+                    if path.end_reason != "truncated" and (
+                        known is None or path not in (known, replace(known, memories=()))
+                    ):
+                        return "a stream delivered a path that is neither right nor marked"
+        except MemoriaError as exc:
+            return exc
 
 
 async def _server_frozen(machine: Machine, rng: random.Random, number: int) -> str | None:
@@ -175,21 +141,30 @@ FAMILY = Family(
             "in every other try the machine is busy",
             expected="every call ends within its limit + 0.5 s; the next recall is right",
             quick=4,
-            full=100,
+            full=200,
             attempt=_server_frozen,
         ),
         Row(
             key="client-killed",
             fault="a client that writes, remembers and learns is killed (kill -9)",
-            expected="nothing acknowledged is lost, nothing half written, learning applied once",
+            expected=_KEPT,
             quick=2,
             full=200,
-            attempt=_client_killed,
+            attempt=clients.killed,
+        ),
+        Row(
+            key="client-frozen",
+            fault="a client that writes, remembers and learns is stopped (SIGSTOP) for up to 3 s",
+            expected=f"others write meanwhile, and it goes on; {_KEPT}",
+            quick=2,
+            full=200,
+            attempt=clients.frozen,
         ),
         Row(
             key="server-killed",
-            fault="the server is killed (kill -9) under four writers, and started again",
-            expected="nothing acknowledged is lost, nothing half written, learning applied once",
+            fault="the server is killed (kill -9) under four writers and two streams, and started "
+            "again",
+            expected=f"paths that came are right; {_KEPT}",
             quick=1,
             full=200,
             attempt=_server_killed,

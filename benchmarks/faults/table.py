@@ -18,7 +18,7 @@ from memoria.store import Target
 # The time of a try, where its row does not say another; seconds.
 TRY_S = 120.0
 # So many failures of a row are described; all are counted.
-_DESCRIBED = 3
+DESCRIBED = 3
 
 #: Tries a fault once: what the family has opened, random numbers of this try alone, and its
 #: number. Returns None if everything held, or in words what did not.
@@ -152,7 +152,7 @@ async def tally(row: Row, opened: Any, *, seed: int, numbers: Iterable[int], unt
             found.tries += 1
             if wrong is None:
                 found.held += 1
-            elif len(found.failures) < _DESCRIBED:
+            elif len(found.failures) < DESCRIBED:
                 found.failures.append((number, wrong))
 
     await asyncio.gather(*(tried() for _ in range(row.at_once)))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.environment import ROOT
+from benchmarks.faults.command import KEYS, kept, numbers_of, parsed, summed
 from benchmarks.faults.page import markdown, read
 from benchmarks.faults.table import Attempt, Row, Tally, tally
 
@@ -34,6 +36,30 @@ async def tried(each: Row, tries: int, within_s: float = LONG_S) -> Tally:
 
 def test_the_page_is_written_as_it_was_read() -> None:
     assert markdown(read(PAGE)) == PAGE
+
+
+def test_a_row_that_is_tried_further_keeps_what_it_had() -> None:
+    async def attempt(_: None, __: random.Random, ___: int) -> None:
+        return
+
+    further = parsed(["--only", "soak", "--write-page", "--more", "--tries", "500"])
+    known = kept(further)
+    earlier = known["soak"]
+    same = replace(row(attempt), key="soak", fault=earlier["fault"])
+    assert numbers_of(same, further, known) == range(earlier["tries"], 500)
+    other = replace(same, fault="another fault")
+    assert numbers_of(other, further, known) == range(500), "its earlier tries were of another kind"
+    again = parsed(["--only", "soak", "--write-page"])
+    assert numbers_of(same, again, kept(again)) == range(1)
+    later = {**earlier, "tries": 3, "held": 2, "failures": [[7, "x"]], "took_s": 2.0}
+    found = summed(earlier, {**later, "commit": "1234567"})
+    assert (found["tries"], found["held"]) == (earlier["tries"] + 3, earlier["held"] + 2)
+    assert found["failures"] == [*earlier["failures"], [7, "x"]]
+    assert found["commit"] == f"{earlier['commit']}+1234567"
+
+
+def test_every_row_of_the_page_is_a_row_of_the_bench() -> None:
+    assert {each["key"] for each in read(PAGE)["rows"]} <= set(KEYS)
 
 
 def test_commits_failures_and_rows_left_out_are_read_back() -> None:

@@ -1,0 +1,131 @@
+"""Clients that are killed or frozen while they write.
+
+In: a server of its own. Out: attempts for rows of the table. Kills and stops processes that it has
+started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from benchmarks.environment import ROOT
+from benchmarks.faults.journal import OPERATIONS, Journal, compare, enter
+from benchmarks.faults.machine import Machine
+
+# So long a client is left alone at most before it is killed or stopped, and stopped; seconds.
+_LONGEST_S, _LONGEST_STOP_S = 1.0, 3.0
+# Limit of each query of a client that is stopped: below the longest stop; seconds.
+_LIMIT_S = 1.0
+# A client that goes on has written again by then, on a busy machine too; seconds.
+_AGAIN_S = 30.0
+# A stopped client has nothing more to say after this time; seconds.
+_NO_MORE_S = 0.1
+
+
+async def killed(machine: Machine, rng: random.Random, number: int) -> str | None:
+    """Kill a process that writes, and compare with what it said."""
+    async with _client(machine, f"client-{number}") as (client, out):
+        lines = [await out.readline()]  # it is at work
+        await asyncio.sleep(rng.random() * _LONGEST_S)
+        client.kill()
+        _note(machine.journal, lines + (await out.read()).splitlines())
+    await asyncio.sleep(0.2)  # the server notices the closed socket, and ends what was under way
+    return await compare(machine.noted, machine.journal)
+
+
+async def frozen(machine: Machine, rng: random.Random, number: int) -> str | None:
+    """Stop a process that writes; others write meanwhile, and it goes on afterwards."""
+    name = f"frozen-{number}"
+    async with _client(machine, name, str(_LIMIT_S)) as (client, out):
+        lines = [await out.readline()]
+        await asyncio.sleep(rng.random() * _LONGEST_S)
+        client.send_signal(signal.SIGSTOP)
+        try:
+            for operation in OPERATIONS:
+                failed = await enter(
+                    machine.noted, machine.journal, operation, f"beside-{name}-{operation}"
+                )
+                if failed is not None:
+                    return f"another client could not {operation}: {type(failed).__name__}"
+            await asyncio.sleep(rng.random() * _LONGEST_STOP_S)
+            lines += await _said(out)
+        finally:
+            client.send_signal(signal.SIGCONT)
+        try:
+            async with asyncio.timeout(_AGAIN_S):
+                lines += await _until_it_writes_again(out)
+        except TimeoutError:
+            return f"it has not written again within {_AGAIN_S:g} s"
+        if client.returncode is not None:
+            return f"it ended with {client.returncode}"
+        client.kill()
+        _note(machine.journal, lines + (await out.read()).splitlines())
+    await asyncio.sleep(0.2)
+    return await compare(machine.noted, machine.journal)
+
+
+async def _said(out: asyncio.StreamReader) -> list[bytes]:
+    """Return what a client has written, without waiting for more."""
+    lines: list[bytes] = []
+    while True:
+        try:
+            async with asyncio.timeout(_NO_MORE_S):
+                line = await out.readline()
+        except TimeoutError:
+            return lines
+        if not line:
+            return lines
+        lines.append(line)
+
+
+async def _until_it_writes_again(out: asyncio.StreamReader) -> list[bytes]:
+    """Read on to the end of a write that was begun after this call."""
+    lines: list[bytes] = []
+    begun: set[str] = set()
+    while line := await out.readline():
+        lines.append(line)
+        match line.decode().split():
+            case ["begin", _, name]:
+                begun.add(name)
+            case ["done", name] if name in begun:
+                break
+    return lines
+
+
+@asynccontextmanager
+async def _client(
+    machine: Machine, seed: str, *limit_s: str
+) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
+    """Start a process that writes, and kill it at the end."""
+    user, password = machine.server.auth
+    arguments = (machine.server.uri, user, machine.noted.scope, seed, *limit_s)
+    client = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.faults.client", *arguments),
+        cwd=ROOT,
+        env={**os.environ, "MEMORIA_FAULTS_PASSWORD": password},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert client.stdout is not None
+    try:
+        yield client, client.stdout
+    finally:
+        if client.returncode is None:
+            client.kill()
+        await client.wait()
+
+
+def _note(journal: Journal, lines: list[bytes]) -> None:
+    """Enter what a client said."""
+    for line in lines:
+        match line.decode().split():
+            case ["begin", operation, name]:
+                journal.begun[name] = next(each for each in OPERATIONS if each == operation)
+            case ["done", name]:
+                journal.acknowledged.add(name)
