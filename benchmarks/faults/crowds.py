@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
+from benchmarks.faults import changing
 from benchmarks.faults.journal import ENDS, RELATION, prepare
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import QUESTION, SEEDS, World, embedder, settled, world
@@ -223,6 +224,7 @@ FAMILY = Family(
             full=100,
             attempt=_one_edge,
         ),
+        *changing.ROWS,
         Row(
             key="two-loops",
             fault="a store is used from a second event loop; two loops in two threads",

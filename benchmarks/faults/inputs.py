@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import random
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,8 +17,9 @@ from pathlib import Path
 import httpx2
 from mcp import Client
 
+from benchmarks.faults.served import COMMANDS, PAGE, TOOLS
 from benchmarks.faults.strings import CANARY_LABEL, OTHER_KINDS, hostile
-from benchmarks.faults.surfaces import COMMANDS, PAGE, PYTHON, SLOTS, TOOLS, Slot, Surfaces
+from benchmarks.faults.surfaces import PYTHON, Slot, Surfaces
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import QUESTION, embedder, web
 from memoria import GraphRetriever
@@ -34,6 +35,7 @@ from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, parse, root
 
+_SLOTS: Mapping[str, Slot] = {**PYTHON, **COMMANDS, **TOOLS, **PAGE}
 _SCOPE = "faults-inputs"
 _TOKEN, _HOST = "a token", "127.0.0.1:1"
 _OTHER_KINDS_SHARE = 0.15
@@ -169,7 +171,7 @@ async def _malformed(
 ) -> str | None:
     """Put one value into one slot, and look after the canary."""
     name = names[number % len(names)]
-    slot: Slot = SLOTS[name]
+    slot: Slot = _SLOTS[name]
     value = rng.choice(OTHER_KINDS) if rng.random() < _OTHER_KINDS_SHARE else hostile(rng)
     wrong: str | None = None
     try:

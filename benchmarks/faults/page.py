@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+from benchmarks.faults.catalogue import table
+
 _HEAD = """\
 # Reliability
 
@@ -83,6 +85,7 @@ def markdown(record: Mapping[str, Any]) -> str:
         names = ", ".join(f"`{key}`" for key in left_out)
         lines.append(f"\nThis run left out {names}: nothing is claimed of them here.")
     lines += _failures(rows, record["seed"])
+    lines += ["", "## Where each fault is tried", "", *table()]
     return "\n".join(lines) + "\n" + _LAST
 
 

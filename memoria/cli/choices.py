@@ -70,9 +70,16 @@ def weights_named(relevance: str) -> RelevanceConfig | None:
         return None
     if relevance in profiles:
         return RelevanceConfig.profile(relevance)
-    if Path(relevance).is_file():
+    if _is_file(relevance):
         return RelevanceConfig.load(relevance)
     raise typer.BadParameter(
         f"{relevance!r} is neither a file nor one of {', '.join(profiles)}, none",
         param_hint="--relevance",
     )
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # the name is too long for any file
+        return False

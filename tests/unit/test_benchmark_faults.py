@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.environment import ROOT
+from benchmarks.faults.catalogue import CATALOGUE
 from benchmarks.faults.command import KEYS, kept, numbers_of, parsed, summed
 from benchmarks.faults.page import markdown, read
 from benchmarks.faults.table import Attempt, Row, Tally, tally
@@ -60,6 +61,16 @@ def test_a_row_that_is_tried_further_keeps_what_it_had() -> None:
 
 def test_every_row_of_the_page_is_a_row_of_the_bench() -> None:
     assert {each["key"] for each in read(PAGE)["rows"]} <= set(KEYS)
+
+
+def test_every_row_and_every_test_of_the_catalogue_is_there() -> None:
+    rows = {key for entry in CATALOGUE for key in entry.rows}
+    assert set(KEYS) == rows
+    for entry in CATALOGUE:
+        assert entry.rows or entry.tests, entry.fault
+        for file, _, name in (test.partition("::") for test in entry.tests):
+            text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert f"def {name}(" in text, f"{file}::{name}"
 
 
 def test_commits_failures_and_rows_left_out_are_read_back() -> None:

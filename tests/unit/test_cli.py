@@ -214,3 +214,12 @@ def test_a_command_gets_its_connection_in_one_piece() -> None:
     assert (name, connection.uri, connection.password_file) == ("a", "bolt://x", Path("my secret"))
     assert (connection.user, connection.database) == (None, None)
     assert connection.as_options() == ("--uri=bolt://x", "--password-file=my secret")
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 5_000, "a\x00b", "no-such-file"], ids=["long", "null", "missing"]
+)
+def test_weights_that_no_file_can_hold_are_wrong_usage(name: str) -> None:
+    done = memoria("recall", "a question", "--relevance", name)
+    assert done.exit_code == 2
+    assert "neither a file nor one of" in done.output

@@ -1,0 +1,213 @@
+"""Every fault that memoria must stand, and where it is tried: by rows of the bench, or by tests.
+
+In: nothing. Out: a table for the page. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A fault, what must come of it, and the rows and tests (``file::test``) that try it."""
+
+    fault: str
+    expected: str
+    rows: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+
+_ERRORS = "integration/test_errors.py::test_"
+
+CATALOGUE: tuple[Entry, ...] = (
+    Entry(
+        "server down at start",
+        "`UnavailableError` that names the address, within 2 s",
+        tests=(f"{_ERRORS}server_that_is_down_is_unavailable_within_two_seconds",),
+    ),
+    Entry(
+        "server killed during a query",
+        "paths that came stay valid; a typed error; works again after the restart",
+        ("server-killed",),
+        (
+            "integration/test_restart.py::test_server_killed_during_a_recall_is_a_typed_error_and_"
+            "delivered_paths_stay_valid",
+        ),
+    ),
+    Entry(
+        "server or client killed during a write",
+        "what was acknowledged is there; nothing is half written",
+        ("server-killed", "client-killed", "client-frozen"),
+    ),
+    Entry(
+        "connection reset or closed at any message",
+        "the answer, or a typed error",
+        ("reset", "half-close", "cut", "lost-request"),
+    ),
+    Entry("nothing passes on any more", "a typed error at the limit", ("black-hole",)),
+    Entry("slow wire, small slices", "the same answers", ("slow-wire",)),
+    Entry("server frozen", "every call ends by its own clock", ("server-frozen",)),
+    Entry(
+        "garbage bytes, wrong messages",
+        "a typed error; the connection is dropped",
+        ("garbage-bytes", "wrong-message"),
+    ),
+    Entry(
+        "caller cancelled, or gone early",
+        "nothing is left on either side after 1 s",
+        ("cancelled", "stream-left"),
+    ),
+    Entry(
+        "caller reads slowly",
+        "what waits for the caller is bounded by the settings of an exploration",
+        tests=(
+            "integration/test_energy.py::test_three_branches_and_five_levels_give_at_most_243_paths",
+        ),
+    ),
+    Entry(
+        "more callers than sessions",
+        "served in the order of asking, or refused",
+        ("pool-spent",),
+        (
+            f"{_ERRORS}two_hundred_callers_on_two_sessions_are_all_served",
+            f"{_ERRORS}callers_are_served_in_order_and_told_when_there_is_no_room",
+        ),
+    ),
+    Entry(
+        "1,000 explorations, 300 tenants at once",
+        "right, marked, or refused",
+        ("explorations", "tenants-at-once"),
+    ),
+    Entry(
+        "memory limit of a transaction",
+        "`BudgetError`, not tried again",
+        ("transaction-memory",),
+        (f"{_ERRORS}query_over_its_memory_limit_is_a_budget_error_and_not_retried",),
+    ),
+    Entry(
+        "memory limit of all transactions",
+        "`OverloadedError`, not tried again",
+        tests=(f"{_ERRORS}spent_memory_pool_is_overload_and_not_retried",),
+    ),
+    Entry(
+        "hub with very many edges",
+        "is not expanded where it can't pass on enough",
+        ("transaction-memory",),
+        (
+            "integration/test_relevance.py::test_a_hub_is_not_expanded_and_its_edges_are_read_from_"
+            "the_other_end",
+        ),
+    ),
+    Entry(
+        "too many tags, too long a text, too deep a value",
+        "`InvalidInputError` before anything is sent",
+        ("values",),
+        (
+            "unit/test_validation.py::test_256_tags_pass_and_257_do_not",
+            "unit/test_validation.py::test_larger_text_is_refused",
+            "unit/test_validation.py::test_value_nested_thousands_deep_is_refused_and_crashes_nothing",
+        ),
+    ),
+    Entry(
+        "query over its time",
+        "ends on both sides",
+        tests=(f"{_ERRORS}query_that_takes_too_long_is_ended_on_both_sides",),
+    ),
+    Entry(
+        "malformed inputs, injections",
+        "a result or a typed error; no statement but memoria's own",
+        ("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
+    ),
+    Entry(
+        "a write on the path of reads",
+        "the server refuses it",
+        tests=(f"{_ERRORS}write_in_a_read_session_is_refused",),
+    ),
+    Entry("access to another tenant", "own data only", ("look-alikes", "tenants-at-once")),
+    Entry(
+        "memories and edges deleted between two levels",
+        "no error; no path that never was",
+        ("changing-graph",),
+        (
+            "integration/test_streaming.py::test_a_memory_deleted_before_its_text_is_read_ends_the_"
+            "path_before_it",
+        ),
+    ),
+    Entry(
+        "weights that are not numbers, infinite, negative",
+        "passed over",
+        tests=("integration/test_energy.py::test_engine_finds_the_paths_worked_out_by_hand",),
+    ),
+    Entry(
+        "equal scores, answers in any order",
+        "the same result each time",
+        ("asked-again",),
+        ("integration/test_seeds.py::test_ties_are_in_the_order_of_ids",),
+    ),
+    Entry(
+        "vector of another size, or without a direction",
+        "refused when it is written; words go on",
+        ("values",),
+        (
+            "integration/test_ingest.py::test_a_vector_of_another_size_is_refused",
+            "integration/test_seeds.py::test_vector_of_another_size_leaves_the_words_and_says_so",
+            "unit/test_validation.py::test_anything_without_a_usable_direction_is_no_vector",
+        ),
+    ),
+    Entry(
+        "index missing, or still populating",
+        "`IndexNotReadyError`",
+        tests=(
+            f"{_ERRORS}missing_index_says_what_to_run",
+            "unit/test_store.py::test_errors_inside_index_procedures_are_told_apart_by_their_text",
+        ),
+    ),
+    Entry(
+        "one edge strengthened by many at once",
+        "no use is lost",
+        ("one-edge",),
+        (
+            "integration/test_learn.py::test_a_hundred_concurrent_writers_give_exactly_the_"
+            "sequential_result",
+        ),
+    ),
+    Entry(
+        "deadlocks between writers",
+        "none; every write is there",
+        tests=(
+            "integration/test_ingest.py::test_concurrent_writers_of_the_same_edges_lose_none_and_"
+            "never_deadlock",
+            "integration/test_learn.py::test_learners_and_writers_of_the_same_memories_do_not_"
+            "deadlock",
+        ),
+    ),
+    Entry(
+        "closed driver, another event loop",
+        "`ClosedError`",
+        ("two-loops",),
+        (f"{_ERRORS}closed_driver_is_a_closed_error",),
+    ),
+    Entry(
+        "restart of the server, connections that have gone stale",
+        "the first call works",
+        tests=("integration/test_restart.py::test_recall_after_a_restart_works_by_itself",),
+    ),
+    Entry(
+        "disk full, clock that jumps",
+        "typed errors; nothing acknowledged is lost",
+        ("disk-full", "clock"),
+    ),
+    Entry("programs of calls", "the database is as the model says", ("programs",)),
+    Entry("all faults of the wire, for long", "nothing grows", ("soak",)),
+)
+
+
+def table() -> list[str]:
+    """Return the lines of the table."""
+    lines = ["| fault | what must come of it | rows, and files of tests |", "|---|---|---|"]
+    for entry in CATALOGUE:
+        rows = [f"`{key}`" for key in entry.rows]
+        files = dict.fromkeys(f"`{test.partition('::')[0]}`" for test in entry.tests)
+        lines.append(f"| {entry.fault} | {entry.expected} | {', '.join([*rows, *files])} |")
+    return lines

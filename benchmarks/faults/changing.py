@@ -1,0 +1,117 @@
+"""A graph that changes while it is read, and one question asked many times.
+
+In: a server. Out: rows of the table. Writes to a scope of its own for each try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from uuid import uuid4
+
+from benchmarks.faults.table import Row
+from benchmarks.faults.world import QUESTION, SEEDS, World, web
+from memoria import GraphRetriever, Memory, Path, Recall, Relation
+from memoria.errors import MemoriaError
+from memoria.store.config import StoreConfig
+
+_READERS, _ASKED = 12, 100
+_GONE_AT_ONCE = 10
+_PATIENT_S = 60.0
+
+
+async def _deleted(here: World, rng: random.Random, _: int) -> str | None:
+    """Read while memories and edges are deleted and written again."""
+    memories, edges = web(rng)
+    async with here.attacked(config=StoreConfig(query_timeout_s=_PATIENT_S)) as shared:
+        memory = shared.for_scope(f"changing-{uuid4().hex}")
+        await memory.writer().write(memories, edges)
+        changing = asyncio.create_task(_change(memory, memories, edges, rng))
+        known = {(each.source, each.target) for each in edges}
+        readings = (_read(memory, known, is_stream=number % 2 == 0) for number in range(_READERS))
+        ended = await asyncio.gather(*readings)
+        changing.cancel()
+        (changed,) = await asyncio.gather(changing, return_exceptions=True)
+        if not isinstance(changed, asyncio.CancelledError):
+            return f"the writer failed: {type(changed).__name__}"
+        await memory.writer().forget_scope(confirm=memory.scope)
+    return next((wrong for wrong in ended if wrong), None)
+
+
+async def _change(
+    memory: GraphRetriever, memories: list[Memory], edges: list[Relation], rng: random.Random
+) -> None:
+    """Delete some memories with their edges, and some edges alone, and write them again."""
+    while True:
+        gone = {each.id for each in rng.sample(memories, _GONE_AT_ONCE)}
+        cut = rng.sample(edges, _GONE_AT_ONCE)
+        await memory.writer().forget(sorted(gone))
+        for edge in cut:
+            await memory.writer().delete_edge(edge.source, edge.target)
+        lost = [each for each in edges if each in cut or gone & {each.source, each.target}]
+        await memory.writer().write([each for each in memories if each.id in gone], lost)
+
+
+async def _read(
+    memory: GraphRetriever, known: set[tuple[str, str]], *, is_stream: bool
+) -> str | None:
+    """Recall, or stream paths, and look at each path."""
+    try:
+        if is_stream:
+            async with memory.stream_paths(SEEDS, deadline_s=_PATIENT_S) as stream:
+                paths = [path async for path in stream]
+        else:
+            found = await memory.recall(QUESTION, deadline_s=_PATIENT_S)
+            paths = [path for each in found.explorations for path in each.paths]
+    except MemoriaError as exc:
+        return f"{type(exc).__name__}: {exc}"
+    return next((wrong for path in paths if (wrong := _wrong(path, known))), None)
+
+
+def _wrong(path: Path, known: set[tuple[str, str]]) -> str | None:
+    """Say what can't be in a path, whatever was deleted when."""
+    if len(set(path.ids)) < len(path.ids):
+        return f"a path comes twice to one memory: {path.ids}"
+    for hop in path.hops:
+        if not known & {(hop.source, hop.target), (hop.target, hop.source)}:
+            return f"a path has an edge that never was: {hop.source} to {hop.target}"
+    if len(path.memories) not in (0, len(path.ids)):
+        return f"a path of {len(path.ids)} memories has {len(path.memories)} texts"
+    return None
+
+
+async def _asked_again(here: World, _: random.Random, __: int) -> str | None:
+    """Ask one question many times at once; answers come in any order, and are all the same."""
+    config = StoreConfig(query_timeout_s=_PATIENT_S)
+    async with here.attacked(config=config, deadline_s=_PATIENT_S) as memory:
+        answers = await asyncio.gather(*(memory.recall(QUESTION) for _ in range(_ASKED)))
+    different = {_shape(each) for each in answers}
+    if any(each.trace.degraded for each in answers):
+        return "a recall is degraded"
+    return None if len(different) == 1 else f"{len(different)} different answers"
+
+
+def _shape(found: Recall) -> tuple[object, ...]:
+    paths = [(path.ids, path.energy) for each in found.explorations for path in each.paths]
+    return tuple(paths), tuple(entry.id for entry in found.ranked), found.context.text
+
+
+ROWS = (
+    Row(
+        key="changing-graph",
+        fault=f"{_READERS} recalls and streams while memories and edges are deleted, "
+        "and written again",
+        expected="no error; no path has an edge that never was, or comes twice to one memory",
+        quick=1,
+        full=50,
+        attempt=_deleted,
+    ),
+    Row(
+        key="asked-again",
+        fault=f"one question is asked {_ASKED} times at once",
+        expected="the same paths, ranking and context each time",
+        quick=1,
+        full=20,
+        attempt=_asked_again,
+    ),
+)
