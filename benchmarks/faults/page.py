@@ -31,6 +31,7 @@ scripts/faults --only reset --write-page --more # ... and only the tries that it
 It starts servers of its own on this machine, and reaches nothing else. Each try depends only on the
 seed, its row and its number, so a failure can be repeated by the command that the run prints.
 """
+_LEFT_OUT = "Not tried yet: "
 _LAST = """\
 
 ## What it has found
@@ -83,7 +84,7 @@ def markdown(record: Mapping[str, Any]) -> str:
         ]
     if left_out := record["left_out"]:
         names = ", ".join(f"`{key}`" for key in left_out)
-        lines.append(f"\nThis run left out {names}: nothing is claimed of them here.")
+        lines.append(f"\n{_LEFT_OUT}{names}: nothing is claimed of them here.")
     lines += _failures(rows, record["seed"])
     lines += ["", "## Where each fault is tried", "", *table()]
     return "\n".join(lines) + "\n" + _LAST
@@ -127,7 +128,7 @@ def read(page: str) -> dict[str, Any]:
     """Return the record of a page, so that single rows may be tried again; without times."""
     rows: list[dict[str, Any]] = []
     record: dict[str, Any] = {}
-    family, commits = "", {}
+    family, commits, left_out = "", {}, list[str]()
     for line in page.splitlines():
         if facts := _FACTS.match(line):
             found = facts.groupdict()
@@ -144,11 +145,13 @@ def read(page: str) -> dict[str, Any]:
                 | {"tries": _number(tries), "held": _number(held), "took_s": None, "failures": []}
                 | {"commit": commits.get(key, commits[""])}
             )
+        elif line.startswith(_LEFT_OUT):
+            left_out = re.findall(r"`([a-z-]+)`", line)
         elif failed := _FAILED.match(line):
             key, wrong, number = failed.groups()
             (of,) = (row for row in rows if row["key"] == key)
             of["failures"].append([int(number), wrong.replace("\\|", "|")])
-    return {**record, "rows": rows, "left_out": []}
+    return {**record, "rows": rows, "left_out": left_out}
 
 
 def _commit_of(text: str) -> dict[str, str]:
