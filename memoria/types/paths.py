@@ -70,7 +70,8 @@ class Seeds:
         packed, as a prompt has the question already.
     loose
         Ids of earlier questions that no edge joins to anything but what answered them, or what is
-        similar to them; the ranking moves them down, see `HistoryConfig`.
+        similar to them, and of messages of conversations that ask much the same as the query; the
+        ranking moves them down, see `HistoryConfig`.
     """
 
     seeds: tuple[Seed, ...]
