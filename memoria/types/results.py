@@ -10,8 +10,9 @@ from uuid import uuid4
 
 from memoria._support.wording import number_of, shown
 from memoria.types.drawing import MAX_DRAWN, context_html, graph_of, picture_of, sections_of
+from memoria.types.explorations import Exploration
 from memoria.types.memory import MemoryNode
-from memoria.types.paths import Exploration, Path, Seeds
+from memoria.types.paths import Path, Seeds
 from memoria.types.picture import page
 
 OmitReason = Literal["budget", "duplicate", "no_text", "relevance", "filter"]
