@@ -1,13 +1,14 @@
 """Measure how much of what a question needs stands in its context.
 
-    scripts/bench context [DATA_DIR] [--questions 150] [--cosine 0.98]
+    scripts/bench context [DATA_DIR] [--questions 150] [--cosine 0.98] [--embed]
 
 Always: the sample's own questions, and the stories of ``tests/data/chains``, whose answers stand
 some edges away from the words of the question; see `benchmarks.stories`. The stories are packed by
 energy alone and by the hits of the search alone, too.
 
 With DATA_DIR, which holds what `benchmarks.locomo` reads: each question of LoCoMo that has an
-answer, seeds of kind Utterance, with the vectors supplied, memoria's packing against plain order.
+answer, seeds of kind Utterance, with the vectors supplied or, with ``--embed``, with those of the
+default embedder; memoria's packing against plain order.
 The plain ways pay for the texts alone; memoria's contexts hold ids, dates and the reason for each
 memory too.
 
@@ -151,14 +152,20 @@ def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
 
 
 async def measure(
-    driver: neo4j.AsyncDriver, folder: Path, count: int | None, cosine: float | None
+    driver: neo4j.AsyncDriver,
+    folder: Path,
+    embedder: memoria.Embedder,
+    *,
+    count: int | None,
+    cosine: float | None,
 ) -> dict[tuple[str, int], list[float]]:
     """Ask the questions: (way, budget) -> share of the evidence, one for each question."""
-    embedder = locomo.question_embedder(folder)
     asked = [entry for entry in locomo.questions(folder) if entry["category"] != "adversarial"]
     asked = asked[:: max(1, len(asked) // count)] if count else asked
     config = memoria.RetrieverConfig(
-        context=memoria.ContextConfig(duplicate_cosine=cosine), budget_tokens=BUDGETS[-1]
+        context=memoria.ContextConfig(duplicate_cosine=cosine),
+        budget_tokens=BUDGETS[-1],
+        deadline_s=locomo.LOAD_TIMEOUT_S,
     )
     shares: dict[tuple[str, int], list[float]] = {}
     pack_s: list[float] = []
@@ -234,11 +241,15 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("data", type=Path, metavar="DATA_DIR", nargs="?")
     parser.add_argument("--questions", type=int, help="about so many, evenly spread; else all")
     parser.add_argument("--cosine", type=float, help="duplicate_cosine, to time its query")
+    parser.add_argument("--embed", action="store_true", help="with the default embedder")
     options = parser.parse_args(arguments)
 
     async def run(data: Path) -> dict[tuple[str, int], list[float]]:
-        async with locomo.served(data, locomo.question_embedder(data)) as driver:
-            return await measure(driver, data, options.questions, options.cosine)
+        embedder = memoria.OnnxEmbedder() if options.embed else locomo.question_embedder(data)
+        async with locomo.served(data, embedder) as driver:
+            return await measure(
+                driver, data, embedder, count=options.questions, cosine=options.cosine
+            )
 
     shares = asyncio.run(tell())
     print(f"\n{len(shares[PACKED, BUDGETS[0]])} questions to the stories\n")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,21 @@ async def _load(driver: neo4j.AsyncDriver, folder: Path, embedder: memoria.Embed
     store = memoria.Store(driver, database=DATABASE, config=config)
     await memoria.apply_schema(store, embedder=embedder)
     edges = relations(folder)
-    for scope, nodes in memories(folder).items():
+    for scope, supplied in memories(folder).items():
+        nodes = supplied
+        if embedder.name != EMBEDDER:
+            nodes = await _embedded_anew(supplied, embedder)
         writer = memoria.GraphWriter(store, scope=scope, kinds=KINDS)
         report = await writer.write(nodes, edges[scope])
         print(f"{scope}: {report.memories} memories, {report.relations} edges")
+
+
+async def _embedded_anew(
+    nodes: Sequence[memoria.Memory], embedder: memoria.Embedder
+) -> list[memoria.Memory]:
+    """Put vectors of another embedder in the place of those supplied."""
+    texts = [node.text for node in nodes if node.embedding is not None]
+    vectors = iter(await embedder.embed_documents(texts))
+    return [
+        node if node.embedding is None else replace(node, embedding=next(vectors)) for node in nodes
+    ]

@@ -1,12 +1,13 @@
 // name: seeds.text
 // mode: read
-// params: held, kinds, limit, loose, lucene, question_chars, question_kinds, scope, where
+// params: held, kinds, limit, loose, lucene, question_chars, question_kinds, scope, session, spoken, where
 // returns: hits, questions, seen
 // The best memories of a scope by BM25. hits: [id, score]. seen: how many hits the index returned
 // before they were filtered by kinds, which the index can't do; if fewer than limit, there are no
 // more. The Lucene query filters by scope_key inside the index; the comparison of scope makes sure.
-// questions: [id, text, loose] of the hits that are earlier questions: the text unless it is longer
-// than question_chars, and whether all their edges are of the relations in loose.
+// questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is
+// longer than question_chars; whether all their edges are of the relations in loose; and whether they
+// stand in the session of a conversation and all their edges are of the relations in spoken.
 CALL db.index.fulltext.queryNodes('memory_text', $p.lucene, {limit: toInteger($p.limit)})
 YIELD node AS m, score
 WITH m, score, m.scope = $p.scope
@@ -28,5 +29,8 @@ RETURN collect(CASE WHEN fits THEN [m.id, score] END) AS hits, count(*) AS seen,
          CASE WHEN m.text IS :: STRING NOT NULL AND size(m.text) <= $p.question_chars THEN m.text END,
          NOT EXISTS {
            (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.loose
+         },
+         EXISTS { (m)-[:RELATES {relation: $p.session}]->() } AND NOT EXISTS {
+           (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.spoken
          }
        ] END) AS questions

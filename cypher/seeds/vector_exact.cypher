@@ -1,11 +1,12 @@
 // name: seeds.vector_exact
 // mode: read
-// params: held, kinds, limit, loose, question_chars, question_kinds, scope, vector, where
+// params: held, kinds, limit, loose, question_chars, question_kinds, scope, session, spoken, vector, where
 // returns: hits, questions, seen
 // The nearest memories of a scope by comparing all of them; exact, and linear in the size of the
 // scope. hits: [id, cosine].
-// questions: [id, text, loose] of the hits that are earlier questions: the text unless it is longer
-// than question_chars, and whether all their edges are of the relations in loose.
+// questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is
+// longer than question_chars; whether all their edges are of the relations in loose; and whether they
+// stand in the session of a conversation and all their edges are of the relations in spoken.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL
   AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
@@ -33,5 +34,8 @@ RETURN collect([id, 2 * score - 1]) AS hits, count(*) AS seen,
          CASE WHEN m.text IS :: STRING NOT NULL AND size(m.text) <= $p.question_chars THEN m.text END,
          NOT EXISTS {
            (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.loose
+         },
+         EXISTS { (m)-[:RELATES {relation: $p.session}]->() } AND NOT EXISTS {
+           (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.spoken
          }
        ] END) AS questions

@@ -1,13 +1,14 @@
 // name: seeds.vector_procedure
 // mode: read
-// params: held, kinds, limit, loose, question_chars, question_kinds, scope, vector, where
+// params: held, kinds, limit, loose, question_chars, question_kinds, scope, session, spoken, vector, where
 // returns: hits, questions, seen
 // The nearest memories of all scopes, filtered by scope afterwards. A small scope in a large index
 // may get fewer hits than it has, so the caller asks for more, and then searches exactly. hits:
 // [id, cosine]; seen: how many hits the index returned. Fewer than limit need not be all: where many
 // vectors are equal, Neo4j 5 does not reach every one.
-// questions: [id, text, loose] of the hits that are earlier questions: the text unless it is longer
-// than question_chars, and whether all their edges are of the relations in loose.
+// questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is
+// longer than question_chars; whether all their edges are of the relations in loose; and whether they
+// stand in the session of a conversation and all their edges are of the relations in spoken.
 CALL db.index.vector.queryNodes('memory_embedding', toInteger($p.limit), $p.vector)
 YIELD node AS m, score
 WITH m, score, m.scope = $p.scope
@@ -29,5 +30,8 @@ RETURN collect(CASE WHEN fits THEN [m.id, 2 * score - 1] END) AS hits, count(*) 
          CASE WHEN m.text IS :: STRING NOT NULL AND size(m.text) <= $p.question_chars THEN m.text END,
          NOT EXISTS {
            (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.loose
+         },
+         EXISTS { (m)-[:RELATES {relation: $p.session}]->() } AND NOT EXISTS {
+           (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.spoken
          }
        ] END) AS questions

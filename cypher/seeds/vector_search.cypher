@@ -1,13 +1,14 @@
 // name: seeds.vector_search
 // mode: read
-// params: held, kinds, limit, loose, question_chars, question_kinds, scope, vector, where
+// params: held, kinds, limit, loose, question_chars, question_kinds, scope, session, spoken, vector, where
 // returns: hits, questions, seen
 // needs: search
 // The nearest memories of a scope, filtered by scope inside the index (Neo4j 2026 and later). hits:
 // [id, cosine]. Kinds are labels, which the index can't filter, so they are filtered after it.
 // seen: how many hits the index returned; if fewer than limit, there are no more.
-// questions: [id, text, loose] of the hits that are earlier questions: the text unless it is longer
-// than question_chars, and whether all their edges are of the relations in loose.
+// questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is
+// longer than question_chars; whether all their edges are of the relations in loose; and whether they
+// stand in the session of a conversation and all their edges are of the relations in spoken.
 CYPHER 25
 MATCH (m:Memory)
   SEARCH m IN (VECTOR INDEX memory_embedding FOR $p.vector WHERE m.scope = $p.scope LIMIT $p.limit)
@@ -30,5 +31,8 @@ RETURN collect(CASE WHEN fits THEN [m.id, 2 * score - 1] END) AS hits, count(*) 
          CASE WHEN m.text IS :: STRING NOT NULL AND size(m.text) <= $p.question_chars THEN m.text END,
          NOT EXISTS {
            (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.loose
+         },
+         EXISTS { (m)-[:RELATES {relation: $p.session}]->() } AND NOT EXISTS {
+           (m)-[r:RELATES]-() WHERE NOT coalesce(toStringOrNull(r.relation), '') IN $p.spoken
          }
        ] END) AS questions

@@ -40,6 +40,8 @@ PROOF_S = 0.5
 MOST_CHARS = 10_000
 _NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 _DONE = 200
+_TOO_LATE = b"memoria hook: no time left\n"
+_SAYING_S = 0.05
 
 
 @contextmanager
@@ -47,9 +49,15 @@ def failing_open(limit_s: float = LIMIT_S) -> Iterator[None]:
     """End the process with exit code 0: after the block, whatever it raises, or after a time."""
 
     def end() -> None:
-        os._exit(0)  # without a word, and whatever else is running
+        os._exit(0)  # whatever else is running
 
-    watch = threading.Timer(limit_s, end)
+    def give_up() -> None:
+        saying = threading.Thread(target=os.write, args=(2, _TOO_LATE), daemon=True)
+        saying.start()
+        saying.join(_SAYING_S)  # the host may not read what is said
+        end()
+
+    watch = threading.Timer(limit_s, give_up)
     watch.daemon = True
     watch.start()
     try:

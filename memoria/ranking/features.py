@@ -20,11 +20,11 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import stem
+from memoria._support.stems import content_words, query_terms, stem
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.links import link_features, over_best
 from memoria.ranking.substance import substance
-from memoria.ranking.words import Pool, content_words, query_terms
+from memoria.ranking.words import Pool
 
 Array = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.settings import SettingsCheck
+from memoria._support.stems import query_terms
 from memoria.formulas.base_level import base_level_share
 from memoria.ranking.candidates import Candidate, Past
-from memoria.ranking.words import query_terms
 
 Array = NDArray[np.float64]
 
@@ -46,8 +46,8 @@ class HistoryConfig:
     priority
         For its ``priority``, 0 to 20: in full for 1, against it for 0.
     asked
-        Against an earlier question that leads nowhere (see `Seeds`), 0 to 20: the share of words
-        that it has in common with this one. The more it resembles this question, the less it says.
+        Against an earlier question that is loose (see `Seeds`), 0 to 20: the share of words that
+        it has in common with this one. The more it resembles this question, the less it says.
     least_shared
         Share of common words, among all words of two questions, up to which the questions have
         nothing to do with each other; 0 to 1, below 1.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from memoria.ranking.words import each_content_word
+from memoria._support.stems import each_content_word
 
 # A text with so many words that are no courtesies says something, whatever else it holds.
 _ENOUGH = 3

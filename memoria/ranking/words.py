@@ -10,48 +10,16 @@ count.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import stem
+from memoria._support.stems import content_words, stem
 
-_WORD = re.compile(r"\w+")
-_STOP_WORDS = frozenset(
-    """
-    a also am an and any are as at be been being but by can could did do does for from had has
-    have he her hers him his how i if in into is it its may me might mine must my no nor not of
-    on or our ours s shall she should so t than that the their theirs them then there these they
-    this those to us was we were what when where which who whom whose why will with would you
-    your yours
-    """.split()  # noqa: SIM905  # words, not a table
-)
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
 _B = 0.75
-
-
-def content_words(text: str) -> list[str]:
-    """Words of a text in lower case, in order, without stop words.
-
-    >>> content_words("Where did the ferry stop?")
-    ['ferry', 'stop']
-    """
-    return list(each_content_word(text))
-
-
-def each_content_word(text: str) -> Iterator[str]:
-    """Yield the words of `content_words` one by one."""
-    for found in _WORD.finditer(text.lower()):
-        if (word := found[0]) not in _STOP_WORDS:
-            yield word
-
-
-def query_terms(query: str) -> list[str]:
-    """Return the stems of a query's content words, each once, in order."""
-    return list(dict.fromkeys(map(stem, content_words(query))))
 
 
 class Pool:
@@ -60,7 +28,7 @@ class Pool:
     Parameters
     ----------
     terms
-        Stems, T of them; see `query_terms`.
+        Stems, T of them; see `memoria._support.stems.query_terms`.
     texts
         N texts.
 

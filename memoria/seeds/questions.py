@@ -5,20 +5,31 @@ Touches nothing.
 
 Agents store what they are asked, and nothing is so near to a question as the same question. Two
 kinds of stored questions are set apart: *echoes*, which say no more than the query, and *loose*
-ones, which no edge joins to anything but what answered them, or what is similar to them.
+ones, which no edge joins to anything but what answered them, or what is similar to them. A question
+within a conversation has edges to all that was said around it; it is loose if it asks much the same
+as the query, and says nothing beside.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from memoria._support.stems import query_terms
 from memoria.formulas.repeats import Said, adds_nothing
-from memoria.graph.vocabulary import ANSWERED_BY, SIMILAR
+from memoria.graph.vocabulary import ANSWERED_BY, IN_SESSION, MENTIONS, NEXT, SAID_BY, SIMILAR
 from memoria.types import Seed, Seeds
 
 #: Relations of the edges that lead from a question to nothing but what a search finds anyway.
 LOOSE_RELATIONS = (ANSWERED_BY, SIMILAR)
+#: The same, and those that every message of a conversation has.
+SPOKEN_RELATIONS = (*LOOSE_RELATIONS, NEXT, IN_SESSION, SAID_BY, MENTIONS)
+_QUESTION = re.compile(r"[?？؟]\W*\Z")
+_STATEMENT = re.compile(r"[.!]\s|[。！]")
+# A question asks much the same as the query if two of its words, and half of them, are in the
+# query, too; one that also states something, if nearly all are.
+_WORDS, _SAME, _NEARLY_ALL = 2, 0.5, 0.8
 # An echo has at least this share of its words and of the query's in common.
 _OVERLAP = 0.8
 
@@ -33,10 +44,13 @@ class StoredQuestion:
         Its text; None if it is too long to say no more than the query.
     loose
         Whether it has no edges but those of `LOOSE_RELATIONS`.
+    spoken
+        Whether it is a message of a conversation, with no edges but those of `SPOKEN_RELATIONS`.
     """
 
     text: str | None
     loose: bool
+    spoken: bool = False
 
 
 def longest_echo(query: str) -> int:
@@ -54,6 +68,24 @@ def is_echo(text: str, query: str) -> bool:
     """
     stored, asked = (Said(each.replace("?", " ")) for each in (text, query))
     return adds_nothing(stored, asked, _OVERLAP)
+
+
+def asks_much_the_same(text: str, query: str) -> bool:
+    """Tell whether a message asks what the query asks, and says hardly anything beside.
+
+    >>> query = "Why did the big oven break on Monday?"
+    >>> asks_much_the_same("What made the big oven break?", query)
+    True
+    >>> asks_much_the_same("The big oven broke on Monday. Ann mends it. Why did it break?", query)
+    False
+    >>> asks_much_the_same("Who cleans the oven?", query)
+    False
+    """
+    if _QUESTION.search(text) is None:
+        return False
+    said, asked = set(query_terms(text)), set(query_terms(query))
+    least = _SAME if _STATEMENT.search(text) is None else _NEARLY_ALL
+    return len(said & asked) >= max(_WORDS, least * len(said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +111,12 @@ class Apart:
             for id_, one in questions.items()
             if one.text is not None and is_echo(one.text, query)
         }
-        loose = {id_ for id_, one in questions.items() if one.loose}
+        loose = {
+            id_
+            for id_, one in questions.items()
+            if one.loose
+            or (one.spoken and one.text is not None and asks_much_the_same(one.text, query))
+        }
         return cls(ids=frozenset(echoes | loose), echoes=frozenset(echoes))
 
     def back(self, rest: Seeds, every: Seeds) -> Seeds:

@@ -18,9 +18,15 @@ from memoria._support.checks import is_id
 from memoria._support.seldom import SELDOM
 from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
-from memoria.graph.vocabulary import scope_key
+from memoria.graph.vocabulary import IN_SESSION, scope_key
 from memoria.seeds.config import SeedConfig
-from memoria.seeds.questions import LOOSE_RELATIONS, Apart, StoredQuestion, longest_echo
+from memoria.seeds.questions import (
+    LOOSE_RELATIONS,
+    SPOKEN_RELATIONS,
+    Apart,
+    StoredQuestion,
+    longest_echo,
+)
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds
@@ -265,13 +271,15 @@ async def _grow(
             "question_chars": longest_echo(request.query or request.text),
             "question_kinds": list(request.config.question_kinds),
             "scope": request.scope,
+            "session": IN_SESSION,
+            "spoken": list(SPOKEN_RELATIONS),
         }
         record = (await store.run(query, {**parameters, **asked}, until=request.until))[0]
         # A foreign graph may hold memories without an id, or with a number for one.
         hits = [(node, float(score)) for node, score in record["hits"] if is_id(node)]
-        for node, text, loose in record["questions"]:
+        for node, text, loose, spoken in record["questions"]:
             if is_id(node):
-                aside.questions[node] = StoredQuestion(text=text, loose=loose)
+                aside.questions[node] = StoredQuestion(text=text, loose=loose, spoken=spoken)
         if len(hits) >= wanted or record["seen"] < limit:
             return _best(hits)[:wanted], True
     return _best(hits)[:wanted], False

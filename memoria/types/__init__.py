@@ -3,6 +3,7 @@
 from memoria.types.activation import Activation, Contribution, Direction
 from memoria.types.conversation import ROLES, Conversation, Message, Role
 from memoria.types.document import Document, Section
+from memoria.types.explorations import Exploration, ExplorationStats, Status
 from memoria.types.filters import MemoryFilter, filter_of, metadata_pairs
 from memoria.types.history import (
     EDGE_HISTORY,
@@ -24,17 +25,7 @@ from memoria.types.learning import (
 )
 from memoria.types.links import LinkReport, MemoryLinker
 from memoria.types.memory import Memory, MemoryNode, Relation
-from memoria.types.paths import (
-    EndReason,
-    Exploration,
-    ExplorationStats,
-    Hop,
-    Path,
-    Seed,
-    Seeds,
-    Status,
-    path_order,
-)
+from memoria.types.paths import EndReason, Hop, Path, Seed, Seeds, path_order
 from memoria.types.reading import FoundMemories, MemoryPage, Neighbour, Neighbourhood
 from memoria.types.remembered import Remembered
 from memoria.types.results import (

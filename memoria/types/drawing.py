@@ -1,22 +1,20 @@
 """What is drawn of explorations and recalls: trees of cards, and the nodes of a graph.
 
-In: results of a recall. Out: SVG and HTML as text, or plain dictionaries.
+In: paths, and what else stands beside them. Out: SVG and HTML as text, or plain dictionaries. The
+types that are drawn import this module; it knows only what they are made of.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from memoria._support.wording import cut, number_of
+from memoria.types.memory import MemoryNode
+from memoria.types.paths import Hop, Path, Seed
 from memoria.types.picture import Branch, Card, draw
 from memoria.types.picture.looks import clean, colour_of
-
-if TYPE_CHECKING:
-    from memoria.types.memory import MemoryNode
-    from memoria.types.paths import Exploration, Hop, Path
-    from memoria.types.results import ContextPack, Recall
 
 FORMULA = "energy passed on = energy × weight / √degree × tag similarity"
 READING = (
@@ -33,8 +31,28 @@ SHOWN_RANKED = 20
 MAX_DRAWN = 40
 
 
+class Tree(Protocol):
+    """The paths from one seed; an `Exploration` is one."""
+
+    @property
+    def seed(self) -> Seed:
+        """Where the paths begin."""
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """The paths; none if there is an error."""
+
+    @property
+    def status(self) -> str:
+        """How the exploration ended."""
+
+    @property
+    def error(self) -> Exception | None:
+        """Why there are no paths."""
+
+
 def picture_of(
-    explorations: Sequence[Exploration], *, question: str, tags: Sequence[str], most: int
+    explorations: Sequence[Tree], *, question: str, tags: Sequence[str], most: int
 ) -> str:
     """Draw explorations as trees below each other, the strongest memories of them."""
     paths = strongest([path for each in explorations for path in each.paths], most)
@@ -63,7 +81,7 @@ def picture_of(
 
 
 def graph_of(
-    explorations: Sequence[Exploration], *, packed: Iterable[str], ranks: Mapping[str, int]
+    explorations: Sequence[Tree], *, packed: Iterable[str], ranks: Mapping[str, int]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return what explorations reached as nodes and relationships of a graph."""
     nodes: dict[str, dict[str, Any]] = {}
@@ -85,30 +103,45 @@ def graph_of(
     return {"nodes": list(nodes.values()), "relationships": list(edges.values())}
 
 
-def sections_of(recall: Recall) -> list[str]:
-    """Return the parts of a page about a recall: its paths, the context, the order."""
+def sections_of(
+    picture: str,
+    context: str,
+    ranked: Sequence[tuple[float, MemoryNode]],
+    remarks: Iterable[str],
+) -> list[str]:
+    """Return the parts of a page about a recall: its paths, the context, the order.
+
+    Parameters
+    ----------
+    picture, context
+        Paths as SVG, and the context as HTML.
+    ranked
+        Scores and memories, best first.
+    remarks
+        What else a reader should know, in sentences.
+    """
     rows = "".join(
-        f'<tr><td class="number">{rank}</td><td class="number">{each.score:.3f}</td>'
-        f"<td>{clean(each.id)}</td><td>{clean(each.memory.text)}</td></tr>"
-        for rank, each in enumerate(recall.ranked[:SHOWN_RANKED], start=1)
+        f'<tr><td class="number">{rank}</td><td class="number">{score:.3f}</td>'
+        f"<td>{clean(memory.id)}</td><td>{clean(memory.text)}</td></tr>"
+        for rank, (score, memory) in enumerate(ranked[:SHOWN_RANKED], start=1)
     )
     head = "<tr><th>rank</th><th>score</th><th>id</th><th>text</th></tr>"
     return [
-        f'<h2>Paths</h2><div class="wide">{recall.to_svg()}</div>',
-        f"<h2>Context</h2>{context_html(recall.context)}",
-        f"<h2>First {min(SHOWN_RANKED, len(recall.ranked))} of {len(recall.ranked)}</h2>"
+        f'<h2>Paths</h2><div class="wide">{picture}</div>',
+        f"<h2>Context</h2>{context}",
+        f"<h2>First {min(SHOWN_RANKED, len(ranked))} of {len(ranked)}</h2>"
         f"<table>{head}{rows}</table>",
-        *(f"<p>{clean(each)}</p>" for each in (*recall.trace.degraded, *recall.trace.notes)),
+        *(f"<p>{clean(each)}</p>" for each in remarks),
     ]
 
 
-def context_html(context: ContextPack) -> str:
-    """Return a context as HTML."""
+def context_html(text: str, *, memories: int, tokens: int, left_out: int) -> str:
+    """Return a context as HTML, below the numbers of what it holds and what was left out."""
     counts = (
-        f"{number_of(len(context.items), 'memory', 'memories')}, "
-        f"{number_of(context.tokens, 'token')}, {len(context.omitted)} left out"
+        f"{number_of(memories, 'memory', 'memories')}, {number_of(tokens, 'token')}, "
+        f"{left_out} left out"
     )
-    lines = "\n".join(clean(line) for line in context.text.splitlines())
+    lines = "\n".join(clean(line) for line in text.splitlines())
     return f'<div><p>{counts}</p><pre style="white-space:pre-wrap">{lines}</pre></div>'
 
 
@@ -124,7 +157,7 @@ def strongest(paths: Sequence[Path], most: int) -> list[Path]:
     return kept
 
 
-def _tree(exploration: Exploration, paths: Sequence[Path]) -> Card | None:
+def _tree(exploration: Tree, paths: Sequence[Path]) -> Card | None:
     """Return the tree of the paths from one seed; None if none of them is drawn."""
     if not exploration.paths:
         return _lonely(exploration)
@@ -153,7 +186,7 @@ def _tree(exploration: Exploration, paths: Sequence[Path]) -> Card | None:
     return card((exploration.seed.id,), paths[0].start) if paths else None
 
 
-def _lonely(exploration: Exploration) -> Card:
+def _lonely(exploration: Tree) -> Card:
     """Return the card of a seed without a path, with the reason for it."""
     return Card(
         name=exploration.seed.id,

@@ -10,8 +10,9 @@ from uuid import uuid4
 
 from memoria._support.wording import number_of, shown
 from memoria.types.drawing import MAX_DRAWN, context_html, graph_of, picture_of, sections_of
+from memoria.types.explorations import Exploration
 from memoria.types.memory import MemoryNode
-from memoria.types.paths import Exploration, Path, Seeds
+from memoria.types.paths import Path, Seeds
 from memoria.types.picture import page
 
 OmitReason = Literal["budget", "duplicate", "no_text", "relevance", "filter"]
@@ -29,7 +30,9 @@ class RankedMemory:
         Relevance relative to the best memory, in (0, 1]. Without relevance weights: the highest
         energy with which any path reached the memory; for a seed, at least its own score.
     path
-        The path that brought the memory: the path with the most energy, or that of a hit.
+        The path by which most energy came to the memory from another one. Where none came, a path
+        that begins at the memory, as the search found it. Without relevance weights, the search
+        counts as well.
     features
         The features of the memory, by name; see `RelevanceConfig`. Empty without relevance weights.
     shares
@@ -126,7 +129,10 @@ class ContextPack:
     omitted: tuple[OmittedItem, ...]
 
     def _repr_html_(self) -> str:
-        return context_html(self)
+        left_out = len(self.omitted)
+        return context_html(
+            self.text, memories=len(self.items), tokens=self.tokens, left_out=left_out
+        )
 
     def __repr__(self) -> str:
         memories = number_of(len(self.items), "memory", "memories")
@@ -235,7 +241,10 @@ class Recall:
 
     def to_html(self) -> str:
         """Return a page of the paths, the context and the first memories, which loads nothing."""
-        return page(self.trace.query, sections_of(self))
+        ranked = [(each.score, each.memory) for each in self.ranked]
+        remarks = (*self.trace.degraded, *self.trace.notes)
+        parts = sections_of(self.to_svg(), self.context._repr_html_(), ranked, remarks)
+        return page(self.trace.query, parts)
 
     def to_graph(self) -> dict[str, list[dict[str, Any]]]:
         """Return what was reached as plain data, for programs that draw graphs.
@@ -254,7 +263,7 @@ class Recall:
         return graph_of(self.explorations, packed=packed, ranks=ranks)
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{self.to_svg()}</div>{context_html(self.context)}'
+        return f'<div style="overflow-x:auto">{self.to_svg()}</div>{self.context._repr_html_()}'
 
     def __repr__(self) -> str:
         paths = sum(len(each.paths) for each in self.explorations)

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -130,6 +131,32 @@ async def test_a_memory_says_why_it_was_recalled_and_what_it_is_joined_to(
         await page.wait_for_function(
             "before => document.querySelector('#memory .name').textContent !== before", arg=before
         )
+
+
+async def test_of_a_memory_that_is_not_there_the_page_says_why_not(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    over = datetime(2020, 1, 1, tzinfo=UTC)
+    memories = [
+        Memory(id="oven", kind="Event", text="The oven was cold."),
+        Memory(id="bun", kind="Event", text="Cardamom sells well."),
+        Memory(id="sale", kind="Event", text="A sale of an oven.", valid_until=over),
+    ]
+    await retriever.writer().write(memories)
+    await retriever.writer().remember("The oven was warm.", id="new", supersedes=["oven"])
+    await retriever.recall("oven", deadline_s=60)
+    said = {
+        "nobody": "The scope holds no memory with this id.",
+        "oven": "new has taken its place",
+        "sale": "It held until 2020-01-01",
+        "bun": "not among the hits of the search. No edge leads to it.",
+    }
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await ask(page, "oven")
+        for id_, reason in said.items():
+            await page.get_by_role("textbox", name="A memory that is not there").fill(id_)
+            await page.get_by_role("button", name="Why not?").click()
+            await shows(page, "#memory", reason)
 
 
 async def test_the_tree_is_gone_through_with_the_keyboard(

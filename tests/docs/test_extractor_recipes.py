@@ -39,7 +39,9 @@ def test_the_recipe_for_spacy_returns_the_texts_of_entities(
 ) -> None:
     def load(name: str) -> Callable[[str], SimpleNamespace]:
         assert name == "en_core_web_sm"
-        return lambda text: SimpleNamespace(ents=[SimpleNamespace(text=text[:12], label_="PERSON")])
+        found = [("Greta Hansen", "PERSON"), ("today", "DATE"), ("two", "CARDINAL")]
+        entities = [SimpleNamespace(text=text, label_=label) for text, label in found]
+        return lambda _: SimpleNamespace(ents=entities)
 
     assert recipe("spacy", monkeypatch, load=load)(TEXT) == ["Greta Hansen"]
 

@@ -140,6 +140,26 @@ async def test_an_explanation_shows_each_hop_with_its_numbers(memory: AgentMemor
         await memory.explain(found.data["recall_id"], "e4")
 
 
+async def test_a_hit_that_energy_reached_is_explained_by_the_search_first(
+    retriever: GraphRetriever,
+) -> None:
+    await retriever.writer().write(
+        [
+            Memory(id="van", kind="Event", text="The red van was sold."),
+            Memory(id="key", kind="Event", text="A van has two keys, and a lock for each door."),
+        ],
+        [Relation(source="van", target="key", relation="has", weight=1.0)],
+    )
+    memory = AgentMemory(retriever, deadline_s=30)
+    found = await memory.recall("Was the red van sold?")
+    answer = await memory.explain(found.data["recall_id"], "van")
+    _, hit, seed, hop, *_ = inside(answer.text).splitlines()
+    assert hit.startswith("  the search found [van]: hit 1 by ")
+    assert seed.startswith("  the search found [key]: hit 2 by ")
+    assert hop.startswith("  [key] <-has- [van]: energy ")
+    assert (answer.data["hit"]["id"], answer.data["seed"]["id"]) == ("van", "key")
+
+
 async def test_paths_are_counted_as_they_end(memory: AgentMemory) -> None:
     counts: list[int] = []
 

@@ -24,7 +24,13 @@ FILTER = MemoryFilter(
     kinds=["Event"], tags=["x"], created_from=datetime(2026, 1, 1, tzinfo=UTC), metadata={"n": 1}
 ).parameters
 
-ASKED = {"loose": ["answered_by"], "question_chars": 50, "question_kinds": ["UserRequest"]}
+ASKED = {
+    "loose": ["answered_by"],
+    "question_chars": 50,
+    "question_kinds": ["UserRequest"],
+    "session": "in_session",
+    "spoken": ["answered_by", "next", "in_session"],
+}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "context.duplicates": {"ids": ["a", "b"], "min_cosine": 0.95, "scope": "s"},
     "strategies.anchors": {

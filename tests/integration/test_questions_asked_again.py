@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memoria import GraphRetriever, OnnxEmbedder, Recall, apply_schema
+from memoria import GraphRetriever, Message, OnnxEmbedder, Recall, apply_schema
 from memoria.ingest import ingest_files
 from memoria.local import EphemeralNeo4j
 from memoria.sample import QUESTIONS, SampleQuestion, sample_path
@@ -93,3 +93,18 @@ async def test_what_was_asked_before_is_answered_as_well_as_the_first_time(
             await writer.remember(text, kind="UserRequest", after=found.trace)
         for text in texts:
             assert_as_good(await sample.recall(text), first[text], question)
+
+
+@pytest.mark.timeout(600)
+async def test_what_was_asked_in_a_conversation_does_not_hide_what_answers_it(
+    sample: GraphRetriever,
+) -> None:
+    chatting = sample.for_scope("chat")
+    await ingest_files(chatting.writer(), [str(sample_path())])
+    chat = chatting.conversations()
+    for question, texts in zip(QUESTIONS, PARAPHRASES, strict=True):
+        first = await chatting.recall(question.text)
+        for text in texts:
+            turn = [Message(text=text), Message(text="Let me see.", role="assistant")]
+            await chat.append(text, turn)
+        assert_as_good(await chatting.recall(question.text), first, question)

@@ -240,6 +240,10 @@ async def test_a_memory_comes_with_what_it_is_joined_to(
     found = answer.json()
     assert found["memory"]["text"] == "A fuse blew at night."
     assert [each["memory"]["id"] for each in found["neighbours"]] == ["oven", "log"]
+    assert found["superseded_by"] is None
+    await filled.writer().remember("The fuse blew at noon.", id="noon", supersedes=["fuse"])
+    answer = await client.get("/api/memory", params={"scope": filled.scope, "id": "fuse"})
+    assert answer.json()["superseded_by"] == "noon"
     other = await client.get("/api/memory", params={"scope": "another", "id": "fuse"})
     assert other.json()["memory"] is None
 

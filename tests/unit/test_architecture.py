@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -125,6 +126,20 @@ def test_linking_asks_neither_a_model_nor_the_network() -> None:
     assert not modules & {"embed", "connection"}
     needed = {name for path in files for name in packages_of(path)}
     assert not needed & {"http", "socket", "ssl", "subprocess", "urllib"}
+
+
+def test_no_two_files_need_each_other_not_even_for_types() -> None:
+    names = {path: "memoria." + ".".join(path.relative_to(PACKAGE).parts)[:-3] for path in FILES}
+    files = {name.removesuffix(".__init__"): path for path, name in names.items()}
+    needed: dict[str, set[str]] = {}
+    for name, path in files.items():
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+        each = {
+            (node.module or "", f"{node.module}.{a.name}") for node in froms for a in node.names
+        }
+        needed[name] = {inner if inner in files else outer for outer, inner in each} - {name}
+    TopologicalSorter(needed).prepare()  # a circle is a CycleError, which names its files
 
 
 def run_time_imports(path: Path) -> set[str]:

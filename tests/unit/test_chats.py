@@ -468,10 +468,24 @@ def test_a_text_of_more_than_a_message_may_hold_becomes_several(tmp_path: Path) 
         {"role": "assistant", "content": "Read."},
     ]
     (found,) = read_openai(written(tmp_path / "x.json", listed))
-    assert [(m.id, len(m.text), m.reply_to) for m in found.messages[:2]] == [
-        ("long", MAX_TEXT_CHARS, None),
-        ("long/2", 5, None),
-    ]
+    first, further = found.messages[:2]
+    assert (first.id, len(first.text), first.reply_to) == ("long", MAX_TEXT_CHARS, None)
+    assert (len(further.text), further.reply_to) == (5, None)
+    assert str(further.id).startswith("long/2~")
+
+
+def test_no_part_of_a_long_text_takes_the_id_of_another_message(tmp_path: Path) -> None:
+    long, name = "a" * (MAX_TEXT_CHARS + 1), "ä" * 255 + "."
+    lines = [("1", long), ("1/2", "b"), ("1/2/2", "c"), (name, long)]
+    path = tmp_path / "x.jsonl"
+    said = [{"conversation": "c", "id": id_, "text": text} for id_, text in lines]
+    path.write_text("\n".join(map(json.dumps, said)), encoding="utf-8")
+    (found,) = read_messages(path)
+    ids = [str(message.id) for message in found.messages]
+    assert len(set(ids)) == len(ids) == 6
+    assert {id_ for id_, _ in lines} < set(ids)
+    (again,) = read_messages(path)
+    assert again == found
 
 
 def test_halves_of_characters_do_not_stop_an_import(tmp_path: Path) -> None:

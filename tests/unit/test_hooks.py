@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -339,3 +341,9 @@ def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str
     assert server == {"memoria": {"command": "memoria", "args": ["mcp"]}}
     for place in (".claude-plugin", ".agents/plugins"):
         json.loads((ROOT / "integrations" / place / "marketplace.json").read_text("utf-8"))
+
+
+def test_a_process_that_ran_out_of_time_says_so() -> None:
+    code = "import time\nfrom memoria.cli import hook\nwith hook.failing_open(0.1): time.sleep(60)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=50, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"memoria hook: no time left\n")

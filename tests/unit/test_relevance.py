@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria._support.stems import stem
+from memoria._support.stems import query_terms, stem
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.ranking import (
@@ -28,7 +28,7 @@ from memoria.ranking import (
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import features
 from memoria.ranking.substance import substance
-from memoria.ranking.words import Pool, query_terms
+from memoria.ranking.words import Pool
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryFilter, MemoryNode, Path, Seed
 
 FEATURES = set(config.FEATURES)

@@ -61,6 +61,22 @@ def seeds(*names: str) -> tuple[Seed, ...]:
     return tuple(Seed(id=name, score=1.0 - n / 100) for n, name in enumerate(names))
 
 
+def test_a_message_that_only_asks_the_same_is_loose_and_one_that_says_something_is_not() -> None:
+    query = "Why did we run out of cinnamon buns on Saturday?"
+    said = {
+        "same": "Do you know why there were no cinnamon buns on Saturday?",
+        "told": "We had butter for 310 cinnamon buns on Saturday.",
+        "both": "We sold 310 cinnamon buns by ten on Saturday. Why did we run out?",
+        "else": "Who has the key of the cold room?",
+    }
+    messages = {
+        id_: StoredQuestion(text=text, loose=False, spoken=True) for id_, text in said.items()
+    }
+    assert Apart.of(messages, query) == Apart(ids=frozenset({"same"}), echoes=frozenset())
+    joined = {"same": StoredQuestion(text=said["same"], loose=False)}
+    assert not Apart.of(joined, query).ids
+
+
 QUESTIONS = {
     "echo": StoredQuestion(text="Why cold?", loose=False),
     "loose": StoredQuestion(text=None, loose=True),

@@ -84,12 +84,13 @@ async def test_a_wrong_message_in_any_place_is_a_typed_error_or_asked_for_again(
 async def test_after_a_wrong_message_the_next_query_of_the_store_is_right(
     server: BoltServer, name: str
 ) -> None:
+    loop = asyncio.get_running_loop()
     for at in range(MESSAGES["auto"]):
         config = StoreConfig(query_timeout_s=1.0)
         async with open_driver(server.target, config) as driver:
             store = Store(driver, config=config)
             server.replace(at, WRONG_MESSAGES[name])
             with suppress(MemoriaError):
-                await store.run(QUERY, {})
+                await store.run(QUERY, {}, until=loop.time() + LIMIT_S)
             server.replace(-1, b"")
             assert [row["x"] for row in await store.run(QUERY, {})] == [1], f"message {at}"

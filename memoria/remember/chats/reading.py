@@ -203,11 +203,20 @@ def messages_of(text: str, *, id_: str, **fields: Any) -> list[Message]:
         made.append(
             Message(
                 text=text[start : start + MAX_TEXT_CHARS],
-                id=id_ if number == 1 else f"{id_}/{number}",
+                id=id_ if number == 1 else _further_id(id_, number),
                 **(fields if number == 1 else fields | {"reply_to": None}),
             )
         )
     return made
+
+
+def _further_id(id_: str, number: int) -> str:
+    """Return the id of a further message of a text: a short one that no export gives to another.
+
+    >>> _further_id("17", 2)
+    '17/2~04fb747d3abb68c76697'
+    """
+    return f"{id_[:100]}/{number}~{digest(id_)}"
 
 
 def digest(*parts: str | None) -> str:

@@ -40,11 +40,14 @@ def hops_to(found: RankedMemory) -> tuple[Hop, ...]:
 
 
 def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]:
-    """Yield the lines: place, seed, each hop, what the ranking made of it."""
+    """Yield the lines: place, the search, the way to it, what the ranking made of it."""
     known = "" if found.relevance is None else f", relevant with probability {_n(found.relevance)}"
     place = f"rank {rank} of {len(recall.ranked)}, score {_n(found.score)}"
     yield f"[{one_line(found.id)}] {place}{known}"
-    yield _seed(recall, found.path.seed_id)
+    if _seed_of(recall, found.id) is not None:  # its path may come from another seed
+        yield _seed(recall, found.id)
+    if found.path.seed_id != found.id:
+        yield _seed(recall, found.path.seed_id)
     for hop in hops_to(found):
         yield _hop(hop)
     for name, share in sorted(found.shares.items(), key=lambda pair: (-abs(pair[1]), pair[0])):
@@ -58,13 +61,14 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
 
 def explanation_data(recall: Recall, rank: int, found: RankedMemory) -> dict[str, Any]:
     """Return the same for a program."""
-    seed = _seed_of(recall, found.path.seed_id)
+    hit, seed = _seed_of(recall, found.id), _seed_of(recall, found.path.seed_id)
     return {
         "recall_id": recall.trace.id,
         "memory_id": found.id,
         "rank": rank,
         "score": found.score,
         "relevance": found.relevance,
+        "hit": None if hit is None else asdict(hit),
         "seed": None if seed is None else asdict(seed),
         "hops": [asdict(hop) for hop in hops_to(found)],
         "features": dict(found.features),

@@ -29,6 +29,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from memoria.errors import ConfigError, InvalidInputError, MemoriaError
+from memoria.graph.memories import superseded_of
 from memoria.graph.stats import list_scopes
 from memoria.plain import plain_neighbourhood
 from memoria.recall.replay import plain_replay, replay
@@ -155,4 +156,6 @@ class _Routes:
     async def memory(self, request: Request) -> Response:
         scope, id_ = (request.query_params.get(name, "") for name in ("scope", "id"))
         retriever = (await self._source.retriever()).for_scope(scope)
-        return JSONResponse(plain_neighbourhood(await retriever.neighbours(id_, limit=NEIGHBOURS)))
+        near = plain_neighbourhood(await retriever.neighbours(id_, limit=NEIGHBOURS))
+        replaced = await superseded_of(retriever.store, scope, [id_])
+        return JSONResponse(near | {"superseded_by": replaced.get(id_)})

@@ -134,6 +134,7 @@ function show(document) {
   redraw();
   showContext(at("context-body"), found, choose);
   showRanking(at("ranking-body"), found, choose);
+  at("find").hidden = false;
   at("memory-body").replaceChildren(element("p", { class: "muted", text: "Choose a memory to see why it was recalled, and what it is joined to." }));
   const paths = found.explorations.reduce((sum, each) => sum + each.paths.length, 0);
   const seconds = Object.entries(found.trace.timings_s).reduce((sum, [stage, s]) => sum + (stage === "hydrate" ? 0 : s), 0);
@@ -216,6 +217,10 @@ async function openSaved(number) {
 at("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   recall();
+});
+at("find").addEventListener("submit", (event) => {
+  event.preventDefault();
+  choose(at("missing").value.trim());
 });
 at("stop").addEventListener("click", () => running?.abort());
 at("keep").addEventListener("click", () => {

@@ -80,7 +80,7 @@ export function showMemory(body, { found, id, near, failed, strategy }, choose) 
   const memory = near?.memory ?? found.memories[id];
   const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
   parts.push(element("p", { class: "text", text: memory?.text || "Its text is not known." }));
-  parts.push(facts(memory), element("h3", { text: "Why" }), ...why(found, id, strategy));
+  parts.push(facts(memory), element("h3", { text: "Why" }), ...why(found, id, strategy, near));
   parts.push(element("h3", { text: near ? `Joined to ${counted(near.degree, "edge")}` : "Joined to" }));
   if (failed) parts.push(element("p", { class: "muted", text: failed }));
   else if (!near) parts.push(element("p", { class: "muted", text: "…" }));
@@ -100,7 +100,7 @@ function facts(memory) {
 }
 
 // Why a memory has its place: its rank, the context, the strongest way to it, its shares.
-function why(found, id, strategy) {
+function why(found, id, strategy, near) {
   const rank = found.ranked.findIndex((entry) => entry.id === id);
   const entry = found.ranked[rank];
   const omitted = found.context.omitted.find((item) => item.id === id);
@@ -114,7 +114,7 @@ function why(found, id, strategy) {
   const runner = found.runners_up.find((each) => each.id === id);
   if (runner) lines.push(hit("A hit of the search, but not a seed", runner));
   const way = wayTo(found, id);
-  if (!way && !seed && !runner) lines.push("This recall did not reach it.");
+  if (!way && !seed && !runner) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
   const parts = [element("p", { text: lines.join(" ") })];
   if (way?.hops.length) {
     const hops = way.hops.map((hop) => element("li", { title: arrow(hop), text: ledger(hop, strategy) }));
@@ -126,6 +126,23 @@ function why(found, id, strategy) {
     if (!found.trace.vector) parts.push(element("p", { class: "muted", text: "The question has no vector: what stands here about meaning was guessed from the words." }));
   }
   return parts;
+}
+
+// Why a memory is in no path and no list of hits, as far as the scope says it now.
+function whyNotReached(found, near) {
+  const { memory, superseded_by: by } = near;
+  if (!memory) return ["The scope holds no memory with this id."];
+  const lines = [];
+  if (by) lines.push(`${by} has taken its place: recalls leave it out.`);
+  if (memory.valid_until && new Date(memory.valid_until) < new Date(found.trace.started_at)) lines.push(`It held until ${memory.valid_until}: recalls leave it out.`);
+  if (lines.length) return lines;
+  const reached = new Set(found.explorations.flatMap((each) => each.paths.flatMap((path) => path.ids)));
+  const ids = new Set(near.neighbours.map((each) => each.memory.id).filter((id) => reached.has(id)));
+  lines.push("It was not among the hits of the search.");
+  if (!near.degree) lines.push("No edge leads to it.");
+  else if (!ids.size) lines.push("No energy came to what it is joined to.");
+  else lines.push(`Energy came as far as ${[...ids].slice(0, 3).join(", ")}, and not on to it: the edge is weak, shares no tag with the question or is one of many; or the depth was reached.`);
+  return lines;
 }
 
 function hit(what, seed) {
