@@ -13,7 +13,7 @@ import signal
 import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from benchmarks.environment import ROOT
 from benchmarks.faults.journal import OPERATIONS, Journal, compare, enter
@@ -116,8 +116,8 @@ async def _client(
     try:
         yield client, client.stdout
     finally:
-        if client.returncode is None:
-            client.kill()
+        with suppress(ProcessLookupError):  # not by ``client``, which would take its exit code
+            os.kill(client.pid, signal.SIGKILL)
         await client.wait()
 
 
