@@ -34,6 +34,8 @@ class Effort:
         Generated scopes that are linked as the reference links them.
     rounds
         Times that several writers write one conversation at once.
+    asked_again
+        Questions of the sample, at most three, that are asked again and in six other wordings.
     queries
         Texts of any characters that a search is asked for.
     sentences
@@ -55,6 +57,7 @@ class Effort:
     kills: int
     linked_scopes: int
     rounds: int
+    asked_again: int
     queries: int
     sentences: int
     stops: int
@@ -72,6 +75,7 @@ SHORT = Effort(
     kills=1,
     linked_scopes=4,
     rounds=3,
+    asked_again=1,
     queries=1_000,
     sentences=100,
     stops=12,
@@ -88,6 +92,7 @@ THOROUGH = Effort(
     kills=3,
     linked_scopes=12,
     rounds=40,
+    asked_again=3,
     queries=10_000,
     sentences=1_000,
     stops=50,

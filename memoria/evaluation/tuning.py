@@ -190,7 +190,7 @@ def tune_weights(
     rankings = {AFTER: _held_out(answers, folds, kept)}
     if len(sets) > 1:
         rankings[OTHER_SETS] = [
-            _ranked(own, _fit([each for each in answers if each is not own], kept))
+            _ranked(own, fit_answers([each for each in answers if each is not own], kept))
             for own in answers
         ]
         rankings[OWN_SET] = [_held_out([own], folds, kept)[0] for own in answers]
@@ -199,7 +199,7 @@ def tune_weights(
             fewer = kept.copy()
             fewer[place] = 0.0
             rankings[f"without {FEATURES[place]}"] = _held_out(answers, folds, fewer)
-    weights = _rounded(_fit(answers, kept))
+    weights = _rounded(fit_answers(answers, kept))
     calibration = fit_calibration(sets, np.array(list(weights.weights.values())))
     return Tuning(
         weights=replace(weights, calibration=calibration),
@@ -245,15 +245,15 @@ def _probabilities(
     sets: Sequence[Answers], answers: Sequence[Answer], kept: Array
 ) -> list[Array] | None:
     """Fit weights and a calibration to some datasets, and return the probabilities of answers."""
-    weights = _fit([each.answers for each in sets], kept)
+    weights = fit_answers([each.answers for each in sets], kept)
     calibration = fit_calibration(sets, weights)
     if calibration is None:
         return None
     return [relevance_of(one, weights, calibration) for one in answers]
 
 
-def _fit(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
-    """Fit weights; a feature that is multiplied by 0 gets the weight 0."""
+def fit_answers(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
+    """Fit weights to the answers of each set; a feature that is multiplied by 0 gets 0; (F,)."""
     examples = [[answer.example(kept) for answer in answers] for answers in sets]
     return fit_weights(examples, signs=_SIGNS)
 
@@ -266,7 +266,8 @@ def _held_out(sets: Sequence[Sequence[Answer]], folds: int, kept: Array) -> list
     """Rank each question by the weights fitted to the other folds."""
     found: list[Rankings] = [[() for _ in answers] for answers in sets]
     for fold in range(folds):
-        weights = _fit([[a for i, a in enumerate(s) if i % folds != fold] for s in sets], kept)
+        rest = [[a for i, a in enumerate(s) if i % folds != fold] for s in sets]
+        weights = fit_answers(rest, kept)
         for rankings, answers in zip(found, sets, strict=True):
             rankings[fold::folds] = _ranked(answers[fold::folds], weights)
     return found

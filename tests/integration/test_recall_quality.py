@@ -17,6 +17,7 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from memoria.evaluation import (
@@ -29,10 +30,11 @@ from memoria.evaluation import (
     make_report,
     prepare,
     read_dataset,
-    tune_weights,
+    score,
 )
-from memoria.evaluation.tuning import OTHER_SETS
+from memoria.evaluation.tuning import fit_answers
 from memoria.local import EphemeralNeo4j
+from memoria.ranking.config import FEATURES
 from memoria.store import Store, Target, open_driver
 from tests.integration.test_doctor import wipe
 from tests.integration.test_evaluation import DATA, EMBED
@@ -104,15 +106,18 @@ def left_out(answers: list[Answers]) -> dict[str, Figures]:
 
 def by_the_other_set(answers: list[Answers], *, without: Sequence[str] = ()) -> dict[str, Figures]:
     """Set -> figures with the weights that were fitted to the other set."""
-    ks = sorted({k for each in KS.values() for k in each})
-    rows = {
-        each.dataset: next(row.figures for row in each.rows if row.name == OTHER_SETS)
-        for each in tune_weights(answers, ks=ks, folds=2, without=without).sets
-    }
-    return {
-        name: {f"recall@{k}": round(rows[name][f"recall@{k}"].mean, 4) for k in each}
-        for name, each in KS.items()
-    }
+    kept = np.array([name not in without for name in FEATURES], dtype=np.float64)
+    found = {}
+    for own, other in (answers, reversed(answers)):
+        weights = fit_answers([other.answers], kept)
+        ranked = {each.question.id: each.ranked(weights) for each in own.answers}
+        gold = {each.question.id: each.question.gold for each in own.answers}
+        ks = KS[own.dataset]
+        recall = score(gold, ranked, ks).recall.mean(axis=0)
+        found[own.dataset] = {
+            f"recall@{k}": round(float(value), 4) for k, value in zip(ks, recall, strict=True)
+        }
+    return found
 
 
 def message(name: str, weights: str, low: list[str], measured: Figures) -> str:
