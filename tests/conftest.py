@@ -1,7 +1,7 @@
 """A real Neo4j for the tests: ``--neo4j=local`` (default), ``local:5.26``, ``container``, or a Bolt
 address.
 
-Several workers (``-n 2``) share it; each file of tests runs in one of them.
+Several workers (``-n 3``) share it; each file of tests runs in one of them.
 """
 
 from __future__ import annotations
