@@ -243,6 +243,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--cosine", type=float, help="duplicate_cosine, to time its query")
     parser.add_argument("--embed", action="store_true", help="with the default embedder")
     options = parser.parse_args(arguments)
+    if options.data is None and (options.embed or options.questions or options.cosine):
+        parser.error("--questions, --cosine and --embed need DATA_DIR")
 
     async def run(data: Path) -> dict[tuple[str, int], list[float]]:
         embedder = memoria.OnnxEmbedder() if options.embed else locomo.question_embedder(data)

@@ -52,10 +52,12 @@ def failing_open(limit_s: float = LIMIT_S) -> Iterator[None]:
         os._exit(0)  # whatever else is running
 
     def give_up() -> None:
-        saying = threading.Thread(target=os.write, args=(2, _TOO_LATE), daemon=True)
-        saying.start()
-        saying.join(_SAYING_S)  # the host may not read what is said
-        end()
+        try:
+            saying = threading.Thread(target=os.write, args=(2, _TOO_LATE), daemon=True)
+            saying.start()
+            saying.join(_SAYING_S)  # the host may not read what is said
+        finally:
+            end()  # also where no thread can be started any more
 
     watch = threading.Timer(limit_s, give_up)
     watch.daemon = True

@@ -253,7 +253,7 @@ def _probabilities(
 
 
 def fit_answers(sets: Sequence[Sequence[Answer]], kept: Array) -> Array:
-    """Fit weights to the answers of each set; a feature that is multiplied by 0 gets 0; (F,)."""
+    """Fit weights to the answers of each set; those of features whose ``kept`` is 0 are 0; (F,)."""
     examples = [[answer.example(kept) for answer in answers] for answers in sets]
     return fit_weights(examples, signs=_SIGNS)
 

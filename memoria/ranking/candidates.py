@@ -33,13 +33,13 @@ class Candidate:
     memory
         The memory.
     path
-        The path that brought the memory: the path with the most energy, or the path of a hit.
+        As `RankedMemory.path`.
     hybrid
         Score as a hit of the hybrid search, 0 to 1; 0 if the search did not find it.
     energy
         Seed id -> highest energy that reached the memory from that seed, over at least one hop.
     loose
-        Whether it is an earlier question that leads nowhere; see `Seeds`.
+        Whether it is an earlier question that is loose; see `Seeds`.
     """
 
     memory: MemoryNode

@@ -26,7 +26,14 @@ LOOSE_RELATIONS = (ANSWERED_BY, SIMILAR)
 #: The same, and those that every message of a conversation has.
 SPOKEN_RELATIONS = (*LOOSE_RELATIONS, NEXT, IN_SESSION, SAID_BY, MENTIONS)
 _QUESTION = re.compile(r"[?？؟]\W*\Z")
-_STATEMENT = re.compile(r"[.!]\s|[。！]")
+# What states something: more than one sentence or line, or one that asks for a yes at its end.
+_STATEMENT = re.compile(
+    r"[.!]\s|[。！;\n]"
+    r"|,\s*(?:right|ok|okay|yes|no|correct|true|eh|huh|remember"
+    r"|(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)(?:n['’]t)?\s+\w+"
+    r")\s*[?？]",
+    re.IGNORECASE,
+)
 # A question asks much the same as the query if two of its words, and half of them, are in the
 # query, too; one that also states something, if nearly all are.
 _WORDS, _SAME, _NEARLY_ALL = 2, 0.5, 0.8
@@ -41,7 +48,7 @@ class StoredQuestion:
     Attributes
     ----------
     text
-        Its text; None if it is too long to say no more than the query.
+        Its text; None if it is longer than `longest_echo`.
     loose
         Whether it has no edges but those of `LOOSE_RELATIONS`.
     spoken
@@ -84,7 +91,7 @@ def asks_much_the_same(text: str, query: str) -> bool:
     if _QUESTION.search(text) is None:
         return False
     said, asked = set(query_terms(text)), set(query_terms(query))
-    least = _SAME if _STATEMENT.search(text) is None else _NEARLY_ALL
+    least = _SAME if _STATEMENT.search(text.strip()) is None else _NEARLY_ALL
     return len(said & asked) >= max(_WORDS, least * len(said))
 
 

@@ -71,7 +71,7 @@ class ContextItem:
     score
         Energy with which the path reached the memory.
     path
-        The path that brought the memory.
+        As `RankedMemory.path`.
     """
 
     id: str

@@ -141,6 +141,7 @@ async def test_of_a_memory_that_is_not_there_the_page_says_why_not(
         Memory(id="oven", kind="Event", text="The oven was cold."),
         Memory(id="bun", kind="Event", text="Cardamom sells well."),
         Memory(id="sale", kind="Event", text="A sale of an oven.", valid_until=over),
+        Memory(id="asked", kind="UserRequest", text="Oven?"),
     ]
     await retriever.writer().write(memories)
     await retriever.writer().remember("The oven was warm.", id="new", supersedes=["oven"])
@@ -150,11 +151,12 @@ async def test_of_a_memory_that_is_not_there_the_page_says_why_not(
         "oven": "new has taken its place",
         "sale": "It held until 2020-01-01",
         "bun": "not among the hits of the search. No edge leads to it.",
+        "asked": "An earlier question, which says no more than this one.",
     }
     async with serving(retriever) as served, opened(browser, served) as page:
         await ask(page, "oven")
         for id_, reason in said.items():
-            await page.get_by_role("textbox", name="A memory that is not there").fill(id_)
+            await page.get_by_role("textbox", name="Id of a memory that is missing above").fill(id_)
             await page.get_by_role("button", name="Why not?").click()
             await shows(page, "#memory", reason)
 

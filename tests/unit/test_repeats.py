@@ -77,6 +77,20 @@ def test_a_message_that_only_asks_the_same_is_loose_and_one_that_says_something_
     assert not Apart.of(joined, query).ids
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The key of the cold room is in the drawer, right?",
+        "We keep the key of the cold room in the drawer, don't we?",
+        "Greta has the cold room key\nok?",
+        "Greta has the cold room key; is that so?",
+    ],
+)
+def test_a_statement_that_asks_for_a_yes_is_an_answer(text: str) -> None:
+    said = {"said": StoredQuestion(text=text, loose=False, spoken=True)}
+    assert not Apart.of(said, "Where is the key of the cold room?").ids
+
+
 QUESTIONS = {
     "echo": StoredQuestion(text="Why cold?", loose=False),
     "loose": StoredQuestion(text=None, loose=True),

@@ -44,7 +44,8 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
     known = "" if found.relevance is None else f", relevant with probability {_n(found.relevance)}"
     place = f"rank {rank} of {len(recall.ranked)}, score {_n(found.score)}"
     yield f"[{one_line(found.id)}] {place}{known}"
-    if _seed_of(recall, found.id) is not None:  # its path may come from another seed
+    # The search may have found the memory itself, although its path comes from another seed.
+    if _seed_of(recall, found.id) is not None:
         yield _seed(recall, found.id)
     if found.path.seed_id != found.id:
         yield _seed(recall, found.path.seed_id)

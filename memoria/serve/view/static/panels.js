@@ -113,8 +113,10 @@ function why(found, id, strategy, near) {
   if (seed) lines.push(hit("A seed", seed));
   const runner = found.runners_up.find((each) => each.id === id);
   if (runner) lines.push(hit("A hit of the search, but not a seed", runner));
+  const echo = found.echoes?.some((each) => each.id === id); // older traces have none
+  if (echo) lines.push("An earlier question, which says no more than this one.");
   const way = wayTo(found, id);
-  if (!way && !seed && !runner) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
+  if (!way && !seed && !runner && !echo) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
   const parts = [element("p", { text: lines.join(" ") })];
   if (way?.hops.length) {
     const hops = way.hops.map((hop) => element("li", { title: arrow(hop), text: ledger(hop, strategy) }));
@@ -133,14 +135,14 @@ function whyNotReached(found, near) {
   const { memory, superseded_by: by } = near;
   if (!memory) return ["The scope holds no memory with this id."];
   const lines = [];
-  if (by) lines.push(`${by} has taken its place: recalls leave it out.`);
-  if (memory.valid_until && new Date(memory.valid_until) < new Date(found.trace.started_at)) lines.push(`It held until ${memory.valid_until}: recalls leave it out.`);
+  if (by) lines.push(`${by} has taken its place: recalls of the present leave it out.`);
+  if (memory.valid_until && new Date(memory.valid_until) < new Date(found.trace.started_at)) lines.push(`It held until ${memory.valid_until}: later recalls leave it out.`);
   if (lines.length) return lines;
   const reached = new Set(found.explorations.flatMap((each) => each.paths.flatMap((path) => path.ids)));
   const ids = new Set(near.neighbours.map((each) => each.memory.id).filter((id) => reached.has(id)));
   lines.push("It was not among the hits of the search.");
   if (!near.degree) lines.push("No edge leads to it.");
-  else if (!ids.size) lines.push("No energy came to what it is joined to.");
+  else if (!ids.size) lines.push(`No energy came to what ${near.degree > near.neighbours.length ? "its strongest edges join it to" : "it is joined to"}.`);
   else lines.push(`Energy came as far as ${[...ids].slice(0, 3).join(", ")}, and not on to it: the edge is weak, shares no tag with the question or is one of many; or the depth was reached.`);
   return lines;
 }
