@@ -32,10 +32,11 @@ _NO_MORE_S = 0.1
 async def killed(machine: Machine, rng: random.Random, number: int) -> str | None:
     """Kill a process that writes, and compare with what it said."""
     async with _client(machine, f"client-{number}") as (client, out):
-        lines = [await out.readline()]  # it is at work
+        await _hear(out, machine.journal)  # it is at work
         await asyncio.sleep(rng.random() * _LONGEST_S)
-        client.kill()
-        _note(machine.journal, lines + (await out.read()).splitlines())
+        _send(client, signal.SIGKILL)
+        while await _hear(out, machine.journal):
+            pass
     await asyncio.sleep(0.2)  # the server notices the closed socket, and ends what was under way
     return await compare(machine.noted, machine.journal)
 
@@ -44,9 +45,9 @@ async def frozen(machine: Machine, rng: random.Random, number: int) -> str | Non
     """Stop a process that writes; others write meanwhile, and it goes on afterwards."""
     name = f"frozen-{number}"
     async with _client(machine, name, str(_LIMIT_S)) as (client, out):
-        lines = [await out.readline()]
+        await _hear(out, machine.journal)
         await asyncio.sleep(rng.random() * _LONGEST_S)
-        client.send_signal(signal.SIGSTOP)
+        _send(client, signal.SIGSTOP)
         try:
             for operation in OPERATIONS:
                 failed = await enter(
@@ -55,48 +56,42 @@ async def frozen(machine: Machine, rng: random.Random, number: int) -> str | Non
                 if failed is not None:
                     return f"another client could not {operation}: {type(failed).__name__}"
             await asyncio.sleep(rng.random() * _LONGEST_STOP_S)
-            lines += await _said(out)
+            await _hear_what_was_said(out, machine.journal)
         finally:
-            client.send_signal(signal.SIGCONT)
+            _send(client, signal.SIGCONT)
         try:
             async with asyncio.timeout(_AGAIN_S):
-                lines += await _until_it_writes_again(out)
+                goes_on = await _writes_again(out, machine.journal)
         except TimeoutError:
             return f"it has not written again within {_AGAIN_S:g} s"
-        if client.returncode is not None:
-            return f"it ended with {client.returncode}"
-        client.kill()
-        _note(machine.journal, lines + (await out.read()).splitlines())
+        if not goes_on:
+            return f"it ended with {await client.wait()}"
+        _send(client, signal.SIGKILL)
+        while await _hear(out, machine.journal):
+            pass
     await asyncio.sleep(0.2)
     return await compare(machine.noted, machine.journal)
 
 
-async def _said(out: asyncio.StreamReader) -> list[bytes]:
-    """Return what a client has written, without waiting for more."""
-    lines: list[bytes] = []
-    while True:
-        try:
+async def _hear_what_was_said(out: asyncio.StreamReader, journal: Journal) -> None:
+    """Enter what a client has written, without waiting for more."""
+    with suppress(TimeoutError):
+        while True:
             async with asyncio.timeout(_NO_MORE_S):
-                line = await out.readline()
-        except TimeoutError:
-            return lines
-        if not line:
-            return lines
-        lines.append(line)
+                if not await _hear(out, journal):
+                    return
 
 
-async def _until_it_writes_again(out: asyncio.StreamReader) -> list[bytes]:
-    """Read on to the end of a write that was begun after this call."""
-    lines: list[bytes] = []
+async def _writes_again(out: asyncio.StreamReader, journal: Journal) -> bool:
+    """Tell whether a client ends a write that it begins after this call, or ends itself."""
     begun: set[str] = set()
-    while line := await out.readline():
-        lines.append(line)
-        match line.decode().split():
+    while line := await _hear(out, journal):
+        match line.split():
             case ["begin", _, name]:
                 begun.add(name)
             case ["done", name] if name in begun:
-                break
-    return lines
+                return True
+    return False
 
 
 @asynccontextmanager
@@ -116,16 +111,22 @@ async def _client(
     try:
         yield client, client.stdout
     finally:
-        with suppress(ProcessLookupError):  # not by ``client``, which would take its exit code
-            os.kill(client.pid, signal.SIGKILL)
+        _send(client, signal.SIGKILL)
         await client.wait()
 
 
-def _note(journal: Journal, lines: list[bytes]) -> None:
-    """Enter what a client said."""
-    for line in lines:
-        match line.decode().split():
-            case ["begin", operation, name]:
-                journal.begun[name] = next(each for each in OPERATIONS if each == operation)
-            case ["done", name]:
-                journal.acknowledged.add(name)
+def _send(client: Process, number: signal.Signals) -> None:
+    """Send a signal; not by the methods of ``client``, which would take its exit code."""
+    with suppress(ProcessLookupError):
+        os.kill(client.pid, number)
+
+
+async def _hear(out: asyncio.StreamReader, journal: Journal) -> str:
+    """Enter the next line of a client, and return it; "" at its end."""
+    line = (await out.readline()).decode()
+    match line.split():
+        case ["begin", operation, name]:
+            journal.begun[name] = next(each for each in OPERATIONS if each == operation)
+        case ["done", name]:
+            journal.acknowledged.add(name)
+    return line

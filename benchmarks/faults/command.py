@@ -111,7 +111,9 @@ async def _run(
 
 
 def kept(options: argparse.Namespace) -> Known:
-    """Return what earlier runs found, by key, if this one tries only some rows again.
+    """Return what earlier runs found, by key, if this one tries only some rows again, or goes on.
+
+    A row that has become another one since is as one that was not tried.
 
     Raises
     ------
@@ -119,7 +121,8 @@ def kept(options: argparse.Namespace) -> Known:
         The record is of another seed, or of a quick run, and would be lost.
     """
     path = PAGE if options.write_page else options.out / RECORD
-    if not options.only or options.number is not None or not path.exists():
+    goes_on = options.only or options.more
+    if not goes_on or options.number is not None or not path.exists():
         return {}
     text = path.read_text("utf-8")
     earlier = read(text) if options.write_page else json.loads(text)
@@ -129,7 +132,8 @@ def kept(options: argparse.Namespace) -> Known:
             f"{path} is the record of another run: {instead}, or repeat its "
             f"--seed {earlier['seed']}{' and --quick' if earlier['quick'] else ''}"
         )
-    return {row["key"]: row for row in earlier["rows"]}
+    faults = {row.key: row.fault for family in FAMILIES for row in family.rows}
+    return {row["key"]: row for row in earlier["rows"] if row["fault"] == faults.get(row["key"])}
 
 
 def summed(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:

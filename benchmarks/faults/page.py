@@ -119,7 +119,7 @@ _FACTS = re.compile(
     r"^Commit (?P<commits>.+), Neo4j (?P<neo4j>\S+), driver (?P<driver>\S+), "
     r"Python (?P<python>\S+), (?P<cores>\d+) cores, seed (?P<seed>\d+)(?P<quick>, a quick run)?: "
 )
-_COMMIT = re.compile(r"(?:and )?([0-9a-f]\S*)(?: for ((?:`[a-z-]+`(?:, )?)+))?(?:, |$)")
+_COMMIT = re.compile(r"(?:and )?(\S+?)(?: for ((?:`[a-z-]+`(?:, )?)+))?(?:, |$)")
 _ROW = re.compile(r"^\| `([a-z-]+)` \| (.+) \| (.+) \| ([\d,]+) \| ([\d,]+) \| [\d,]+ \|$")
 _FAILED = re.compile(r"^\| `([a-z-]+)` \| (.+) \| `scripts/faults .* --try (\d+)` \|$")
 

@@ -76,7 +76,7 @@ def test_every_row_and_every_test_of_the_catalogue_is_there() -> None:
 def test_commits_failures_and_rows_left_out_are_read_back() -> None:
     record = read(PAGE)
     first, second, third, *_ = record["rows"]
-    first["commit"], second["commit"], third["commit"] = "1234567", "1.0-rc1-3-g89abcde", "1234567"
+    first["commit"], second["commit"], third["commit"] = "1234567", "v1.0-rc1-3-g89abcde", "1234567"
     second.update(tries=1_234, held=1_232, failures=[[7, "a | b"], [1_000, "c"]])
     record["rows"] = [first, second, third]
     record["left_out"] = ["soak"]
