@@ -127,7 +127,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry("access to another tenant", "own data only", ("look-alikes", "tenants-at-once")),
     Entry(
         "memories and edges deleted between two levels",
-        "no error; no path that never was",
+        "no error; no path with an edge that never was",
         ("changing-graph",),
         (
             "integration/test_streaming.py::test_a_memory_deleted_before_its_text_is_read_ends_the_"

@@ -16,7 +16,7 @@ from memoria.errors import MemoriaError
 from memoria.store.config import StoreConfig
 
 _READERS, _ASKED = 12, 100
-_GONE_AT_ONCE = 10
+_CHANGES, _GONE_AT_ONCE = 5, 10
 _PATIENT_S = 60.0
 
 
@@ -26,30 +26,43 @@ async def _deleted(here: World, rng: random.Random, _: int) -> str | None:
     async with here.attacked(config=StoreConfig(query_timeout_s=_PATIENT_S)) as shared:
         memory = shared.for_scope(f"changing-{uuid4().hex}")
         await memory.writer().write(memories, edges)
-        changing = asyncio.create_task(_change(memory, memories, edges, rng))
         known = {(each.source, each.target) for each in edges}
-        readings = (_read(memory, known, is_stream=number % 2 == 0) for number in range(_READERS))
-        ended = await asyncio.gather(*readings)
-        changing.cancel()
-        (changed,) = await asyncio.gather(changing, return_exceptions=True)
-        if not isinstance(changed, asyncio.CancelledError):
-            return f"the writer failed: {type(changed).__name__}"
+        ended: list[str | None] = []
+        changes = 0
+        reading = asyncio.create_task(_read_on(memory, known, ended))
+        try:
+            while not reading.done() and (changes < _CHANGES or len(ended) < _READERS):
+                await _change(memory, memories, edges, rng)
+                changes += 1
+        finally:
+            reading.cancel()
+            (stopped,) = await asyncio.gather(reading, return_exceptions=True)
+        if not isinstance(stopped, asyncio.CancelledError):
+            return f"a reading failed: {type(stopped).__name__}"
         await memory.writer().forget_scope(confirm=memory.scope)
     return next((wrong for wrong in ended if wrong), None)
+
+
+async def _read_on(
+    memory: GraphRetriever, known: set[tuple[str, str]], ended: list[str | None]
+) -> None:
+    """Recall and stream, several at once, again and again, and keep what was wrong."""
+    while True:
+        readings = (_read(memory, known, is_stream=number % 2 == 0) for number in range(_READERS))
+        ended.extend(await asyncio.gather(*readings))
 
 
 async def _change(
     memory: GraphRetriever, memories: list[Memory], edges: list[Relation], rng: random.Random
 ) -> None:
     """Delete some memories with their edges, and some edges alone, and write them again."""
-    while True:
-        gone = {each.id for each in rng.sample(memories, _GONE_AT_ONCE)}
-        cut = rng.sample(edges, _GONE_AT_ONCE)
-        await memory.writer().forget(sorted(gone))
-        for edge in cut:
-            await memory.writer().delete_edge(edge.source, edge.target)
-        lost = [each for each in edges if each in cut or gone & {each.source, each.target}]
-        await memory.writer().write([each for each in memories if each.id in gone], lost)
+    gone = {each.id for each in rng.sample(memories, _GONE_AT_ONCE)}
+    cut = rng.sample(edges, _GONE_AT_ONCE)
+    await memory.writer().forget(sorted(gone))
+    for edge in cut:
+        await memory.writer().delete_edge(edge.source, edge.target)
+    lost = [each for each in edges if each in cut or gone & {each.source, each.target}]
+    await memory.writer().write([each for each in memories if each.id in gone], lost)
 
 
 async def _read(
@@ -99,8 +112,8 @@ def _shape(found: Recall) -> tuple[object, ...]:
 ROWS = (
     Row(
         key="changing-graph",
-        fault=f"{_READERS} recalls and streams while memories and edges are deleted, "
-        "and written again",
+        fault=f"{_READERS} recalls and streams at once, again and again, while memories and edges "
+        f"are deleted and written again, {_CHANGES} times or more",
         expected="no error; no path has an edge that never was, or comes twice to one memory",
         quick=1,
         full=50,

@@ -31,12 +31,9 @@ _NO_MORE_S = 0.1
 
 async def killed(machine: Machine, rng: random.Random, number: int) -> str | None:
     """Kill a process that writes, and compare with what it said."""
-    async with _client(machine, f"client-{number}") as (client, out):
+    async with _client(machine, f"client-{number}") as (_, out):
         await _hear(out, machine.journal)  # it is at work
         await asyncio.sleep(rng.random() * _LONGEST_S)
-        _send(client, signal.SIGKILL)
-        while await _hear(out, machine.journal):
-            pass
     await asyncio.sleep(0.2)  # the server notices the closed socket, and ends what was under way
     return await compare(machine.noted, machine.journal)
 
@@ -66,9 +63,6 @@ async def frozen(machine: Machine, rng: random.Random, number: int) -> str | Non
             return f"it has not written again within {_AGAIN_S:g} s"
         if not goes_on:
             return f"it ended with {await client.wait()}"
-        _send(client, signal.SIGKILL)
-        while await _hear(out, machine.journal):
-            pass
     await asyncio.sleep(0.2)
     return await compare(machine.noted, machine.journal)
 
@@ -98,7 +92,7 @@ async def _writes_again(out: asyncio.StreamReader, journal: Journal) -> bool:
 async def _client(
     machine: Machine, seed: str, *limit_s: str
 ) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
-    """Start a process that writes, and kill it at the end."""
+    """Start a process that writes; at the end kill it, and enter all that it has said."""
     user, password = machine.server.auth
     arguments = (machine.server.uri, user, machine.noted.scope, seed, *limit_s)
     client = await asyncio.create_subprocess_exec(
@@ -112,6 +106,8 @@ async def _client(
         yield client, client.stdout
     finally:
         _send(client, signal.SIGKILL)
+        while await _hear(client.stdout, machine.journal):
+            pass
         await client.wait()
 
 

@@ -45,6 +45,8 @@ FAMILIES: tuple[Family, ...] = (
     *(inputs.FAMILY, tenants.FAMILY),
     *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
 )
+# What the figures of a record are of.
+_VERSIONS = ("neo4j", "driver", "python", "cores")
 KEYS = [row.key for family in FAMILIES for row in family.rows]
 OUT = ROOT / "build" / "faults"
 RECORD = "faults.json"
@@ -118,7 +120,7 @@ def kept(options: argparse.Namespace) -> Known:
     Raises
     ------
     SystemExit
-        The record is of another seed, or of a quick run, and would be lost.
+        The record is of another seed, of a quick run, or of other versions, and would be lost.
     """
     path = PAGE if options.write_page else options.out / RECORD
     goes_on = options.only or options.more
@@ -126,14 +128,20 @@ def kept(options: argparse.Namespace) -> Known:
         return {}
     text = path.read_text("utf-8")
     earlier = read(text) if options.write_page else json.loads(text)
-    if (earlier["seed"], earlier["quick"]) != (options.seed, options.quick):
+    facts = environment()
+    is_other = any(earlier["environment"][name] != facts[name] for name in _VERSIONS)
+    if is_other or (earlier["seed"], earlier["quick"]) != (options.seed, options.quick):
         instead = "leave --write-page out" if options.write_page else "name a folder with --out"
         raise SystemExit(
-            f"{path} is the record of another run: {instead}, or repeat its "
+            f"{path} is the record of another run: {instead}, or repeat its versions, and "
             f"--seed {earlier['seed']}{' and --quick' if earlier['quick'] else ''}"
         )
-    faults = {row.key: row.fault for family in FAMILIES for row in family.rows}
-    return {row["key"]: row for row in earlier["rows"] if row["fault"] == faults.get(row["key"])}
+    today = {row.key: (row.fault, row.expected) for family in FAMILIES for row in family.rows}
+    return {
+        row["key"]: row
+        for row in earlier["rows"]
+        if today.get(row["key"]) == (row["fault"], row["expected"])
+    }
 
 
 def summed(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ scripts/faults --only reset --write-page --more # ... and only the tries that it
 It starts servers of its own on this machine, and reaches nothing else. Each try depends only on the
 seed, its row and its number, so a failure can be repeated by the command that the run prints.
 """
-_LEFT_OUT = "Not tried yet: "
+_LEFT_OUT = "Not tried yet, and so without figures: "
 _LAST = """\
 
 ## What it has found
@@ -53,6 +53,8 @@ Mended since, each with a test:
   front of a real server ([at scale](scale.md#what-was-tried)).
 - The query log of the server: the Community edition writes none. In its place the inputs are
   checked by the statements that the driver sends: each must be the text of one of memoria's files.
+- A caller that reads slowly: what waits for it is bounded by the settings of an exploration, and
+  a test counts that.
 - The handshake of Bolt, before the first message: the driver reads it in one piece, and takes less
   for another protocol.
 
@@ -84,7 +86,7 @@ def markdown(record: Mapping[str, Any]) -> str:
         ]
     if left_out := record["left_out"]:
         names = ", ".join(f"`{key}`" for key in left_out)
-        lines.append(f"\n{_LEFT_OUT}{names}: nothing is claimed of them here.")
+        lines.append(f"\n{_LEFT_OUT}{names}.")
     lines += _failures(rows, record["seed"])
     lines += ["", "## Where each fault is tried", "", *table()]
     return "\n".join(lines) + "\n" + _LAST
