@@ -15,7 +15,6 @@ from memoria.ingest import ingest_files
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.sample import QUESTIONS, sample_path
 
-
 DEADLINE_S = 120.0
 
 

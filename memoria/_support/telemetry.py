@@ -70,22 +70,18 @@ _UNRECORDED = _Unrecorded()
 
 
 class _Opened:
-    """A span for ``with``, which the spans opened within are below.
+    """The span of an operation on memories, for ``with``; the spans within are below it."""
 
-    A class, since generators for ``with`` took a third of the time of what they did, and a recall
-    opens more than ten. The text of an error may hold ids: its type must do.
-    """
+    __slots__ = ("_attributes", "_name", "_span", "_token")
 
-    __slots__ = ("_attributes", "_client", "_name", "_span", "_token")
-
-    def __init__(self, name: str, attributes: Mapping[str, Value] | None, client: bool) -> None:
+    def __init__(self, name: str, attributes: Mapping[str, Value]) -> None:
         self._name = name
         self._attributes = attributes
-        self._client = client
 
     def __enter__(self) -> Span:
-        kind = trace.SpanKind.CLIENT if self._client else trace.SpanKind.INTERNAL
-        self._span = _tracer().start_span(self._name, kind=kind, attributes=self._attributes)
+        self._span = _tracer().start_span(
+            self._name, kind=trace.SpanKind.CLIENT, attributes=self._attributes
+        )
         self._token = context.attach(trace.set_span_in_context(self._span))
         opened: Span = self._span
         return opened
@@ -93,22 +89,30 @@ class _Opened:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         context.detach(self._token)
         if kind is not None:
-            _failed(self._span, kind.__name__)
+            self._span.set_attributes(_failure(kind))
+            self._span.set_status(trace.StatusCode.ERROR)
         self._span.end()
 
 
-class _TimedQuery:
-    """The time of one attempt of a query, of which a span and a measurement are made later."""
+class _Timed:
+    """The time of a stage or of one attempt of a query, of which a span is made later.
 
-    __slots__ = ("_began_ns", "_database", "_error", "_name", "_parent", "_seconds", "_started")
+    The spans of a recall are made together when it is over: one at a time, between other work,
+    they took twice the processor time.
+    """
 
-    def __init__(self, name: str, database: str) -> None:
+    def __init__(self, name: str, database: str | None = None) -> None:
         self._name = name
         self._database = database
-        self._error: dict[str, Value] = {}
+        self._error: Mapping[str, Value] = {}
+        self._span: Any = None
 
     def __enter__(self) -> None:
-        self._parent = context.get_current()
+        self._outside = context.get_current()
+        above = _timed.get()
+        # If a span was opened since, this one belongs below that.
+        self._above = above if above and above._outside is self._outside else None
+        self._token = _timed.set(self)
         self._began_ns = time.time_ns()
         self._started = time.perf_counter()
 
@@ -116,67 +120,69 @@ class _TimedQuery:
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
         self._seconds = time.perf_counter() - self._started
+        _timed.reset(self._token)
         if kind is not None:
-            self._error = {"error.type": kind.__name__}
-            if error is not None and (code := getattr(error.__cause__, "code", None)):
-                self._error["db.response.status_code"] = str(code)
+            self._error = _failure(kind, error)
         recall = _recall.get()
         if recall is None or recall.over:
             self.record()
         else:
-            recall.queries.append(self)
+            recall.timed.append(self)
 
     def record(self) -> None:
-        """Make the span, which nothing is below, and the measurement."""
-        attributes: dict[str, Value] = {
+        """End the span, and measure a query."""
+        opened = self._opened()
+        if self._error:
+            opened.set_attributes(self._error)
+            opened.set_status(trace.StatusCode.ERROR)
+        opened.end(self._began_ns + round(1e9 * self._seconds))
+        if self._database is not None:
+            attributes = {**self._attributes(), **self._error}
+            measure("db.client.operation.duration", self._seconds, attributes)
+
+    def _opened(self) -> Any:
+        """Make the span, unless one below it has made it."""
+        if self._span is None:
+            above = self._outside
+            if self._above is not None:
+                above = trace.set_span_in_context(self._above._opened(), above)
+            kind = trace.SpanKind.INTERNAL if self._database is None else trace.SpanKind.CLIENT
+            self._span = _tracer().start_span(
+                self._name,
+                context=above,
+                kind=kind,
+                attributes=self._attributes(),
+                start_time=self._began_ns,
+            )
+        return self._span
+
+    def _attributes(self) -> dict[str, Value]:
+        if self._database is None:
+            return {}
+        return {
             "db.system.name": "neo4j",
             "db.namespace": self._database,
             "db.query.summary": self._name,
-            **self._error,
         }
-        token = context.attach(self._parent)
-        opened = _tracer().start_span(
-            self._name,
-            kind=trace.SpanKind.CLIENT,
-            attributes=attributes,
-            start_time=self._began_ns,
-        )
-        if self._error:
-            opened.set_status(trace.StatusCode.ERROR)
-        opened.end(self._began_ns + round(1e9 * self._seconds))
-        measure("db.client.operation.duration", self._seconds, attributes)
-        context.detach(token)
+
+
+_timed: ContextVar[_Timed | None] = ContextVar("memoria_timed", default=None)
 
 
 @dataclass(slots=True)
 class _Recall:
-    """A recall that is going on.
-
-    Its queries become spans together when it is over: one at a time, between other work, they took
-    twice the processor time.
-    """
+    """A recall that is going on, with its stages and queries."""
 
     id: str
-    queries: list[_TimedQuery] = field(default_factory=list)
+    timed: list[_Timed] = field(default_factory=list)
     over: bool = False
 
 
-def _failed(opened: Any, error: str) -> None:
-    opened.set_attribute("error.type", error)
-    opened.set_status(trace.StatusCode.ERROR)
-
-
-def span(
-    name: str, attributes: Mapping[str, Value] | None = None, *, client: bool = False
-) -> AbstractContextManager[Span]:
-    """Open a span below the one that is open.
-
-    Parameters
-    ----------
-    client
-        Whether it waits for another system: a database, or memoria as seen by an agent.
-    """
-    return _Opened(name, attributes, client) if INSTALLED else _UNRECORDED
+def _failure(kind: type[BaseException], error: BaseException | None = None) -> Mapping[str, Value]:
+    """Return what may be said of an error: its text may hold ids, its type must do."""
+    if error is not None and (code := getattr(error.__cause__, "code", None)):
+        return {"error.type": kind.__name__, "db.response.status_code": str(code)}
+    return {"error.type": kind.__name__}
 
 
 @contextmanager
@@ -189,8 +195,8 @@ def recalling(id_: str) -> Iterator[None]:
     finally:
         _recall.reset(token)
         recall.over = True  # what it has cancelled may end later
-        for query in recall.queries:
-            query.record()
+        for timed in recall.timed:
+            timed.record()
 
 
 def recall_id() -> str | None:
@@ -205,12 +211,17 @@ def memory_span(
     """Open the span of an operation on memories; ``store`` is a hash, never the name of a scope."""
     counted = {} if count is None else {RECORD_COUNT: count}
     names = {"gen_ai.operation.name": operation, "gen_ai.memory.store.id": store}
-    return span(operation, {**names, **counted}, client=True)
+    return _Opened(operation, {**names, **counted}) if INSTALLED else _UNRECORDED
+
+
+def stage_span(name: str) -> AbstractContextManager[object]:
+    """Record a stage of the recall that is going on; queries within are below it."""
+    return _Timed(name) if INSTALLED else _UNRECORDED
 
 
 def query_span(name: str, database: str) -> AbstractContextManager[object]:
-    """Open the span of one attempt of a query, and measure how long it takes."""
-    return _TimedQuery(name, database) if INSTALLED else _UNRECORDED
+    """Record one attempt of a query, and measure how long it takes."""
+    return _Timed(name, database) if INSTALLED else _UNRECORDED
 
 
 def measure(name: str, value: float, attributes: Mapping[str, Value] | None = None) -> None:

@@ -378,7 +378,7 @@ class Recaller:
     def _timed(self, stage: str) -> Iterator[None]:
         start = self._clock()
         self._timings_s[stage] = 0.0  # stages stand in the order in which they begin
-        with telemetry.span(_SPANS.get(stage, stage)):
+        with telemetry.stage_span(_SPANS.get(stage, stage)):
             yield
         self._timings_s[stage] = self._clock() - start
 

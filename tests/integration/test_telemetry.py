@@ -156,6 +156,29 @@ async def test_queries_of_a_recall_are_recorded_when_it_is_over_and_late_ones_la
     assert [each.name for each in spans.get_finished_spans()] == ["test.soon", "test.late"]
 
 
+def test_what_is_recorded_within_a_span_of_somebody_else_is_below_that(
+    spans: InMemorySpanExporter,
+) -> None:
+    with (
+        telemetry.memory_span("search_memory", store="s1"),
+        telemetry.recalling("r1"),
+        telemetry.stage_span("embeddings"),
+    ):
+        with telemetry.query_span("test.stage", "neo4j"):
+            pass
+        with (
+            trace.get_tracer("a model").start_as_current_span("own"),
+            telemetry.query_span("test.own", "neo4j"),
+        ):
+            pass
+    found = {each.name: each for each in spans.get_finished_spans()}
+    above = {"embeddings": "search_memory", "own": "search_memory"}
+    for name, parent in {**above, "test.stage": "embeddings", "test.own": "own"}.items():
+        at = found[name].parent
+        assert at is not None
+        assert at.span_id == found[parent].context.span_id
+
+
 async def test_a_transaction_leads_to_its_recall(retriever: GraphRetriever) -> None:
     await fill(retriever)
     seen: set[tuple[str, str]] = set()
