@@ -5,7 +5,7 @@ Energies, scores and similarities have no unit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from memoria._support import checks
@@ -134,6 +134,8 @@ class Path:
         Why the path ends here; ``not_explored`` for a hit of the search that is not a seed.
     energy
         Energy of the last memory; for a path without hops, the score of the seed.
+    ids
+        Ids along the path, seed first.
     """
 
     seed_id: str
@@ -141,11 +143,11 @@ class Path:
     memories: tuple[MemoryNode, ...]
     end_reason: EndReason
     energy: float
+    ids: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Ids along the path, seed first."""
-        return (self.seed_id, *(hop.target for hop in self.hops))
+    def __post_init__(self) -> None:
+        """Keep the ids: a recall asks each of its paths for them ten times, to sort and compare."""
+        object.__setattr__(self, "ids", (self.seed_id, *[hop.target for hop in self.hops]))
 
     @property
     def start(self) -> float:
