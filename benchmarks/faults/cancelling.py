@@ -20,7 +20,6 @@ from memoria.store.queries import parse
 # A call is cancelled after at most so many steps of the event loop.
 _MOST_STEPS = 250
 # What a cancelled call began must be gone from the server after this time; seconds.
-_GONE_S = 1.0
 _RUNNING = parse(
     """// name: faults.running
 // mode: read
@@ -36,7 +35,7 @@ SHOW TRANSACTIONS YIELD metaData WHERE metaData.app = 'memoria' RETURN count(*) 
 async def opened(setting: Setting) -> AsyncIterator[tuple[World, GraphRetriever]]:
     """Open one retriever for all tries: what one leaves behind, the next one meets."""
     rng = random.Random(setting.seed)
-    async with world(setting.target, rng) as here, here.attacked() as memory:
+    async with world(setting.target, rng, setting.grace_s) as here, here.attacked() as memory:
         await here.recalls_again(memory)
         yield here, memory
 
@@ -90,8 +89,8 @@ async def _left_nothing(
     here: World, memory: GraphRetriever, before: set[asyncio.Task[object]]
 ) -> str | None:
     """Say what a call left behind: sessions, tasks, transactions of the server."""
-    until = time.monotonic() + _GONE_S
-    if (wrong := await settled(memory.store, _GONE_S)) is not None:
+    until = time.monotonic() + here.gone_s
+    if (wrong := await settled(memory.store, here.gone_s)) is not None:
         return wrong
     while tasks := asyncio.all_tasks() - before:
         if time.monotonic() > until:

@@ -18,10 +18,10 @@ from benchmarks.faults import clients
 from benchmarks.faults.journal import OPERATIONS, compare, enter
 from benchmarks.faults.machine import Machine, opened
 from benchmarks.faults.table import Family, Row
-from benchmarks.faults.wire import LIMIT_S
-from benchmarks.faults.world import CALLS, SEEDS, World, settled
+from benchmarks.faults.world import CALLS, QUERY_S, SEEDS, World, settled
 from memoria import GraphRetriever
 from memoria.errors import MemoriaError
+from memoria.store.config import StoreConfig
 
 _WRITERS, _READERS = 4, 2
 # So long a writer is left alone at most before the kill; seconds.
@@ -29,7 +29,9 @@ _LONGEST_S = 1.0
 _EACH_CALL = 3
 # Processes that do nothing but use the processor, in every other try with a frozen server.
 _BUSY = 4
-_HANG_S = 10.0
+_HANG_S = 30.0
+# Every call has a session at once: a call's own limit counts from its turn.
+_WITHOUT_LINE = StoreConfig(query_timeout_s=QUERY_S, connect_timeout_s=QUERY_S, max_sessions=500)
 _KEPT = "nothing acknowledged is lost, nothing half written, learning applied once"
 
 
@@ -50,7 +52,7 @@ async def _server_killed(machine: Machine, rng: random.Random, number: int) -> s
                 return each
             if not isinstance(each, MemoriaError):
                 return f"untyped {type(each).__name__}: {each}"
-        wrong = await settled(memory.store)
+        wrong = await settled(memory.store, machine.world.gone_s)
     return wrong or await compare(machine.noted, machine.journal)
 
 
@@ -91,7 +93,7 @@ async def _server_frozen(machine: Machine, rng: random.Random, number: int) -> s
         for _ in range(_BUSY if number % 2 else 0)
     ]
     try:
-        async with here.attacked() as memory:
+        async with here.attacked(config=_WITHOUT_LINE) as memory:
             await here.recalls_again(memory)
             tasks = [
                 asyncio.create_task(_timed(name, memory, here))
@@ -109,9 +111,9 @@ async def _server_frozen(machine: Machine, rng: random.Random, number: int) -> s
             for name, when, wrong in ended:
                 if wrong:
                     return f"{name}: {wrong}"
-                if when - stopped > LIMIT_S:
+                if when - stopped > here.limit_s:
                     return f"{name} ended {when - stopped:.2f} s after the stop"
-            left = await settled(memory.store)
+            left = await settled(memory.store, here.gone_s)
     finally:
         for each in burning:
             each.kill()

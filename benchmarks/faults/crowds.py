@@ -23,7 +23,6 @@ from memoria.store.config import StoreConfig
 
 _EXPLORATIONS, _TENANTS, _CALLERS, _USES = 1_000, 300, 200, 100
 _DEADLINE_S = 10.0
-_GRACE_S = 0.5
 # For what is not attacked: a busy machine may take long.
 _PATIENT_S = 40.0
 _GAIN = 0.0001
@@ -33,7 +32,7 @@ _GAIN = 0.0001
 async def opened(setting: Setting) -> AsyncIterator[World]:
     """Write the graph."""
     rng = random.Random(setting.seed)
-    async with world(setting.target, rng) as here:
+    async with world(setting.target, rng, setting.grace_s) as here:
         yield here
 
 
@@ -58,7 +57,7 @@ async def _explorations(here: World, _: random.Random, __: int) -> str | None:
                 return f"{type(exc).__name__}: {exc}"
             return None
 
-        return await _all_hold(one, _EXPLORATIONS, memory.store)
+        return await _all_hold(one, _EXPLORATIONS, memory.store, here)
 
 
 async def _tenants(here: World, rng: random.Random, _: int) -> str | None:
@@ -92,7 +91,7 @@ async def _tenants(here: World, rng: random.Random, _: int) -> str | None:
                 return f"a tenant found {len(texts)} memories instead of its own"
             return None
 
-        return await _all_hold(ask, _TENANTS, memory.store)
+        return await _all_hold(ask, _TENANTS, memory.store, here)
 
 
 async def _pool_spent(here: World, _: random.Random, __: int) -> str | None:
@@ -109,11 +108,14 @@ async def _pool_spent(here: World, _: random.Random, __: int) -> str | None:
                 return None
             return "a recall without a note found something else"
 
-        return await _all_hold(ask, _CALLERS, memory.store)
+        return await _all_hold(ask, _CALLERS, memory.store, here)
 
 
 async def _all_hold(
-    one: Callable[[int], Coroutine[object, object, str | None]], count: int, store: Store
+    one: Callable[[int], Coroutine[object, object, str | None]],
+    count: int,
+    store: Store,
+    here: World,
 ) -> str | None:
     """Run many at once; return the first that did not hold, or what is left behind."""
     began = time.monotonic()
@@ -124,9 +126,9 @@ async def _all_hold(
             return f"untyped {type(each).__name__}: {each}"
         if each is not None:
             return each
-    if took_s > _DEADLINE_S + _GRACE_S:
+    if took_s > _DEADLINE_S + here.grace_s:
         return f"the last one ended after {took_s:.1f} s"
-    return await settled(store)
+    return await settled(store, here.gone_s)
 
 
 async def _one_edge(here: World, rng: random.Random, number: int) -> str | None:

@@ -52,7 +52,7 @@ async def opened(setting: Setting) -> AsyncIterator[Narrow]:
     """Start a server with little memory for a transaction, and write a hub."""
     rng = random.Random(setting.seed)
     narrow = LocalNeo4j.ephemeral(extra_settings={"db.memory.transaction.max": "12m"})
-    async with world(setting.target, rng) as here, narrow as server:
+    async with world(setting.target, rng, setting.grace_s) as here, narrow as server:
         target = Target(uri=server.uri, auth=server.auth)
         config = StoreConfig(query_timeout_s=60)
         async with open_driver(target, config) as driver:

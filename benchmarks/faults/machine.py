@@ -36,7 +36,7 @@ async def opened(setting: Setting) -> AsyncIterator[Machine]:
     rng = random.Random(setting.seed)
     async with LocalNeo4j.ephemeral() as server:
         target = Target(uri=server.uri, auth=server.auth)
-        async with world(target, rng) as here:
+        async with world(target, rng, setting.grace_s) as here:
             noted = here.clean.for_scope(f"noted-{uuid4().hex[:8]}")
             await prepare(noted)
             async with here.clean.stream_paths(SEEDS, deadline_s=60) as stream:

@@ -77,7 +77,7 @@ async def opened(setting: Setting) -> AsyncIterator[Soak]:
     rng = random.Random(setting.seed)
     # The loop starts its threads one by one, whenever all are busy: all of them before the count.
     await asyncio.gather(*(asyncio.to_thread(time.sleep, 0.1) for _ in range(_MOST_THREADS)))
-    async with world(setting.target, rng) as here:
+    async with world(setting.target, rng, setting.grace_s) as here:
         with FaultProxy(setting.target) as proxy:
             async with here.attacked(proxy.target) as memory:
                 await here.recalls_again(memory)
@@ -98,7 +98,7 @@ async def _soaked(soak: Soak, rng: random.Random, number: int) -> str | None:
         with suppress(MemoriaError, asyncio.CancelledError):
             await call
     soak.proxy.arm(None)
-    if (wrong := await settled(soak.memory.store)) is not None:
+    if (wrong := await settled(soak.memory.store, soak.world.gone_s)) is not None:
         return wrong
     size = Size.now()
     if number == 0 or soak.first is None:

@@ -17,6 +17,8 @@ from memoria.store import Target
 
 # The time of a try, where its row does not say another; seconds.
 TRY_S = 120.0
+# So much longer than its limit a call may take; seconds.
+GRACE_S = 0.5
 # So many failures of a row are described; all are counted.
 DESCRIBED = 3
 
@@ -74,6 +76,15 @@ class Setting:
     target: Target
     seed: int
     quick: bool
+
+    @property
+    def grace_s(self) -> float:
+        """So much longer than its limit a call may take; seconds.
+
+        A short run may share the machine with tests: it looks for calls that hang, not for late
+        ones.
+        """
+        return 10.0 if self.quick else GRACE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

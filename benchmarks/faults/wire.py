@@ -15,14 +15,11 @@ from functools import partial
 from benchmarks.faults.messages import WRONG_MESSAGES, frame, garbage
 from benchmarks.faults.proxy import Fault, FaultProxy, Kind
 from benchmarks.faults.table import Family, Row, Setting
-from benchmarks.faults.world import CALLS, DEADLINE_S, QUERY_S, World, settled, world
+from benchmarks.faults.world import CALLS, World, settled, world
 from memoria import Recall
 from memoria.errors import MemoriaError
 from memoria.store.config import StoreConfig
 
-# A call may end so much later than its limit; seconds.
-GRACE_S = 0.5
-LIMIT_S = max(DEADLINE_S, QUERY_S) + GRACE_S
 _SLOW_S = 0.01
 # For what is not attacked: a busy machine may take long.
 PATIENT = StoreConfig(query_timeout_s=60, connect_timeout_s=60)
@@ -50,7 +47,7 @@ class Wire:
 async def opened(setting: Setting) -> AsyncIterator[Wire]:
     """Count the messages of every call once, with nothing broken."""
     rng = random.Random(setting.seed)
-    async with world(setting.target, rng) as here:
+    async with world(setting.target, rng, setting.grace_s) as here:
         with FaultProxy(setting.target) as proxy:
             answers: list[tuple[str, int]] = []
             requests: list[tuple[str, int]] = []
@@ -98,7 +95,7 @@ async def _call(wire: Wire, name: str, fault: Fault | None) -> str | None:
         finally:
             took_s = time.monotonic() - began
             proxy.arm(None)
-        if fault is not None and took_s > LIMIT_S:
+        if fault is not None and took_s > here.limit_s:
             return f"ended after {took_s:.2f} s"
         if (
             isinstance(answer, Recall)
@@ -106,7 +103,7 @@ async def _call(wire: Wire, name: str, fault: Fault | None) -> str | None:
             and not await here.is_right(answer)
         ):
             return "a recall without a note found something else"
-        if (wrong := await settled(memory.store)) is not None:
+        if (wrong := await settled(memory.store, here.gone_s)) is not None:
             return wrong
         if not await here.recalls_again(memory):
             return "the next recall is wrong"

@@ -18,6 +18,7 @@ from zlib import crc32
 import neo4j
 
 import memoria
+from benchmarks.faults.table import GRACE_S
 from memoria import GraphRetriever, Memory, MemoryFilter, Recall, Relation, Seed
 from memoria.config import RetrieverConfig
 from memoria.store import Store, Target, open_driver
@@ -95,6 +96,8 @@ class World:
         A retriever on the server itself.
     learned
         A recall in ``written``, to learn from.
+    grace_s
+        So much longer than its limit a call may take; seconds.
     """
 
     target: Target
@@ -102,6 +105,17 @@ class World:
     written: str
     clean: GraphRetriever
     learned: Recall
+    grace_s: float
+
+    @property
+    def limit_s(self) -> float:
+        """The longest that a call of `attacked` may take; seconds."""
+        return max(DEADLINE_S, QUERY_S) + self.grace_s
+
+    @property
+    def gone_s(self) -> float:
+        """Time after which nothing of a call may be left; seconds."""
+        return 2 * self.grace_s
 
     @asynccontextmanager
     async def attacked(
@@ -145,7 +159,9 @@ class World:
 
 
 @asynccontextmanager
-async def world(target: Target, rng: random.Random) -> AsyncIterator[World]:
+async def world(
+    target: Target, rng: random.Random, grace_s: float = GRACE_S
+) -> AsyncIterator[World]:
     """Write the graph into a scope of its own, and ask once for what is right."""
     scope = f"faults-{uuid4().hex[:8]}"
     config = StoreConfig(query_timeout_s=60)
@@ -157,10 +173,17 @@ async def world(target: Target, rng: random.Random) -> AsyncIterator[World]:
             await each.writer().write(*graph)
             for _ in range(3):  # the server plans its queries
                 learned = await each.recall(QUESTION, deadline_s=60)
-        yield World(target=target, scope=scope, written=other.scope, clean=clean, learned=learned)
+        yield World(
+            target=target,
+            scope=scope,
+            written=other.scope,
+            clean=clean,
+            learned=learned,
+            grace_s=grace_s,
+        )
 
 
-async def settled(store: Store, within_s: float = 1.0) -> str | None:
+async def settled(store: Store, within_s: float) -> str | None:
     """Wait until a store has given back all that calls took; return what it still holds."""
     until = time.monotonic() + within_s
     while True:

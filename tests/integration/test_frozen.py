@@ -40,5 +40,5 @@ async def test_every_call_ends_while_the_server_is_stopped_and_the_next_one_work
         assert not waiting
         for each in ended:
             assert not isinstance(each, BaseException) or isinstance(each, MemoriaError), each
-        assert await settled(memory.store) is None
+        assert await settled(memory.store, 1.0) is None
         assert await here.recalls_again(memory)
