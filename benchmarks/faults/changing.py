@@ -17,7 +17,7 @@ from memoria.store.config import StoreConfig
 
 _READERS, _ASKED = 12, 100
 _CHANGES, _GONE_AT_ONCE = 5, 10
-_PATIENT_S = 60.0
+_PATIENT_S = 240.0
 
 
 async def _deleted(here: World, rng: random.Random, _: int) -> str | None:
@@ -118,6 +118,7 @@ ROWS = (
         quick=1,
         full=50,
         attempt=_deleted,
+        try_s=2 * _PATIENT_S,
     ),
     Row(
         key="asked-again",
@@ -126,5 +127,6 @@ ROWS = (
         quick=1,
         full=20,
         attempt=_asked_again,
+        try_s=2 * _PATIENT_S,
     ),
 )

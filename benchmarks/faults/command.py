@@ -52,7 +52,7 @@ OUT = ROOT / "build" / "faults"
 RECORD = "faults.json"
 PAGE = ROOT / "docs" / "reliability.md"
 # No row goes on for longer; seconds.
-_QUICK_S, _FULL_S = 5.0, 1_200.0
+_QUICK_S, _FULL_S = 2.0, 1_200.0
 
 Known = dict[str, dict[str, Any]]
 
