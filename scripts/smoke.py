@@ -29,7 +29,7 @@ async def main(program: str) -> None:
         writer = retriever.writer()
         await ingest_files(writer, [sample_path()])
         question = QUESTIONS[0]
-        # What is tried is the wheel, not how fast a busy machine starts a cold database.
+        # This tries the wheel; a cold database on a busy machine may be slow.
         recall = await retriever.recall(
             question.text, query_tags=question.tags, deadline_s=DEADLINE_S
         )

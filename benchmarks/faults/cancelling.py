@@ -19,7 +19,6 @@ from memoria.store.queries import parse
 
 # A call is cancelled after at most so many steps of the event loop.
 _MOST_STEPS = 250
-# What a cancelled call began must be gone from the server after this time; seconds.
 _RUNNING = parse(
     """// name: faults.running
 // mode: read

@@ -35,7 +35,7 @@ from benchmarks.faults import (
     values,
     wire,
 )
-from benchmarks.faults.page import markdown, read
+from benchmarks.faults.page import again, markdown, read
 from benchmarks.faults.table import DESCRIBED, Family, Row, Setting, tally
 from memoria.local import LocalNeo4j
 from memoria.store import Target
@@ -69,7 +69,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--row-s", type=float, help="longest time of a row; seconds")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--write-page", action="store_true", help=f"write {PAGE.name} in docs/")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.quick and options.write_page:
+        parser.error(f"{PAGE.name} says that no call is late, which --quick does not look at")
+    return options
 
 
 def numbers_of(row: Row, options: argparse.Namespace, known: Known) -> Sequence[int]:
@@ -157,11 +160,11 @@ def summed(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _show(row: dict[str, Any], seed: int) -> None:
+def _show(row: dict[str, Any], options: argparse.Namespace) -> None:
     took = f"{row['took_s']:g} s"
     print(f"{row['key']:<20}{row['held']:>6} of {row['tries']:<6}{took:>10}", flush=True)
     for number, wrong in row["failures"]:
-        print(f"    {wrong}\n    scripts/faults --only {row['key']} --seed {seed} --try {number}")
+        print(f"    {wrong}\n    {again(row['key'], options.seed, number, is_quick=options.quick)}")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -176,7 +179,7 @@ def main(arguments: Sequence[str]) -> int:
     def done(row: dict[str, Any], first: int) -> None:
         nonlocal failed
         failed |= row["held"] < row["tries"]
-        _show(row, options.seed)
+        _show(row, options)
         if options.number is not None:
             return  # one try is not a figure of its row
         row["commit"] = facts["commit"]

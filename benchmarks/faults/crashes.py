@@ -139,12 +139,13 @@ FAMILY = Family(
     rows=(
         Row(
             key="server-frozen",
-            fault="the server is stopped (SIGSTOP) while all calls are under way, each 3 times; "
-            "in every other try the machine is busy",
+            fault="the server is stopped (SIGSTOP) while all calls are under way, each 3 times, "
+            "none of which waits for a session; in every other try the machine is busy",
             expected="every call ends within its limit + 0.5 s; the next recall is right",
             quick=4,
             full=200,
             attempt=_server_frozen,
+            least=2,
         ),
         Row(
             key="client-killed",

@@ -87,7 +87,7 @@ def markdown(record: Mapping[str, Any]) -> str:
     if left_out := record["left_out"]:
         names = ", ".join(f"`{key}`" for key in left_out)
         lines.append(f"\n{_LEFT_OUT}{names}.")
-    lines += _failures(rows, record["seed"])
+    lines += _failures(rows, record["seed"], is_quick=record["quick"])
     lines += ["", "## Where each fault is tried", "", *table()]
     return "\n".join(lines) + "\n" + _LAST
 
@@ -102,7 +102,7 @@ def _commits(rows: list[Mapping[str, Any]]) -> str:
     return f"Commit {first}{''.join(again)}"
 
 
-def _failures(rows: list[Mapping[str, Any]], seed: int) -> list[str]:
+def _failures(rows: list[Mapping[str, Any]], seed: int, *, is_quick: bool) -> list[str]:
     """Say what failed, and how to repeat it."""
     failed = [row for row in rows if row["failures"]]
     if not failed:
@@ -111,9 +111,15 @@ def _failures(rows: list[Mapping[str, Any]], seed: int) -> list[str]:
     for row in failed:
         for number, wrong in row["failures"]:
             said = " ".join(wrong.split()).replace("|", "\\|")[:200]
-            again = f"scripts/faults --only {row['key']} --seed {seed} --try {number}"
-            lines.append(f"| `{row['key']}` | {said} | `{again}` |")
+            command = again(row["key"], seed, number, is_quick=is_quick)
+            lines.append(f"| `{row['key']}` | {said} | `{command}` |")
     return lines
+
+
+def again(key: str, seed: int, number: int, *, is_quick: bool) -> str:
+    """Return the command that repeats a try; a quick run lets calls be late, and has less data."""
+    quick = " --quick" if is_quick else ""
+    return f"scripts/faults{quick} --only {key} --seed {seed} --try {number}"
 
 
 # What `markdown` writes: the line of the commits, the heading of a family, a row, and a failure.

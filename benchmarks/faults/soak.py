@@ -124,6 +124,7 @@ FAMILY = Family(
             quick=2,
             full=200,
             attempt=_soaked,
+            least=2,
         ),
     ),
 )

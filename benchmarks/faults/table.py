@@ -43,6 +43,8 @@ class Row:
         Number of tries; >= 1. ``quick`` may be 0: then a quick run leaves the row out.
     attempt
         Tries it once.
+    least
+        Number of tries that are made however long they take; >= 1. Fewer would show nothing.
     at_once
         Number of tries that are under way together; >= 1.
     try_s
@@ -55,6 +57,7 @@ class Row:
     quick: int
     full: int
     attempt: Attempt
+    least: int = 1
     at_once: int = 1
     try_s: float = TRY_S
 
@@ -141,7 +144,7 @@ class Tally:
 
 
 async def tally(row: Row, opened: Any, *, seed: int, numbers: Iterable[int], until: float) -> Tally:
-    """Try a row with each of these numbers, as long as there is time.
+    """Try a row with each of these numbers, as long as there is time, and so often as it needs.
 
     A try depends on the seed, the key of its row and its number alone, so that each can be
     repeated.
@@ -157,7 +160,7 @@ async def tally(row: Row, opened: Any, *, seed: int, numbers: Iterable[int], unt
 
     async def tried() -> None:
         for number in ahead:
-            if found.tries and time.monotonic() > until:
+            if found.tries >= row.least and time.monotonic() > until:
                 return
             wrong = await _tried(row, opened, seed, number)
             found.tries += 1

@@ -112,9 +112,9 @@ async def _call(wire: Wire, name: str, fault: Fault | None) -> str | None:
 
 async def _slow(wire: Wire, _: random.Random, number: int) -> str | None:
     """Hold every piece back, or cut all of them into slices."""
-    name = list(CALLS)[number % len(CALLS)]
+    name = list(CALLS)[number // 2 % len(CALLS)]
     proxy = wire.proxy
-    if number // len(CALLS) % 2:
+    if number % 2:
         proxy.slice_bytes = _SLICE_BYTES
     else:
         proxy.delay_s = _SLOW_S
@@ -146,6 +146,7 @@ FAMILY = Family(
             quick=4,
             full=len(CALLS) * 4,
             attempt=_slow,
+            least=2,
         ),
         _row("reset", "connection reset at any message", 20, 400),
         _row("half_close", "end of file at any message", 12, 200),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -110,7 +110,7 @@ class _Timed:
     def __enter__(self) -> None:
         self._outside = context.get_current()
         above = _timed.get()
-        # If a span was opened since, this one belongs below that.
+        # If somebody has opened a span within the stage, this part belongs below that span.
         self._above = above if above and above._outside is self._outside else None
         self._token = _timed.set(self)
         self._began_ns = time.time_ns()
@@ -120,9 +120,11 @@ class _Timed:
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
         self._seconds = time.perf_counter() - self._started
-        _timed.reset(self._token)
+        with suppress(ValueError):  # a coroutine that is closed late ends in another context
+            _timed.reset(self._token)
+        del self._token  # it holds the context of its task, and with it all parts of the recall
         if kind is not None:
-            self._error = _failure(kind, error)
+            self._error = _failure(kind, error if self._database is not None else None)
         recall = _recall.get()
         if recall is None or recall.over:
             self.record()

@@ -23,8 +23,8 @@ _STAGE = "memoria.stage"
 def recall_span(recall_id: str, scope: str) -> Iterator[telemetry.Span]:
     """Open the span of a recall, which its queries and their transactions belong to."""
     with (
-        telemetry.recalling(recall_id),
         telemetry.memory_span(OPERATION, store=scope_key(scope)) as span,
+        telemetry.recalling(recall_id),  # its stages and queries are recorded while the span lasts
     ):
         span.set_attributes({"memoria.recall.id": recall_id})
         try:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import weakref
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar, copy_context
 
 import pytest
 from opentelemetry import metrics, trace
@@ -18,6 +21,7 @@ from opentelemetry.trace import SpanKind
 from memoria._support import telemetry
 from memoria.errors import MemoriaError, QueryError
 from memoria.graph.vocabulary import scope_key
+from memoria.recall.reporting import recall_span
 from memoria.retriever import GraphRetriever
 from memoria.store.queries import Query
 from memoria.types import Memory, Relation
@@ -159,11 +163,7 @@ async def test_queries_of_a_recall_are_recorded_when_it_is_over_and_late_ones_la
 def test_what_is_recorded_within_a_span_of_somebody_else_is_below_that(
     spans: InMemorySpanExporter,
 ) -> None:
-    with (
-        telemetry.memory_span("search_memory", store="s1"),
-        telemetry.recalling("r1"),
-        telemetry.stage_span("embeddings"),
-    ):
+    with recall_span("r1", "s1"), telemetry.stage_span("embeddings"):
         with telemetry.query_span("test.stage", "neo4j"):
             pass
         with (
@@ -177,6 +177,67 @@ def test_what_is_recorded_within_a_span_of_somebody_else_is_below_that(
         at = found[name].parent
         assert at is not None
         assert at.span_id == found[parent].context.span_id
+
+
+def test_a_span_lasts_until_those_below_it_are_made(
+    spans: InMemorySpanExporter, sdk: tuple[InMemorySpanExporter, InMemoryMetricReader]
+) -> None:
+    with recall_span("r1", "s1"):
+        with telemetry.stage_span("explore"), telemetry.query_span("test.in", "neo4j"):
+            pass
+        assert not spans.get_finished_spans()
+    names = [each.name for each in spans.get_finished_spans()]
+    assert names == ["test.in", "explore", "search_memory"]
+    data = sdk[1].get_metrics_data()
+    assert data is not None
+    exemplars = [
+        exemplar
+        for resource in json.loads(data.to_json())["resource_metrics"]
+        for scope in resource["scope_metrics"]
+        for metric in scope["metrics"]
+        if metric["name"] == "db.client.operation.duration"
+        for point in metric["data"]["data_points"]
+        if point["attributes"]["db.query.summary"] == "test.in"
+        for exemplar in point["exemplars"]
+    ]
+    (top,) = (each for each in spans.get_finished_spans() if each.name == "search_memory")
+    assert [each["trace_id"] for each in exemplars] == [top.context.trace_id]
+
+
+@pytest.mark.usefixtures("spans")
+async def test_what_a_stage_recorded_is_freed_without_the_collector() -> None:
+    class Kept:
+        """What an application keeps in a context variable."""
+
+    variable: ContextVar[Kept] = ContextVar("kept")
+
+    async def ask() -> weakref.ref[Kept]:
+        variable.set(kept := Kept())
+        with telemetry.query_span("test.child", "neo4j"):
+            await asyncio.sleep(0)
+        return weakref.ref(kept)
+
+    gc.disable()
+    try:
+        with recall_span("r1", "s1"):
+            seen = await asyncio.create_task(ask())
+        await asyncio.sleep(0)  # the loop lets go of the task
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+async def test_a_query_whose_coroutine_is_closed_late_is_recorded(
+    spans: InMemorySpanExporter,
+) -> None:
+    async def ask() -> None:
+        with telemetry.query_span("test.closed", "neo4j"):
+            await asyncio.sleep(60)
+
+    asking = ask()
+    copy_context().run(asking.send, None)
+    asking.close()
+    assert [each.name for each in spans.get_finished_spans()] == ["test.closed"]
 
 
 async def test_a_transaction_leads_to_its_recall(retriever: GraphRetriever) -> None:

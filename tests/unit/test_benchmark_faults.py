@@ -8,10 +8,12 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from benchmarks.environment import ROOT
 from benchmarks.faults.catalogue import CATALOGUE
 from benchmarks.faults.command import FAMILIES, KEYS, kept, numbers_of, parsed, summed
-from benchmarks.faults.page import markdown, read
+from benchmarks.faults.page import again, markdown, read
 from benchmarks.faults.table import Attempt, Row, Tally, tally
 
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
@@ -82,10 +84,10 @@ def test_commits_failures_and_rows_left_out_are_read_back() -> None:
     second.update(tries=1_234, held=1_232, failures=[[7, "a | b"], [1_000, "c"]])
     record["rows"] = [first, second, third]
     record["left_out"] = ["soak"]
-    again = read(markdown(record))
-    assert (again["rows"], again["left_out"]) == (record["rows"], ["soak"])
-    assert (again["seed"], again["quick"]) == (record["seed"], record["quick"])
-    assert again["environment"] == record["environment"]
+    back = read(markdown(record))
+    assert (back["rows"], back["left_out"]) == (record["rows"], ["soak"])
+    assert (back["seed"], back["quick"]) == (record["seed"], record["quick"])
+    assert back["environment"] == record["environment"]
 
 
 async def test_each_try_has_random_numbers_of_its_own_whatever_runs_beside_it() -> None:
@@ -133,8 +135,16 @@ async def test_what_fails_hangs_or_raises_is_counted_and_named() -> None:
     ]
 
 
-async def test_a_row_is_tried_once_however_little_time_there_is() -> None:
+async def test_a_row_is_tried_as_often_as_it_needs_however_little_time_there_is() -> None:
     async def attempt(_: None, __: random.Random, ___: int) -> None:
         await asyncio.sleep(0.001)
 
     assert (await tried(row(attempt), 5, within_s=-1.0)).tries == 1
+    assert (await tried(row(attempt, least=2), 5, within_s=-1.0)).tries == 2
+
+
+def test_a_quick_run_lets_calls_be_late_so_it_does_not_write_the_page() -> None:
+    with pytest.raises(SystemExit):
+        parsed(["--quick", "--write-page"])
+    command = again("reset", 1, 7, is_quick=True)
+    assert command == "scripts/faults --quick --only reset --seed 1 --try 7"
