@@ -48,8 +48,8 @@ def stats(
     """Count the memories and edges of a scope, or list all scopes.
 
     `--json` prints scope, memories, embedded, kinds, connectors, edges, relations, top_tags,
-    oldest, newest, mean_degree and max_degree. With `--all` it prints scopes: scope, memories and
-    edges of each.
+    top_edge_tags, oldest, newest, mean_degree and max_degree. With `--all` it prints scopes: scope,
+    memories and edges of each.
 
     Examples
     --------
@@ -182,6 +182,7 @@ def _print_stats(found: ScopeStats) -> None:
         (("connector", "number"), list(found.connectors.items())),
         (("relation", "edges", "mean weight"), relations),
         (("tag", "memories"), list(found.top_tags.items())),
+        (("tag", "edges"), list(found.top_edge_tags.items())),
     ):
         if rows:
             if not out.is_terminal:  # on a terminal the table has its own space around it

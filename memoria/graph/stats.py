@@ -56,6 +56,9 @@ class ScopeStats:
         Relation -> counts of its edges, largest first; "" stands for no relation.
     top_tags
         Tag -> number of memories, for the ten most frequent tags.
+    top_edge_tags
+        Tag -> number of edges, for the ten most frequent tags of edges: those that the tags of a
+        query are compared with.
     oldest, newest
         First and last ``created_at``; aware, UTC; None if no memory has a ``created_at``.
     mean_degree, max_degree
@@ -71,6 +74,7 @@ class ScopeStats:
     edges: int
     relations: Mapping[str, RelationStats]
     top_tags: Mapping[str, int]
+    top_edge_tags: Mapping[str, int]
     oldest: datetime | None
     newest: datetime | None
     mean_degree: float
@@ -107,7 +111,7 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
 
     Notes
     -----
-    Three round trips at once, each of which reads all memories of the scope; before them up to four
+    Four round trips at once, each of which reads all memories of the scope; before them up to four
     short ones.
     """
     parameters = {"scope": check_scope(scope)}
@@ -117,6 +121,7 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
         (load("graph.stats_memories").at(generation), parameters),
         (load("graph.stats_relations"), parameters),
         (load("graph.stats_tags"), {**parameters, "limit": TOP_TAGS}),
+        (load("graph.stats_edge_tags"), {**parameters, "limit": TOP_TAGS}),
     )
     answers = await asyncio.gather(
         *(patient.run(query, given) for query, given in queries), return_exceptions=True
@@ -126,18 +131,20 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
         if isinstance(answer, BaseException):
             raise answer
         rows.append(answer[0])
-    memories, relations, tags = rows[0], rows[1]["relations"], rows[2]["tags"]
+    memories, relations, tags, edge_tags = rows
     return ScopeStats(
         scope=scope,
         memories=memories["memories"],
         embedded=memories["embedded"],
         kinds=dict(memories["kinds"]),
         connectors=dict(memories["connectors"]),
-        edges=sum(count for _, count, _ in relations),
+        edges=sum(count for _, count, _ in relations["relations"]),
         relations={
-            name: RelationStats(count=count, mean_weight=mean) for name, count, mean in relations
+            name: RelationStats(count=count, mean_weight=mean)
+            for name, count, mean in relations["relations"]
         },
-        top_tags=dict(tags),
+        top_tags=dict(tags["tags"]),
+        top_edge_tags=dict(edge_tags["tags"]),
         oldest=_native(memories["oldest"]),
         newest=_native(memories["newest"]),
         mean_degree=memories["mean_degree"],

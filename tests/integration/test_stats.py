@@ -27,6 +27,7 @@ from tests.conftest import DIMENSIONS
 from tests.integration.test_export import memoria
 
 PARAMETERS: dict[str, dict[str, Any]] = {
+    "graph.stats_edge_tags": {"limit": 5, "scope": "s"},
     "graph.stats_memories": {"scope": "s"},
     "graph.stats_relations": {"scope": "s"},
     "graph.stats_scopes": {},
@@ -40,6 +41,7 @@ NOTHING = ScopeStats(
     edges=0,
     relations={},
     top_tags={},
+    top_edge_tags={},
     oldest=None,
     newest=None,
     mean_degree=0.0,
@@ -63,8 +65,8 @@ async def filled(store: Store, scope: str) -> str:
         for id_, time in zip("abcde", times, strict=True)
     ]
     edges = [
-        Relation(source="a", target="b", relation="near", weight=0.25),
-        Relation(source="b", target="a", relation="near", weight=0.5),
+        Relation(source="a", target="b", relation="near", weight=0.25, tags=["rain"]),
+        Relation(source="b", target="a", relation="near", weight=0.5, tags=["rain", "mud"]),
         Relation(source="a", target="c", relation="caused", weight=1.0),
         Relation(source="d", target="a", relation="near", weight=0.75),
     ]
@@ -85,12 +87,13 @@ async def test_numbers_of_a_scope(store: Store, filled: str) -> None:
             "caused": RelationStats(count=1, mean_weight=1.0),
         },
         top_tags={"y": 4, "x": 2, "of c": 1, "of d": 1, "of e": 1},
+        top_edge_tags={"rain": 2, "mud": 1},
         oldest=datetime(2026, 1, 1, 3, tzinfo=UTC),
         newest=datetime(2026, 1, 5, 3, tzinfo=UTC),
         mean_degree=8 / 5,  # two ends of each edge
         max_degree=4,
     )
-    for mapping in (found.kinds, found.relations, found.top_tags):
+    for mapping in (found.kinds, found.relations, found.top_tags, found.top_edge_tags):
         numbers = [each.count if isinstance(each, RelationStats) else each for each in
                    mapping.values()]  # fmt: skip
         assert numbers == sorted(numbers, reverse=True)
@@ -188,6 +191,10 @@ def test_command_prints_columns_that_line_up(target: Target, filled: str) -> Non
         "of c         1",
         "of d         1",
         "of e         1",
+        "",
+        "tag   edges",
+        "rain      2",
+        "mud       1",
     ]
 
 

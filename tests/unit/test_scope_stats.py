@@ -34,6 +34,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "graph.stats_memories": COUNTED,
     "graph.stats_relations": {"relations": [["next", 1, 0.5]]},
     "graph.stats_tags": {"tags": [["x", 2]]},
+    "graph.stats_edge_tags": {"tags": [["y", 1]]},
 }
 
 
@@ -65,11 +66,12 @@ class Together:
         return [ROWS[query.name]]
 
 
-async def test_the_memories_the_edges_and_the_tags_of_a_scope_are_counted_at_once() -> None:
+async def test_the_memories_the_edges_and_their_tags_of_a_scope_are_counted_at_once() -> None:
     store: Any = Together()
     async with asyncio.timeout(5):
         found = await scope_stats(store, "a")
-    assert (found.memories, found.edges, found.top_tags) == (2, 1, {"x": 2})
+    assert (found.memories, found.edges) == (2, 1)
+    assert (found.top_tags, found.top_edge_tags) == ({"x": 2}, {"y": 1})
 
 
 @pytest.mark.parametrize("failing", ROWS)
