@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from memoria._support.home import default_home
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
 from memoria.sample import QUESTIONS, sample_path
+from memoria.serve.mcp.places import Place, new_secret
 
 SCOPE = "sample"
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
@@ -109,9 +111,14 @@ def serving(environment: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def hanging() -> Iterator[int]:
-    """Listen on a port, and never answer."""
+    """Listen on a port, and never answer; a case in which nobody has called it shows nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         yield silent.getsockname()[1]
+        silent.setblocking(False)
+        try:
+            silent.accept()[0].close()
+        except BlockingIOError:
+            raise SystemExit("no hook has called what hangs") from None
 
 
 def measure(name: str, folder: Path, environment: Mapping[str, str], calls: int) -> float:
@@ -156,9 +163,11 @@ def run_all(uri: str, password: str, folder: Path, calls: int) -> float:
     with hanging() as port:
         stuck = alone | {"NEO4J_URI": f"bolt://127.0.0.1:{port}"}
         longest.append(measure("a database that hangs", folder, stuck, calls))
-        place = home / "serving" / "1.json"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({"host": "127.0.0.1", "port": port}), encoding="utf-8")
+    with hanging() as port:
+        file = home / "serving" / "1.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        place = Place("127.0.0.1", port, new_secret())
+        file.write_text(json.dumps(asdict(place)), encoding="utf-8")
         longest.append(measure("a server that hangs", folder, alone, calls))
     return max(longest)
 

@@ -1,5 +1,26 @@
-"""Run the command line: ``python -m memoria``."""
+"""Run the command line: ``memoria``, ``python -m memoria``."""
 
-from memoria.cli import main
+from __future__ import annotations
 
-main()
+import sys
+
+
+def main() -> None:
+    """Run the command line; a hook must end in time, also while the command line is loaded."""
+    if sys.argv[1:2] != ["hook"]:
+        _run()
+        return
+    from memoria._support.giving_up import failing_open  # other commands do not need it
+
+    with failing_open():
+        _run()
+
+
+def _run() -> None:
+    from memoria import cli
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""The command line. Entry point: `main`.
+"""The command line. Entry point: `main`, which `memoria.__main__` calls.
 
 Exit codes: 0 done; 1 an error, with one line on stderr (no line if the reader of stdout has closed
 it); 2 wrong usage; 3 `status`: the server does not run; 4 and 5 `doctor`: warnings, errors; 130
@@ -91,16 +91,6 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error is one line and exit code 1, no traceback."""
-    if sys.argv[1:2] != ["hook"]:
-        _run()
-        return
-    from memoria.cli.hook import failing_open  # only here: it loads what other commands don't need
-
-    with failing_open():
-        _run()
-
-
-def _run() -> None:
     _open_closed_streams()
     if isinstance(
         sys.stdout, io.TextIOWrapper

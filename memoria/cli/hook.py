@@ -13,16 +13,13 @@ import json
 import os
 import secrets
 import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memoria._support.giving_up import LIMIT_S, running_s
 from memoria.cli.common import Scope, err, printable
 from memoria.cli.connection import Connection
 from memoria.errors import MemoriaError
@@ -32,46 +29,12 @@ if TYPE_CHECKING:
     from memoria.serve.agent.hooks import HookCall
     from memoria.serve.mcp.places import Place
 
-#: Until the process ends itself; the start of Python before it takes a part of the two seconds.
-LIMIT_S = 1.6
 #: For a server to prove itself; then the next one is asked, or the database.
 PROOF_S = 0.5
 #: Characters that the hosts take.
 MOST_CHARS = 10_000
 _NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 _DONE = 200
-_TOO_LATE = b"memoria hook: no time left\n"
-_SAYING_S = 0.05
-
-
-@contextmanager
-def failing_open(limit_s: float = LIMIT_S) -> Iterator[None]:
-    """End the process with exit code 0: after the block, whatever it raises, or after a time."""
-
-    def end() -> None:
-        os._exit(0)  # whatever else is running
-
-    def give_up() -> None:
-        try:
-            saying = threading.Thread(target=os.write, args=(2, _TOO_LATE), daemon=True)
-            saying.start()
-            saying.join(_SAYING_S)  # the host may not read what is said
-        finally:
-            end()  # also where no thread can be started any more
-
-    watch = threading.Timer(limit_s, give_up)
-    watch.daemon = True
-    watch.start()
-    try:
-        yield
-    except SystemExit:
-        pass  # Typer has said why
-    except BaseException as exc:  # noqa: BLE001 - the promise is that nothing gets out
-        sys.stderr.write(f"memoria hook: {type(exc).__name__}: {printable(str(exc))}\n")
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        end()
 
 
 def hook(
@@ -91,12 +54,11 @@ def hook(
     memoria hook session-start --harness claude --scope alice
     memoria hook prompt --harness codex --scope alice
     """
-    started = time.monotonic()
     given = json.loads(sys.stdin.buffer.read())
     call = _call(given, event, harness, scope)
     text = _asked(call)
     if text is None:
-        left_s = LIMIT_S - (time.monotonic() - started) - 0.1
+        left_s = LIMIT_S - running_s() - 0.1
         text = asyncio.run(_answered(connection, call, left_s))
     if text and event in _NAMES and len(text) <= MOST_CHARS:
         output = {"hookEventName": _NAMES[event], "additionalContext": text}

@@ -19,7 +19,7 @@ import httpx2
 import pytest
 
 from memoria import GraphRetriever, Memory, Message
-from memoria.cli.hook import LIMIT_S
+from memoria._support.giving_up import LIMIT_S
 from memoria.serve.agent.hooks import HookCall, answer_hook
 from memoria.serve.agent.memory import AgentMemory
 from memoria.serve.mcp.grants import Grant, line_of, new_token

@@ -344,6 +344,24 @@ def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str
 
 
 def test_a_process_that_ran_out_of_time_says_so() -> None:
-    code = "import time\nfrom memoria.cli import hook\nwith hook.failing_open(0.1): time.sleep(60)"
+    code = (
+        "import time\nfrom memoria._support import giving_up\n"
+        "with giving_up.failing_open(0.1): time.sleep(60)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=50, check=True)
     assert (done.stdout, done.stderr) == (b"", b"memoria hook: no time left\n")
+
+
+def test_the_start_of_the_process_counts_towards_its_time() -> None:
+    code = (
+        "import time\nbegan = time.monotonic()\ntime.sleep(0.5)\n"
+        "from memoria._support import giving_up\n"
+        "print(giving_up.running_s() - (time.monotonic() - began), flush=True)\n"
+        "with giving_up.failing_open(0.5):\n"
+        "    began = time.monotonic()\n"
+        "    while True: print(time.monotonic() - began, flush=True); time.sleep(0.01)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=50, check=True)
+    before_code_s, *in_block_s = map(float, done.stdout.split())
+    assert before_code_s > -0.02 or sys.platform != "linux"  # the system counts in hundredths
+    assert max(in_block_s, default=0) < 0.4 or sys.platform != "linux"
