@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 #: From the start of the process until it ends itself; the rest of the two seconds is for the end.
-LIMIT_S = 1.8
+LIMIT_S = 1.7
 _TOO_LATE = b"memoria hook: no time left\n"
 _SAYING_S = 0.05
 #: What is more than that is not believed: some sandboxes say that a process began with the machine.
