@@ -124,7 +124,8 @@ async def test_a_running_server_gives_context_and_keeps_each_turn_once(
         assert (again.returncode, again.stdout) == (0, b"")
         assert caller.call("prompt", "--scope", "other", prompt="van").stdout == b""
         async with httpx2.AsyncClient() as http:
-            call = {"event": "prompt", "scope": caller.scope, "harness": "x", "prompt": "van"}
+            call: dict[str, Any] = {"event": "prompt", "scope": caller.scope, "harness": "x"}
+            call |= {"prompt": "van", "deadline_s": 10}  # the machine may be busy
             answers = [
                 (await http.post(f"{url}/hook", json=call, headers=headers)).status_code
                 for headers in ({}, {"Host": "evil.example"}, {"Origin": "https://evil.example"})
