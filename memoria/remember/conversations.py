@@ -53,6 +53,9 @@ class _Prepared:
     ----------
     cursors
         The conversations of the next group; none if these are the rest of a group.
+    steps
+        What will be written first of each, if nobody else writes meanwhile; none without an
+        embedder, and of conversations that are written already.
     embedded
         Id -> memory with its vector, of those that had none.
     made
@@ -60,6 +63,7 @@ class _Prepared:
     """
 
     cursors: Sequence[Cursor] = ()
+    steps: Sequence[tuple[Cursor, Step]] = ()
     embedded: Mapping[str, Memory] = field(default_factory=dict)
     made: WriteReport = field(default_factory=WriteReport)
 
@@ -221,17 +225,18 @@ class ConversationWriter:
     ) -> ConversationReport:
         """Write conversations of which no two are the same, in as few transactions as fit.
 
-        In the end the next group is being prepared.
+        What comes after them is being prepared from the first moment: the planning of a step, too,
+        takes time in which texts can be embedded. In the end the next group is being prepared.
         """
         cursors = list(prepared.cursors)
         report = ConversationReport(conversations=len(cursors), written=prepared.made)
         next_group = False  # whether the next group is being prepared already
         while cursors:
-            steps = await self._steps(cursors)
-            ends = all(cursor.ends_with(step) for cursor, step in steps)
             if not next_group:
-                ahead.start(self._prepare_group(waiting) if ends else self._prepare_rest(steps))
-                next_group = ends
+                rest = self._following(prepared.steps)
+                next_group = not rest
+                ahead.start(self._prepare_group(waiting) if next_group else self._embed(rest))
+            steps = await self._steps(cursors)
             report = report.plus(await self._write_steps(cursors, steps, prepared.embedded))
             cursors = [cursor for cursor in cursors if not cursor.done]
             prepared = _Prepared() if next_group else await ahead.result()
@@ -281,20 +286,18 @@ class ConversationWriter:
         cursors = [Cursor(each, self.config) for each in next(waiting, ())]
         if self._batches.embedder is None or not cursors:
             return _Prepared(cursors=cursors)
-        steps = [step for _, step in await self._steps(cursors, texts_only=True)]
+        steps = await self._steps(cursors, texts_only=True)
         return replace(await self._embed(steps), cursors=cursors)
 
-    async def _prepare_rest(self, steps: Sequence[tuple[Cursor, Step]]) -> _Prepared:
-        """Embed what will be written after these steps."""
-        if self._batches.embedder is None:
-            return _Prepared()
-        following = (cursor.step_after(step, self._texts) for cursor, step in steps)
-        return await self._embed([step for step in following if step is not None])
+    def _following(self, steps: Sequence[tuple[Cursor, Step]]) -> list[tuple[Cursor, Step]]:
+        """Return what will be written after these steps, if nobody else writes meanwhile."""
+        found = ((cursor, cursor.step_after(step, self._texts)) for cursor, step in steps)
+        return [(cursor, step) for cursor, step in found if step is not None]
 
-    async def _embed(self, steps: Sequence[Step]) -> _Prepared:
-        memories = [m for step in steps for m in step.plan.memories if not is_connector(m)]
+    async def _embed(self, steps: Sequence[tuple[Cursor, Step]]) -> _Prepared:
+        memories = [m for _, step in steps for m in step.plan.memories if not is_connector(m)]
         found, made = await self._batches.with_vectors(memories)
-        return _Prepared(embedded={m.id: m for m in found if m.embedding}, made=made)
+        return _Prepared(steps=steps, embedded={m.id: m for m in found if m.embedding}, made=made)
 
     def _planner(
         self, conversation: Conversation, state: ConversationState, known: Iterable[str]

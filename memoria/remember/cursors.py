@@ -118,25 +118,18 @@ class Cursor:
         self._position += plan.messages + plan.skipped
         self._own = plan.state
 
-    def ends_with(self, step: Step) -> bool:
-        """Tell whether a step has the last of the messages."""
-        return self._after(step).done
-
     def step_after(self, step: Step, planner: Callable[..., Planner]) -> Step | None:
         """Plan what will come after a step, if nobody else writes meanwhile."""
         stored = Stored(metadata=None, state=step.state)
-        return self._after(step).step(stored, planner)
+        after = copy(self)
+        after.advance(step.plan)
+        return after.step(stored, planner)
 
     def take_counts(self) -> ConversationReport:
         """Return how many messages were there, or left out, before; each is counted once."""
         counts = ConversationReport(known=self.known, skipped=self.skipped)
         self.known = self.skipped = 0
         return counts
-
-    def _after(self, step: Step) -> Cursor:
-        after = copy(self)
-        after.advance(step.plan)
-        return after
 
     def _count(self, end: int) -> None:
         """Count the messages up to a place that somebody has written meanwhile."""
