@@ -53,6 +53,8 @@ WRONG_MESSAGES: Mapping[str, bytes] = {
     "record without fields": _message(_RECORD),
     "record of a map": _message(_RECORD, _EMPTY_MAP),
     "record of a number": _message(_RECORD, b"\x91\x05"),
+    "record of nothing": _message(_RECORD, b"\x91" + _NULL),
+    "record of a list with a number": _message(_RECORD, b"\x91\x91\x05"),
     "unknown message": _message(b"\x13", _EMPTY_MAP),
     "number for a message": b"\x05",
     "unknown marker": b"\xc7",

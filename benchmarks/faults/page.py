@@ -45,6 +45,8 @@ Mended since, each with a test:
   server refused each of them.
 - After a wrong message, the next query on the same connection could get the rest of the earlier
   answer.
+- A record with a number where a list is expected ended in a `TypeError`. Each query names the types
+  of its columns now, and an answer with others is refused.
 - An exploration that was still at work shortly after its deadline lost what it had found.
 
 ## What is not tried

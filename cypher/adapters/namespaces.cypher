@@ -1,7 +1,7 @@
 // name: adapters.namespaces
 // mode: read
 // params: after, before, scope
-// returns: namespaces
+// returns: namespaces LIST<STRING>
 // What the ids between two begin with, each once: all but the last part, which is the key. Takes
 // one pass over these ids.
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: context.duplicates
 // mode: read
 // params: ids, min_cosine, scope
-// returns: pairs
+// returns: pairs LIST<LIST>
 // Pairs of memories whose embeddings are close. pairs: [id, id]. Compares every pair, so the caller
 // must limit the number of ids.
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: doctor.degrees
 // mode: read
 // params: limit, scope
-// returns: degree, count, examples
+// returns: degree INTEGER, count INTEGER, examples LIST<LIST>
 // The number of memories for each number of edges, among at most limit memories; the degree is the
 // one by which an exploration divides. examples: [scope, id, element id] of five memories without
 // any edge. A connector without an edge is left out: doctor.memories finds it.

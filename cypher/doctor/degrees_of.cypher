@@ -1,7 +1,7 @@
 // name: doctor.degrees_of
 // mode: read
 // params: ids, scope
-// returns: id, degree
+// returns: id STRING, degree INTEGER
 // The number of edges of each of these memories, in both directions; a self loop counts once.
 // Connectors are left out: they are there to have many edges.
 UNWIND $p.ids AS id

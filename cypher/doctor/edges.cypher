@@ -1,7 +1,7 @@
 // name: doctor.edges
 // mode: read
 // params: limit, scope
-// returns: fault, count, examples
+// returns: fault STRING, count INTEGER, examples LIST<LIST>
 // Faults of edges, among at most limit edges: those of a scope's memories, which an index seek
 // finds; or, if scope is null, all edges that touch a memory. examples: [source, relation, target,
 // scope of source, scope of target] of the first five; an end without an id by its element id. The

@@ -1,7 +1,7 @@
 // name: doctor.fix_connector_text
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: the text of a connector becomes its name, and its embedding goes, as if it were written anew.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m:Session|Speaker|Topic AND m.text IS NOT NULL

@@ -1,7 +1,7 @@
 // name: doctor.fix_created_at
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: a date that is stored as text becomes a datetime, in UTC if it names no zone. Any other
 // value moves to created_at_was, so that nothing is lost.
 MATCH (m:Memory)

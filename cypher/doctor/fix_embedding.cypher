@@ -1,7 +1,7 @@
 // name: doctor.fix_embedding
 // mode: write
 // params: dimensions, scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: remove embeddings that are not vectors of the index's size; they can be made again.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.embedding IS NOT NULL

@@ -1,7 +1,7 @@
 // name: doctor.fix_kind_missing
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: memories without a kind become events; any other kind would do, too.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND size(labels(m)) = 1

@@ -1,7 +1,7 @@
 // name: doctor.fix_kinds
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: of several kinds, keep the first by name, which is the kind that memoria shows.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND size(labels(m)) > 2

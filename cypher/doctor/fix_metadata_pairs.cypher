@@ -1,7 +1,7 @@
 // name: doctor.fix_metadata_pairs
 // mode: write
 // params: rows
-// returns: changed
+// returns: changed INTEGER
 // Remedy: store the pairs of metadata, for filters to compare. rows: [element id, metadata, pairs];
 // metadata that has changed since it was read is left alone.
 UNWIND $p.rows AS row

@@ -1,7 +1,7 @@
 // name: doctor.fix_parallel
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: of edges with the same source, target and relation, keep the strongest.
 MATCH (m:Memory)-[r:RELATES]->(n)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL

@@ -1,7 +1,7 @@
 // name: doctor.fix_scope_keys
 // mode: write
 // params: keys
-// returns: changed
+// returns: changed INTEGER
 // Remedy: give memories the scope_key of their scope. keys: [scope, scope_key].
 UNWIND $p.keys AS pair
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: doctor.fix_self
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: delete edges from a memory to itself.
 MATCH (m:Memory)-[r:RELATES]->(m)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL

@@ -1,7 +1,7 @@
 // name: doctor.fix_superseded
 // mode: write
 // params: directional, scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: a memory carries the mark of the memory that superseded it first, as learn.suppress sets
 // it, and no other mark.
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: doctor.fix_tags
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: keep each tag of an edge once, and sort the tags, as memoria writes them.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND CASE

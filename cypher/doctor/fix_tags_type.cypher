@@ -1,7 +1,7 @@
 // name: doctor.fix_tags_type
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: tags that are not a list of texts become one; they may have to be sorted afterwards.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.tags IS NOT NULL

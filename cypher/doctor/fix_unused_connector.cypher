@@ -1,7 +1,7 @@
 // name: doctor.fix_unused_connector
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: delete connectors that join no memory, as ingest.forget does.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m:Session|Speaker|Topic

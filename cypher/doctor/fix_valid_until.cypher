@@ -1,7 +1,7 @@
 // name: doctor.fix_valid_until
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: a time that is stored as text, or without a zone, becomes a datetime, in UTC if it names no
 // zone. Any other value moves to valid_until_was, so that nothing is lost.
 MATCH (m:Memory)

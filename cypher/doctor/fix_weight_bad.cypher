@@ -1,7 +1,7 @@
 // name: doctor.fix_weight_bad
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: a number that is stored as text becomes a number, at most 1. A value that is not a weight
 // at all becomes the default weight of a relation.
 MATCH (m:Memory)-[r:RELATES]-()

@@ -1,7 +1,7 @@
 // name: doctor.fix_weight_missing
 // mode: write
 // params: scope
-// returns: changed
+// returns: changed INTEGER
 // Remedy: edges without a weight get the default weight of a relation.
 MATCH (m:Memory)-[r:RELATES]-()
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND r.weight IS NULL

@@ -1,7 +1,7 @@
 // name: doctor.indexes
 // mode: read
 // params:
-// returns: name, percent, constraint, config, failure
+// returns: name STRING, percent FLOAT | NULL, constraint STRING | NULL, config MAP | NULL, failure STRING | NULL
 // Details of indexes that graph.indexes leaves out: progress, the constraint that uses an index,
 // and its settings.
 SHOW INDEXES

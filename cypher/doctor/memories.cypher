@@ -1,7 +1,7 @@
 // name: doctor.memories
 // mode: read
 // params: dimensions, directional, limit, scope
-// returns: fault, count, examples
+// returns: fault STRING, count INTEGER, examples LIST<LIST>
 // Faults of memories, among at most limit memories: those of a scope, which an index seek finds;
 // or, if scope is null, all memories, by a label scan. examples: [scope, id, element id] of the
 // first five. The row of the fault "examined" counts all nodes that were examined, the row

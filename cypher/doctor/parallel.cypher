@@ -1,7 +1,7 @@
 // name: doctor.parallel
 // mode: read
 // params: limit, scope
-// returns: examined, count, examples
+// returns: examined INTEGER, count INTEGER, examples LIST<LIST>
 // Edges that repeat the source, target and relation of another edge, among at most limit edges;
 // examined: their number. count: the edges beyond the first of each group. examples: [source,
 // relation, target, scope of source, scope of target].

@@ -1,7 +1,7 @@
 // name: doctor.scope_keys
 // mode: read
 // params: limit, scope
-// returns: scope, scope_key, count, ids
+// returns: scope STRING, scope_key, count INTEGER, ids LIST
 // Which scope_key is stored with which scope, among at most limit memories; only the caller can
 // tell which is right. Connectors need none. ids: the first five.
 CALL () {

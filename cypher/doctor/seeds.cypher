@@ -1,7 +1,7 @@
 // name: doctor.seeds
 // mode: read
 // params: limit, picks, scope
-// returns: scope, id
+// returns: scope STRING, id STRING
 // Memories with edges, picked by their place among the first limit entries of the unique index.
 // picks: places, from 0 to below 1.
 CALL () {

@@ -1,7 +1,7 @@
 // name: doctor.settings
 // mode: read
 // params:
-// returns: name, value
+// returns: name STRING, value STRING | NULL
 // The memory limits of the server; a hosted server may refuse to tell them.
 SHOW SETTINGS YIELD name, value
 WHERE name IN [

@@ -1,7 +1,7 @@
 // name: doctor.unpaired
 // mode: read
 // params: limit, max_chars, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // Memories with metadata that no filter finds: at most limit memories, and fewer if their metadata
 // together has more than max_chars characters. rows: [element id, metadata].
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: evaluation.edges
 // mode: read
 // params: after, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The next memories of a scope, by id, each with its outgoing edges: [id, [[target, weight], ...]].
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.

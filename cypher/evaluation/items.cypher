@@ -1,7 +1,7 @@
 // name: evaluation.items
 // mode: read
 // params: after, kinds, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The next memories of these kinds, by id: [id, text, embedding]; the embedding may be null.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.

@@ -1,7 +1,7 @@
 // name: export.clock
 // mode: read
 // params: key, scope
-// returns: clock
+// returns: clock MAP | NULL
 // The clock of a scope, null where there is none. log_since: what was learned before this time will
 // stand in no log where the clock is ingested: that is all that was learned until now.
 OPTIONAL MATCH (c:MemoriaMeta {key: $p.key}) WHERE c.scope = $p.scope

@@ -1,7 +1,7 @@
 // name: export.edges
 // mode: read
 // params: after, id_key, ids, known, limit, scope
-// returns: rows
+// returns: rows LIST<MAP>
 // The next edges that leave these memories. key: source, target and relation, and then whatever
 // distinguishes edges for which these are equal; all parts are strings, and the rows are in their
 // order. inside: whether the target is a memory of this scope. others: properties that are not

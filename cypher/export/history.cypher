@@ -1,7 +1,7 @@
 // name: export.history
 // mode: read
 // params: after, id_key, ids, limit, scope
-// returns: rows
+// returns: rows LIST<MAP>
 // Next relationships that leave these memories and are part of the scope's history. key: source,
 // target, type and elementId, see export.edges; inside as there. created_at is text, in UTC; false
 // where the value is not a time.

@@ -1,7 +1,7 @@
 // name: export.memories
 // mode: read
 // params: after, embeddings, known, limit, max_chars, scope
-// returns: rows
+// returns: rows LIST<MAP>
 // The next memories of a scope, by id (strings are in the order of their code points): at most
 // limit memories, and fewer if their texts together have more than max_chars characters. Times
 // are text, in UTC; false if the value is not a time. others: properties that are neither among the known ones nor vectors.

@@ -1,7 +1,7 @@
 // name: export.sources
 // mode: read
 // params: after, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The next memories of a scope, by id, with their outgoing relationships. rows: [id, number of
 // RELATES edges, other relationships]; the latter are [type, number], in any order.
 // after: the last id that was read; "" at first. It is compared in its stored form (see

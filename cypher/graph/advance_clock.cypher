@@ -1,7 +1,7 @@
 // name: graph.advance_clock
 // mode: write
 // params: key, max_pause, now, scope
-// returns: active_hours
+// returns: active_hours FLOAT
 // again: same
 // Advance a scope's clock to now and read it. The clock counts the hours in which the scope was in
 // use: of the time since its last use, at most max_pause hours. A wall clock that was set back

@@ -1,7 +1,7 @@
 // name: graph.hydrate
 // mode: read
 // params: ids, scope
-// returns: memories
+// returns: memories LIST<LIST>
 // The properties of each memory that a caller wants to read, without its embedding. Each row is a
 // list, as in ranking.candidates, because the names of keys, and times in the driver's own form,
 // would cost the client more than everything else.

@@ -1,7 +1,7 @@
 // name: graph.neighbours
 // mode: read
 // params: id, limit, scope
-// returns: degree, edges
+// returns: degree INTEGER, edges LIST<LIST>
 // The strongest edges of a memory, in both directions, without loops and edges into another scope.
 // edges: [id at the other end, relation, direction, weight, tags, uses]. degree: the number of all
 // edges. No row if the memory does not exist.

@@ -1,7 +1,7 @@
 // name: graph.stats_edge_tags
 // mode: read
 // params: limit, scope
-// returns: tags
+// returns: tags LIST<LIST>
 // The tags that most edges have that leave memories of a scope: [tag, number of edges].
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(scope, id)

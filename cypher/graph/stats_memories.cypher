@@ -1,7 +1,7 @@
 // name: graph.stats_memories
 // mode: read
 // params: scope
-// returns: memories, embedded, kinds, connectors, oldest, newest, mean_degree, max_degree
+// returns: memories INTEGER, embedded INTEGER, kinds LIST<LIST>, connectors LIST<LIST>, oldest ZONED DATETIME | NULL, newest ZONED DATETIME | NULL, mean_degree FLOAT, max_degree INTEGER
 // The memories of a scope, and apart from them its connectors. kinds, connectors: [kind, number]; a
 // node with several kind labels counts as the first by name. All other columns are of memories alone.
 // Times are in UTC; only times within the years that a client can hold.

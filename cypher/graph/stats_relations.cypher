@@ -1,7 +1,7 @@
 // name: graph.stats_relations
 // mode: read
 // params: scope
-// returns: relations
+// returns: relations LIST<LIST>
 // The edges that leave memories of a scope, by relation: [relation, number, mean weight]. The mean
 // is over the weights between 0 and 1; null if there is no such weight.
 MATCH (m:Memory)

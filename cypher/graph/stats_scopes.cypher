@@ -1,7 +1,7 @@
 // name: graph.stats_scopes
 // mode: read
 // params:
-// returns: scopes
+// returns: scopes LIST<LIST>
 // Every scope: [scope, number of memories, number of edges]; connectors are no memories, but their
 // edges count. Reads the index of all memories, because no list of scopes is stored.
 MATCH (m:Memory)

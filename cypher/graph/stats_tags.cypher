@@ -1,7 +1,7 @@
 // name: graph.stats_tags
 // mode: read
 // params: limit, scope
-// returns: tags
+// returns: tags LIST<LIST>
 // The tags that most memories of a scope have: [tag, number of memories].
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL

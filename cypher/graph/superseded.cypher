@@ -1,7 +1,7 @@
 // name: graph.superseded
 // mode: read
 // params: ids, scope
-// returns: by, id
+// returns: by STRING | NULL, id STRING
 // Which of some memories others have replaced.
 UNWIND $p.ids AS wanted
 MATCH (m:Memory {scope: $p.scope, id: wanted})

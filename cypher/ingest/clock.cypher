@@ -1,7 +1,7 @@
 // name: ingest.clock
 // mode: write
 // params: active_hours, key, last_active_at, log_since, scope
-// returns: written
+// returns: written INTEGER
 // Set a scope's clock to where it was elsewhere, unless it is further here; null says nothing. Locks
 // as in graph.advance_clock.
 MERGE (c:MemoriaMeta {key: $p.key})

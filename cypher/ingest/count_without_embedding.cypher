@@ -1,7 +1,7 @@
 // name: ingest.count_without_embedding
 // mode: read
 // params: kinds, scope
-// returns: count
+// returns: count INTEGER
 // How many memories of a scope have no vector; of these kinds, or without kinds of any. Connectors
 // have none and need none.
 MATCH (m:Memory)

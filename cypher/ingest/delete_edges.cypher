@@ -1,7 +1,7 @@
 // name: ingest.delete_edges
 // mode: write
 // params: ids, relation, scope, source, target
-// returns: deleted
+// returns: deleted INTEGER
 // Delete the edges that lead from a memory to another; of one relation, or if it is null, of any.
 // ids: the two ends, sorted. Locks as in ingest.relations.
 UNWIND $p.ids AS id

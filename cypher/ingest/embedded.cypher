@@ -1,7 +1,7 @@
 // name: ingest.embedded
 // mode: read
 // params: rows, scope
-// returns: ids
+// returns: ids LIST<STRING>
 // Which of these memories are stored with the same text and a vector; they need not be embedded
 // again.
 UNWIND $p.rows AS row

@@ -1,7 +1,7 @@
 // name: ingest.embeddings
 // mode: write
 // params: generation, rows, scope
-// returns: written, live
+// returns: written INTEGER, live BOOLEAN
 // again: same
 // Store vectors, sorted by id. A memory whose text has changed since it was read is left out.
 // live: whether generation, that of the vectors, still is the live one; else nothing is written.

@@ -1,7 +1,7 @@
 // name: ingest.forget
 // mode: write
 // params: cleared, delete_foreign, directional, elements, ids, kinds, known, max_edges, scope, stay
-// returns: edges, deleted, kept, freed
+// returns: edges INTEGER, deleted INTEGER, kept LIST, freed INTEGER
 // Forget memories with all their edges, unless that is too much for one transaction: then nothing
 // changes, and edges tells how many there are. elements: element ids of memories without a usable
 // id. A node that holds more than a memory (a label beside Memory and one kind, a property that is

@@ -1,7 +1,7 @@
 // name: ingest.forget_changes
 // mode: write
 // params: limit, scope
-// returns: deleted
+// returns: deleted INTEGER
 // Delete some of what the events of a scope's log say that they changed. Scans the events of all
 // scopes.
 MATCH (e:LearningEvent) WHERE e.scope = $p.scope

@@ -1,7 +1,7 @@
 // name: ingest.forget_edges
 // mode: write
 // params: delete_foreign, directional, elements, ids, max_edges, scope
-// returns: deleted, relations, suppressions, pairs, freed
+// returns: deleted INTEGER, relations INTEGER, suppressions INTEGER, pairs INTEGER, freed INTEGER
 // Delete some of the edges of memories that are about to be forgotten; those of other types than
 // memoria's only where delete_foreign is set. elements: as in ingest.forget. deleted: all of them,
 // of which relations, suppressions and pairs are memoria's. freed: as in ingest.forget.

@@ -1,7 +1,7 @@
 // name: ingest.forget_notes
 // mode: write
 // params: key, limit, scope
-// returns: events, clocks
+// returns: events INTEGER, clocks INTEGER
 // Delete some of the nodes that keep notes about a scope: the events of its log, and its clock. key:
 // that of the clock. Scans the notes about all scopes.
 MATCH (n:MemoriaMeta) WHERE n.scope = $p.scope OR n.key = $p.key

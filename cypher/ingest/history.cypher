@@ -1,7 +1,7 @@
 // name: ingest.history
 // mode: write
 // params: directional, ids, now, pairs, scope, skip_missing, suppressions
-// returns: missing, written
+// returns: missing LIST<STRING>, written INTEGER
 // Write suppressions, and how often pairs were active together, as they were elsewhere. ids and the
 // ends of rows are those of ingest.relations, and so are the locks. suppressions: source, target,
 // kind, symmetric (one that points the other way is the same), created_at (null keeps the one stored).

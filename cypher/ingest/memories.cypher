@@ -1,7 +1,7 @@
 // name: ingest.memories
 // mode: write
 // params: generation, kinds, now, rows, scope, scope_key
-// returns: written, created
+// returns: written INTEGER, created INTEGER
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
 // rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
 // scope_key),

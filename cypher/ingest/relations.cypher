@@ -1,7 +1,7 @@
 // name: ingest.relations
 // mode: write
 // params: ids, now, origin, rows, scope, skip_missing
-// returns: missing, written, created
+// returns: missing LIST<STRING>, written INTEGER, created INTEGER
 // Write edges between memories of one scope. An edge is identified by source, target and relation.
 // ids: every end, sorted. A row names its two ends by their places in ids, so that each memory is
 // looked up once, and not once for each of its edges. Without skip_missing, nothing is written if

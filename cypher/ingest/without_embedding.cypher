@@ -1,7 +1,7 @@
 // name: ingest.without_embedding
 // mode: read
 // params: after, kinds, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // Next memories of a scope that have no vector, by id; of these kinds, or without kinds of any;
 // connectors need none. rows: [id, text].
 // after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.

@@ -1,7 +1,7 @@
 // name: learn.co_activate
 // mode: write
 // params: call, event, event_id, ids, increment, key, kind, needed, now, origin, relation, rows, scope, time, window_s
-// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// returns: kind STRING, fresh BOOLEAN, memories INTEGER, changed INTEGER, created INTEGER, pairs INTEGER, suppressions INTEGER
 // again: same
 // Count that pairs of memories were active together, in one event that is applied once. rows:
 // [source, target, gain, loss], source < target. An edge of this relation between the two gets the

@@ -1,7 +1,7 @@
 // name: learn.conditions
 // mode: read
 // params: ids, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The conditions under which memories hold. rows: [id, when as it is stored].
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})

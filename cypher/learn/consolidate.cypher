@@ -1,7 +1,7 @@
 // name: learn.consolidate
 // mode: write
 // params: before, call, event, event_id, ids, key, kind, now, page, rows, scope, time
-// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// returns: kind STRING, fresh BOOLEAN, memories INTEGER, changed INTEGER, created INTEGER, pairs INTEGER, suppressions INTEGER
 // again: same
 // Write the decisions of a consolidation, in one event that is applied once. rows: [source, target,
 // relation, weight that was read, new weight or null to delete, lif_weight or null, base_weight,

@@ -1,7 +1,7 @@
 // name: learn.edges
 // mode: read
 // params: before, ids, scope
-// returns: edges, pairs
+// returns: edges LIST<LIST>, pairs INTEGER
 // What learning left at memories: the outgoing edges whose weight it changed, and the number of
 // pending pairs that were not active since before (epoch seconds). edges: [source, target,
 // relation, weight, lif_weight, base_weight, uses, promoted_uses, origin, time of last use, time of

@@ -1,7 +1,7 @@
 // name: learn.log
 // mode: read
 // params: key, since
-// returns: events, log_since
+// returns: events LIST, log_since
 // Keys of the events of a scope since a time that were not undone, the newest first. log_since:
 // start of the complete log; null if no event was ever dropped.
 OPTIONAL MATCH (c:MemoriaMeta {key: $p.key})

@@ -1,7 +1,7 @@
 // name: learn.reinforce
 // mode: write
 // params: call, event, event_id, hours, ids, key, kind, max_questions, max_times, memories, now, origin, question, rows, scope, time
-// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// returns: kind STRING, fresh BOOLEAN, memories INTEGER, changed INTEGER, created INTEGER, pairs INTEGER, suppressions INTEGER
 // again: same
 // Count uses and feedback of memories, and strengthen edges, in one event that is applied once.
 // rows: [source, target, relation, increment, tags]; the increment is added to the weight, up to 1,

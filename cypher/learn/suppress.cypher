@@ -1,7 +1,7 @@
 // name: learn.suppress
 // mode: write
 // params: call, directional, event, event_id, ids, key, kind, now, rows, scope, suppression, symmetric, time
-// returns: kind, fresh, memories, changed, created, pairs, suppressions
+// returns: kind STRING, fresh BOOLEAN, memories INTEGER, changed INTEGER, created INTEGER, pairs INTEGER, suppressions INTEGER
 // again: same
 // Write that memories suppress others, in one event that is applied once. rows: [source, target].
 // symmetric: whether an edge in the other direction counts as the same edge. ids: all ends, sorted.

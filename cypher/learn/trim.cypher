@@ -1,7 +1,7 @@
 // name: learn.trim
 // mode: write
 // params: before, key, limit
-// returns: trimmed
+// returns: trimmed INTEGER
 // Delete events of a scope that are older than a time, at most limit events, the oldest first,
 // together with the old values that they logged. The clock's node gets log_since: the start of the
 // complete log. Sent a second time, the query deletes the next events. Locks as in learn.reinforce.

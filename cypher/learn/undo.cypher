@@ -1,7 +1,7 @@
 // name: learn.undo
 // mode: write
 // params: directional, event, key, now, scope, undo
-// returns: undone, changes, restored
+// returns: undone BOOLEAN, changes INTEGER, restored INTEGER
 // again: same
 // Take back one event: every edge, memory and pending pair gets the values that the log has from
 // before. An edge whose weight, a memory whose counts, or a pair whose times are not those that the

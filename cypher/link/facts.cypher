@@ -1,7 +1,7 @@
 // name: link.facts
 // mode: read
 // params: ids, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The values of memories on which the score of an edge depends, for a whole batch. rows: [id, tags,
 // category, topics, entities, active_hours, linked before], as stored. An id without a memory gives
 // no row.

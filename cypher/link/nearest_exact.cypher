@@ -1,7 +1,7 @@
 // name: link.nearest_exact
 // mode: read
 // params: ids, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The nearest memories of a scope for each of several memories, by comparing all of them; exact,
 // and linear in the size of the scope. rows as in link.nearest_procedure.
 UNWIND $p.ids AS id

@@ -1,7 +1,7 @@
 // name: link.nearest_procedure
 // mode: read
 // params: ids, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The nearest memories of all scopes for each of several memories, filtered by scope afterwards. A
 // small scope in a large index may get fewer hits than it has, so the caller asks for more, and
 // then searches exactly. rows: [id, hits]; hits: [id, cosine], including the memory itself.

@@ -1,7 +1,7 @@
 // name: link.nearest_search
 // mode: read
 // params: ids, limit, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // needs: search
 // The nearest memories of a scope for each of several memories, filtered by scope inside the index
 // (Neo4j 2026 and later). rows: [id, hits]; hits: [id, cosine], including the memory itself.

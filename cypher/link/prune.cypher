@@ -1,7 +1,7 @@
 // name: link.prune
 // mode: write
 // params: below, ids, origin, scope
-// returns: deleted
+// returns: deleted INTEGER
 // Delete the edges of these memories that linking made and whose weight is too low to be of use.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})-[r:RELATES]->()

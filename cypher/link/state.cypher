@@ -1,7 +1,7 @@
 // name: link.state
 // mode: read
 // params: dimensions, ids, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // Which of these memories can be linked. rows: [id, linked since its text last changed, linked ever,
 // has a vector that the index holds and can be asked for, or null for a connector]: a vector without
 // a length, or with a number that is not finite, would end the search for all.

@@ -1,7 +1,7 @@
 // name: link.write
 // mode: write
 // params: event, ids, increment, key, linked, now, origin, relation, rows, scope
-// returns: edges, created
+// returns: edges INTEGER, created INTEGER
 // Write edges between memories of one scope that belong together, one for each pair, whichever way
 // it points. rows: [source, target, weight, tags, again]. again: whether to add increment to the
 // weight of an existing edge, up to 1; otherwise that weight only rises to the new weight, if it is

@@ -1,7 +1,7 @@
 // name: ranking.candidates
 // mode: read
 // params: ids, kinds, known, max_degree, max_weight, scope, vector, where
-// returns: candidates
+// returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
 // memory or null, past or null]. neighbours: [id, weight, whether the edge leads to it], only those

@@ -1,7 +1,7 @@
 // name: recall.conditions
 // mode: read
 // params: scope
-// returns: conditions
+// returns: conditions LIST<STRING>
 // Every distinct `when` of a scope's memories, as it is stored. Takes one pass over the scope.
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.`when` IS :: STRING NOT NULL

@@ -1,7 +1,7 @@
 // name: recall.tags
 // mode: read
 // params: ids, limit, scope
-// returns: tags
+// returns: tags LIST
 // The tags of the edges of some memories: the vocabulary in which energy that starts there is
 // steered. At most limit edges of each memory are read, because a hub may have very many.
 UNWIND $p.ids AS id

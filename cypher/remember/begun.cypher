@@ -1,7 +1,7 @@
 // name: remember.begun
 // mode: read
 // params: prefixes, scope
-// returns: ids
+// returns: ids LIST<LIST>
 // Which memories stand already whose ids begin so; one list for each prefix: those of a conversation
 // whose first session is gone or was never there, or the further parts of a message.
 UNWIND range(0, size($p.prefixes) - 1) AS place

@@ -1,7 +1,7 @@
 // name: remember.connectors
 // mode: write
 // params: now, rows, scope
-// returns: created
+// returns: created INTEGER
 // Write the connectors that are new, and lock all of them, sorted by id: most of those that messages
 // need stand already, and need no more. rows: id, kind, name, created_at (null: now).
 // They get no scope_key, which would only fill the full-text index.

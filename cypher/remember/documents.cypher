@@ -1,7 +1,7 @@
 // name: remember.documents
 // mode: read
 // params: heads, key, kind, limit, scope, titles, wanted
-// returns: version, titled, stored, known
+// returns: version INTEGER, titled LIST<LIST>, stored LIST<LIST>, known LIST<STRING>
 // What stands in the graph of some documents. version: counts the writes of documents. titled: [id of
 // a title, ids of the documents that have it], at most limit of them, for those titles that some
 // have. stored: [id, metadata, ids of the further parts, which are of this kind] of the documents that

@@ -1,7 +1,7 @@
 // name: remember.ids
 // mode: read
 // params: kind, prefix, scope
-// returns: rows
+// returns: rows LIST<LIST>
 // The memories of a kind whose ids begin with a prefix. rows: [id, metadata as it is stored].
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(scope, id)

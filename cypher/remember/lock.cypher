@@ -1,7 +1,7 @@
 // name: remember.lock
 // mode: write
 // params: ids, scope
-// returns: states
+// returns: states LIST<LIST>
 // Lock the first sessions of conversations, in the order of ids, and read what stands on them; a
 // conversation that is new gets its node. states: [id, metadata].
 // Setting the scope to its own value takes the lock; see ingest.relations.

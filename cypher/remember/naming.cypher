@@ -1,7 +1,7 @@
 // name: remember.naming
 // mode: read
 // params: limit, rows, scope
-// returns: found
+// returns: found LIST<LIST>
 // The memories that may name titles, by words in a row. rows: name, lucene. found: [name, [id, text]
 // of each memory]; at most limit of the best, whose texts the caller is to read.
 UNWIND $p.rows AS row

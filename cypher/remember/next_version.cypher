@@ -1,7 +1,7 @@
 // name: remember.next_version
 // mode: write
 // params: key, scope
-// returns: version
+// returns: version INTEGER
 // Count one write of documents, and return how many came before it.
 // Setting the key to its own value locks the node before it is read, so that of two writers at a time
 // one sees the other's version, and reads anew.

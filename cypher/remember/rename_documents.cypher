@@ -1,7 +1,7 @@
 // name: remember.rename_documents
 // mode: write
 // params: key, kind, rows, scope
-// returns: renamed
+// returns: renamed INTEGER
 // Give documents that were written under an earlier form of their id the one that they have now, with
 // all their parts; edges and what was learned stay. rows: [earlier id, id, the pair of metadata that
 // names the source, or null where there is none], sorted. That pair tells whose the earlier id is,

@@ -1,7 +1,7 @@
 // name: remember.rewrite
 // mode: write
 // params: parts, relations, renamed, scope, stay
-// returns: deleted, freed
+// returns: deleted INTEGER, freed INTEGER
 // Make room for texts that are written again: delete those of their edges with one of the relations
 // that the write will not have. parts: id, keep (the [relation, target] that it will have). renamed:
 // id, keep (the titles that it will have), of documents whose titles changed: nobody names them by the

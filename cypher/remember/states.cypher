@@ -1,7 +1,7 @@
 // name: remember.states
 // mode: read
 // params: ids, scope, wanted
-// returns: states, known
+// returns: states LIST<LIST>, known LIST<STRING>
 // Read what stands on the first sessions of conversations. states: [id, metadata] of those that
 // exist. known: which of the wanted memories exist.
 CALL () {

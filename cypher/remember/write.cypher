@@ -1,7 +1,7 @@
 // name: remember.write
 // mode: write
 // params: answered, answered_weight, answers, directional, edges, generation, ids, kind, max_answers, max_tags, memory, named, now, origin, others_needed, question, scope, scope_key, suppression, superseded
-// returns: created, edges, live, missing, other, superseded, superseded_by
+// returns: created BOOLEAN | NULL, edges INTEGER, live BOOLEAN, missing LIST<STRING>, other BOOLEAN, superseded LIST, superseded_by
 // Remember one text. memory: id, text, tags, created_at, valid_until, embedding (the last three may
 // be null), given: whether the id was chosen by a caller for a memory that is not there yet; if
 // somebody has since written another text under it, other is true. named: the memories that must

@@ -1,7 +1,7 @@
 // name: seeds.text
 // mode: read
 // params: held, kinds, limit, loose, lucene, question_chars, question_kinds, scope, session, spoken, where
-// returns: hits, questions, seen
+// returns: hits LIST<LIST>, questions LIST<LIST>, seen INTEGER
 // The best memories of a scope by BM25. hits: [id, score]. seen: how many hits the index returned
 // before they were filtered by kinds, which the index can't do; if fewer than limit, there are no
 // more. The Lucene query filters by scope_key inside the index; the comparison of scope makes sure.

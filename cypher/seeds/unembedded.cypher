@@ -1,7 +1,7 @@
 // name: seeds.unembedded
 // mode: read
 // params: held, kinds, limit, scope, where
-// returns: ids
+// returns: ids LIST
 // The memories of a scope that have no embedding, which no comparison of vectors can find, the
 // newest first. Takes one pass over the scope, as the exact search does.
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: seeds.vector_exact
 // mode: read
 // params: held, kinds, limit, loose, question_chars, question_kinds, scope, session, spoken, vector, where
-// returns: hits, questions, seen
+// returns: hits LIST<LIST>, questions LIST<LIST>, seen INTEGER
 // The nearest memories of a scope by comparing all of them; exact, and linear in the size of the
 // scope. hits: [id, cosine].
 // questions: [id, text, loose, spoken] of the hits that are earlier questions: the text unless it is

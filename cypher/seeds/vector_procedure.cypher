@@ -1,7 +1,7 @@
 // name: seeds.vector_procedure
 // mode: read
 // params: held, kinds, limit, loose, question_chars, question_kinds, scope, session, spoken, vector, where
-// returns: hits, questions, seen
+// returns: hits LIST<LIST>, questions LIST<LIST>, seen INTEGER
 // The nearest memories of all scopes, filtered by scope afterwards. A small scope in a large index
 // may get fewer hits than it has, so the caller asks for more, and then searches exactly. hits:
 // [id, cosine]; seen: how many hits the index returned. Fewer than limit need not be all: where many

@@ -1,7 +1,7 @@
 // name: seeds.vector_search
 // mode: read
 // params: held, kinds, limit, loose, question_chars, question_kinds, scope, session, spoken, vector, where
-// returns: hits, questions, seen
+// returns: hits LIST<LIST>, questions LIST<LIST>, seen INTEGER
 // needs: search
 // The nearest memories of a scope, filtered by scope inside the index (Neo4j 2026 and later). hits:
 // [id, cosine]. Kinds are labels, which the index can't filter, so they are filtered after it.

@@ -1,7 +1,7 @@
 // name: strategies.anchors
 // mode: read
 // params: connector_edges, held, ids, limit, max_weight, scope, vector
-// returns: found, edges, cosines, connectors
+// returns: found LIST, edges LIST<LIST>, cosines LIST<LIST>, connectors LIST
 // The strongest edges that begin or end at anchors (source: 004), or at connectors that an edge joins
 // to an anchor, each once. A connector only leads on, unless it has more than connector_edges edges:
 // then it joins too much to mean anything.

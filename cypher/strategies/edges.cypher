@@ -1,7 +1,7 @@
 // name: strategies.edges
 // mode: read
 // params: both_ways, connector_edges, floor, frontier, held, limit, max_lif_weight, max_weight, scope
-// returns: found, edges, connectors
+// returns: found LIST, edges LIST<LIST>, connectors LIST
 // The strongest edges at memories of a scope, for a strategy that decides in Python.
 //
 // frontier   [id, energy], one row per memory.

@@ -1,7 +1,7 @@
 // name: strategies.level
 // mode: read
 // params: cap, frontier, held, max_weight, min_activation, query_tags, scope, tag_sim_floor, visited
-// returns: level, memories
+// returns: level LIST<LIST>, memories LIST<LIST>
 // One hop for every frontier memory of one or more explorations (source: 001, section 6.2).
 //
 // frontier  [exploration, id, energy, whether the memory itself is wanted], one row per memory.

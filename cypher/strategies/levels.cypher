@@ -1,7 +1,7 @@
 // name: strategies.levels
 // mode: read
 // params: cap, frontier, held, levels, max_branches, max_weight, min_activation, most, query_tags, scope, tag_sim_floor
-// returns: levels, memories
+// returns: levels LIST<LIST>, memories LIST<LIST>
 // needs: 2026
 // All levels of explorations in one round trip. Each level repeats the core of strategies.level;
 // between two levels, the query selects among the children. Python selects by itself as well, and

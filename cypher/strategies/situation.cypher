@@ -1,7 +1,7 @@
 // name: strategies.situation
 // mode: read
 // params: ids, now_ms, scope
-// returns: situations
+// returns: situations LIST<LIST>
 // The values of memories, besides their activation, on which the score of synapse depends.
 // situations: [id, labels, category, priority, when, hours since it was made or null, use_count,
 // use_times, confirmed, overridden]; the last four are those of learning, as stored.

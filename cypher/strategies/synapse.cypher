@@ -1,7 +1,7 @@
 // name: strategies.synapse
 // mode: read
 // params: conflicts, directional, floor, frontier, held, limit, max_weight, min_overlap, now_ms, rate, scope
-// returns: found, edges, suppressions, affinities, connectors
+// returns: found LIST, edges LIST<LIST>, suppressions LIST<LIST>, affinities LIST<LIST>, connectors LIST
 // The edges that leave memories, in each of the four categories, and the number of edges of that
 // category at the source, which alone divides the energy (source: 003, "Why four denominators?").
 //

@@ -7,12 +7,14 @@ The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, LiteralString, cast
 
 from memoria.errors import ConfigError
+from memoria.store.columns import Column
 
 _HEADER = re.compile(r"// (name|mode|params|returns|needs|again): ?(.*)")
 _PARAM = re.compile(r"\$p\.([a-z_]+)")
@@ -34,7 +36,7 @@ class Query:
     params
         Keys of the one parameter map ``$p``.
     returns
-        Names of the columns.
+        The columns of its answer, with the types of their values.
     needs
         What the server must have: ``2026`` for Neo4j 2026 or later, ``search`` for a vector index
         that filters by scope, "" if any supported server will do.
@@ -48,10 +50,16 @@ class Query:
     name: str
     mode: Literal["read", "write", "schema"]
     params: frozenset[str]
-    returns: tuple[str, ...]
+    returns: tuple[Column, ...]
     text: LiteralString
     needs: Literal["", "2026", "search"] = ""
     same_again: bool = False
+
+    def fits(self, record: Mapping[str, object]) -> bool:
+        """Tell whether a record has the columns of this query, with values of their types."""
+        return set(record.keys()) == {column.name for column in self.returns} and all(
+            column.takes(record[column.name]) for column in self.returns
+        )
 
     def at(self, generation: int) -> Query:
         """Return the query for the vectors of a generation; the files are written for the first.
@@ -138,11 +146,15 @@ def parse(text: str, name: str) -> Query:
         raise ConfigError(
             f"{name}: declares {sorted(declared)} but uses {sorted(used)}; each must be a key of $p"
         )
+    try:
+        columns = tuple(Column.parse(column) for column in _names(head["returns"]))
+    except ValueError as exc:
+        raise ConfigError(f"{name}: {exc}") from None
     return Query(
         name=name,
         mode=cast(Literal["read", "write", "schema"], head["mode"]),
         params=declared,
-        returns=_names(head["returns"]),
+        returns=columns,
         text=cast(LiteralString, cypher),  # type: ignore[redundant-cast]  # some checkers need it
         needs=cast(Literal["", "2026", "search"], needs),
         same_again=again == "same",

@@ -330,18 +330,18 @@ class Session:
             raise
 
     async def _read(self, query: Query, result: neo4j.AsyncResult) -> Records:
-        """Return the records of an answer if its columns are those of the query.
+        """Return the records of an answer if its columns and their types are those of the query.
 
         An answer without records has columns, too: those of another query are what an earlier
         answer, cut short by a wrong message, has left on the connection. This is looked at before
         the answer ends, because the driver then gives the connection back to its pool.
         """
-        columns = set(query.returns)
+        columns = {column.name for column in query.returns}
         self._check(query, set(result.keys() or ()) == columns)
         records = Records()
         records.of = query.name
         async for record in result:
-            self._check(query, set(record.keys()) == columns)
+            self._check(query, query.fits(record))
             records.append(record)
         return records
 

@@ -30,6 +30,7 @@ from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
 from memoria.store import Store
+from memoria.store.columns import Column
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.strategies import TransferEnergy
@@ -218,7 +219,9 @@ def load_sleep() -> Query:
         "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b "
         "WITH a, b WHERE a * b < 0 RETURN count(*) AS hits"
     )
-    return Query(name="test.slow", mode="read", params=frozenset(), returns=("hits",), text=text)
+    return Query(
+        name="test.slow", mode="read", params=frozenset(), returns=(Column("hits"),), text=text
+    )
 
 
 async def test_a_slow_half_of_the_search_does_not_empty_the_recall(
@@ -387,7 +390,7 @@ async def test_a_vector_that_is_none_ends_the_gate_by_vectors_and_nothing_else(
             name="test.spoil",
             mode="write",
             params=frozenset({"scope"}),
-            returns=("done",),
+            returns=(Column("done"),),
             text="MATCH (m:Memory {scope: $p.scope, id: 'b'}) "
             "SET m.embedding = [x IN m.embedding | 0.0 / 0.0] RETURN count(*) AS done",
         ),

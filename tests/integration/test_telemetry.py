@@ -23,6 +23,7 @@ from memoria.errors import MemoriaError, QueryError
 from memoria.graph.vocabulary import scope_key
 from memoria.recall.reporting import recall_span
 from memoria.retriever import GraphRetriever
+from memoria.store.columns import Column
 from memoria.store.queries import Query
 from memoria.types import Memory, Relation
 
@@ -248,7 +249,7 @@ async def test_a_transaction_leads_to_its_recall(retriever: GraphRetriever) -> N
         mode="read",
         text="SHOW TRANSACTIONS YIELD metaData RETURN collect(metaData) AS all",
         params=frozenset(),
-        returns=("all",),
+        returns=(Column("all"),),
     )
 
     async def watch() -> None:

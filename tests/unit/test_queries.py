@@ -13,6 +13,7 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS, RESERVED_LABELS
 from memoria.ingest.checks import check_kinds
 from memoria.store import queries
+from memoria.store.columns import Column
 from memoria.store.queries import load, parse
 
 PACKAGE = Path(queries.__file__).parent
@@ -25,7 +26,7 @@ GOOD = """\
 // name: test.one
 // mode: read
 // params: a, b
-// returns: x, y
+// returns: x, y LIST<STRING> | NULL
 // What it does; a comment may hold $a, and a blank line too.
 
 RETURN $p.a AS x, $p.b AS y
@@ -100,7 +101,16 @@ def test_declared_columns_are_those_that_are_returned(name: str) -> None:
         assert query.returns == ()
         return
     last = query.text.rpartition("RETURN ")[2]
-    assert all(re.search(rf"\b{re.escape(column)}\b", last) for column in query.returns)
+    assert all(re.search(rf"\b{re.escape(column.name)}\b", last) for column in query.returns)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_without_a_type_holds_a_property_that_others_may_have_written(name: str) -> None:
+    query = load(name)
+    last = query.text.rpartition("RETURN ")[2]
+    for column in query.returns:
+        of_a_property = rf"\b[a-z]\.\w+ AS {column.name}\b|coalesce\([^()]*\) AS {column.name}\b"
+        assert column.types or re.search(of_a_property, last), column.name
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if load(name).mode == "read"])
@@ -116,7 +126,7 @@ def test_header_and_text_are_told_apart() -> None:
     query = parse(GOOD, "test.one")
     assert query.mode == "read"
     assert query.params == {"a", "b"}
-    assert query.returns == ("x", "y")
+    assert query.returns == (Column("x"), Column.parse("y LIST<STRING> | NULL"))
     assert query.text == "RETURN $p.a AS x, $p.b AS y"
 
 
@@ -138,7 +148,12 @@ def test_query_may_take_and_return_nothing() -> None:
         ("// name: test.one\n", "", "its own name"),
         ("// mode: read\n", "", "mode"),
         ("// params: a, b\n", "", "params"),
-        ("// returns: x, y\n", "", "returns"),
+        ("// returns: x, y LIST<STRING> | NULL\n", "", "returns"),
+        ("LIST<STRING>", "LIST<TEXT>", "unknown type TEXT"),
+        ("LIST<STRING>", "SET", "unknown type SET"),
+        ("LIST<STRING>", "LIST<>", "can't read the column"),
+        ("LIST<STRING>", "LIST<LIST<STRING>>", "unknown type"),
+        ("y LIST", "y list", "can't read the column"),
         ("// mode: read", "// mode: admin", "unknown mode"),
         ("// mode: read", "// mode: READ", "unknown mode"),
         ("// mode: read", "//mode: read", "mode"),

@@ -18,7 +18,7 @@ from memoria.store.queries import parse
 from tests.bolt import BoltServer, bolt_server
 
 QUERY = parse(
-    "// name: test.one\n// mode: read\n// params:\n// returns: x\nRETURN 1 AS x", "test.one"
+    "// name: test.one\n// mode: read\n// params:\n// returns: x INTEGER\nRETURN 1 AS x", "test.one"
 )
 # HELLO, LOGON, RUN, RECORD, and the end of PULL; with a transaction BEGIN and COMMIT besides.
 MESSAGES = {"auto": 5, "managed": 7, "together": 7}

@@ -1,7 +1,7 @@
 // name: ingest.reembed.advance
 // mode: write
 // params: generation, next, states
-// returns: moved
+// returns: moved INTEGER
 // Move to the state next, if the other generation has this number and one of these states. The live
 // vectors stay as they are.
 MATCH (m:MemoriaMeta {key: 'memoria'})

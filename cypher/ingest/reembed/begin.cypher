@@ -1,7 +1,7 @@
 // name: ingest.reembed.begin
 // mode: write
 // params: dimensions, embedder, generation
-// returns: begun
+// returns: begun INTEGER
 // Begin the next generation of vectors, if generation is the live one and the only one. The
 // record is locked before it is read, so of two calls at once one begins.
 MATCH (m:MemoriaMeta {key: 'memoria'})

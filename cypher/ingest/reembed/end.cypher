@@ -1,7 +1,7 @@
 // name: ingest.reembed.end
 // mode: write
 // params: generation
-// returns: ended
+// returns: ended INTEGER
 // Take the other generation out of the record, after its index and vectors were deleted. Its number
 // is never given again.
 MATCH (m:MemoriaMeta {key: 'memoria'})

@@ -1,7 +1,7 @@
 // name: ingest.reembed.page
 // mode: read
 // params: after, limit, old, scope
-// returns: seen, last, rows
+// returns: seen INTEGER, last LIST, rows LIST<LIST>
 // The next memories of the database by scope and id: how many were seen, the [scope, id] of the last
 // one, and rows [scope, id, text] of those that have the property old, a vector of the other
 // generation, and no vector of this one. scope and after: the last one read, "" at first; compared as

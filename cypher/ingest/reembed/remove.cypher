@@ -1,7 +1,7 @@
 // name: ingest.reembed.remove
 // mode: write
 // params: after, limit, live, scope
-// returns: seen, last, bare
+// returns: seen INTEGER, last LIST, bare INTEGER
 // Remove the vectors of a generation from the next memories of the database; seen, last, scope and
 // after as in ingest.reembed.page. bare: how many of them are left without a vector of the live
 // generation, whose property is named live.

@@ -1,7 +1,7 @@
 // name: ingest.reembed.store
 // mode: write
 // params: generation, rows
-// returns: written, wanted
+// returns: written INTEGER, wanted BOOLEAN
 // Store vectors of a generation that is being made, or was made and is being completed. rows: scope,
 // id, text, embedding; sorted, as all writers lock memories. A memory whose text has changed since it
 // was read is left out, and one that has a vector by now keeps it.

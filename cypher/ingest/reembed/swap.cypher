@@ -1,7 +1,7 @@
 // name: ingest.reembed.swap
 // mode: write
 // params: generation, next, states
-// returns: moved
+// returns: moved INTEGER
 // Make the other generation the live one and the live one the other, and move to the state next, if
 // the other generation has this number and one of these states. One transaction, so every reader
 // sees the one or the other.
