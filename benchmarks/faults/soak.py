@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.faults.messages import WRONG_MESSAGES, frame
@@ -28,6 +28,7 @@ _CALLS = 60
 _MB = 1 << 20
 _MOST_MB = 24.0
 _MOST_MESSAGES = 30
+_WAIT_S = 0.05
 _MOST_THREADS = 32  # of a loop, by its own limit
 
 
@@ -100,16 +101,27 @@ async def _soaked(soak: Soak, rng: random.Random, number: int) -> str | None:
     soak.proxy.arm(None)
     if (wrong := await settled(soak.memory.store, soak.world.gone_s)) is not None:
         return wrong
-    size = Size.now()
     if number == 0 or soak.first is None:
-        soak.first = size
+        soak.first = Size.now()
         return None
-    files, tasks, threads, memory_mb = astuple(soak.first)
+    until = time.monotonic() + soak.world.gone_s  # the driver may still be closing a connection
+    while True:
+        wrong = _grown(soak, soak.first)
+        if wrong is None or time.monotonic() > until:
+            return wrong
+        await asyncio.sleep(_WAIT_S)
+
+
+def _grown(soak: Soak, first: Size) -> str | None:
+    size = Size.now()
     pool = soak.memory.store.config.max_sessions
-    if size.files > files + pool or size.tasks > tasks or size.threads > threads + 1:
-        return f"grown from {soak.first} to {size}"
-    if size.memory_mb > memory_mb + _MOST_MB:
-        return f"memory grown from {memory_mb:.0f} to {size.memory_mb:.0f} MB"
+    if size.files > first.files + pool or size.threads > first.threads + 1:
+        return f"grown from {first} to {size}"
+    if size.tasks > first.tasks:
+        works = sorted(getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks())
+        return f"grown from {first.tasks} to {size.tasks} tasks: {', '.join(works)}"
+    if size.memory_mb > first.memory_mb + _MOST_MB:
+        return f"memory grown from {first.memory_mb:.0f} to {size.memory_mb:.0f} MB"
     return None
 
 

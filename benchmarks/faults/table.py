@@ -183,4 +183,8 @@ async def _tried(row: Row, opened: Any, seed: int, number: int) -> str | None:
     except TimeoutError:
         return f"the try did not end within {row.try_s:g} s"
     except Exception as exc:  # noqa: BLE001 - what nobody expected is what is looked for
-        return f"{type(exc).__name__}: {exc}"[:300]
+        found: BaseException = exc
+        while isinstance(found, BaseExceptionGroup):
+            found = found.exceptions[0]
+        within = "" if found is exc else f", in an {type(exc).__name__}"
+        return f"{type(found).__name__}: {found}"[:300] + within
