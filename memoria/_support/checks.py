@@ -113,6 +113,8 @@ def check_strings(values: object, field: str) -> tuple[str, ...]:
         raise InvalidInputError(
             f"{field} must be a list of strings, got {kind_of(values)}", field=field
         )
+    if isinstance(values, tuple) and not values:  # as most are
+        return ()
     unique = {check_string(value, field) for value in values}
     if len(unique) > MAX_TAGS:
         raise InvalidInputError(
@@ -197,6 +199,8 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
     """Return a JSON-like mapping of at most 32 levels, this one counted, and 500,000 parts."""
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{field} must be a map, got {kind_of(value)}", field=field)
+    if not value:  # as most are
+        return {}
     level: list[object] = [value]
     parts = 0
     for _ in range(MAX_NESTING):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -152,7 +151,6 @@ def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> 
 
 
 def _with_vector(memory: Memory, embedded: Mapping[str, Memory]) -> Memory:
+    """Return a memory as it was embedded; both were planned of the same message."""
     ready = embedded.get(memory.id)
-    if ready is None or ready.text != memory.text:
-        return memory
-    return replace(memory, embedding=ready.embedding)
+    return memory if ready is None or ready.text != memory.text else ready

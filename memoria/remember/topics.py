@@ -16,8 +16,9 @@ def topic_of(mention: Mention, topics: Mapping[str, Memory]) -> Memory:
     """Return the topic of a mention; ``topics``, by id, may hold it in another form."""
     id_ = topic_id(mention.name)
     shown = (mention.shown or mention.name).casefold()
-    if id_ in topics:
-        shown = best_form(shown, topics[id_].text)
+    there = topics.get(id_)
+    if there is not None and best_form(shown, there.text) == there.text:
+        return there
     return Memory(id=id_, kind="Topic", text=shown)
 
 
