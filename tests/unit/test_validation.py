@@ -300,18 +300,18 @@ def test_value_nested_thousands_deep_is_refused_and_crashes_nothing(of: str, lev
 def test_value_that_holds_itself_is_refused_at_once() -> None:
     ring: dict[str, Any] = {}
     ring["a"] = ring["b"] = ring["c"] = [ring, ring]
-    start = time.perf_counter()
+    start = time.thread_time()
     refused(check_json_map, ring, "metadata")
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 def test_value_that_unfolds_to_billions_of_parts_is_refused_at_once() -> None:
     bomb: Any = "x"
     for _ in range(30):
         bomb = [bomb, bomb]
-    start = time.perf_counter()
+    start = time.thread_time()
     assert "parts" in str(refused(check_json_map, {"a": bomb}, "metadata"))
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 def test_map_may_have_as_many_parts_as_fit_into_a_text() -> None:
