@@ -44,6 +44,19 @@ PARAPHRASES = (
     ),
 )
 
+#: A short question to the sample, with no tags and the default budget, and the memories that are on
+#: its story: what led there, what was decided because of it, what it cost and what was learned.
+#: Profiles of shops, feeds that are read every day, and other stories with buns are not.
+SHORT = "Why did we run out of buns?"
+STORY = frozenset(
+    """
+    req-022 req-044 req-045 req-048 ans-021 ans-044 ans-045 ans-047 ans-049 ans-053
+    evt-020 evt-042 evt-052 evt-053 evt-054 evt-055 evt-056 evt-058 evt-060 evt-061 evt-062 evt-063
+    evt-066 act-002 act-022 act-025 act-040 act-041 act-045 act-047 act-048
+    pref-009 pref-027 pref-037 src-006 src-029
+    """.split()  # noqa: SIM905  # ids, not a table
+)
+
 ASKED = list(zip(QUESTIONS, PARAPHRASES, strict=True))[: effort().asked_again]
 
 
@@ -74,6 +87,13 @@ def assert_as_good(again: Recall, first: Recall, question: SampleQuestion) -> No
     assert found_of(again, question) >= found_of(first, question), again.trace.query
     assert paths_of(again) >= 0.9 * paths_of(first), again.trace.query
     assert again.trace.query not in {entry.memory.text for entry in again.ranked}
+
+
+async def test_context_of_a_short_question_is_mostly_on_its_story(sample: GraphRetriever) -> None:
+    """An earlier version packed 27 memories of other stories, and 14 of this one."""
+    packed = {item.id for item in (await sample.recall(SHORT, deadline_s=60)).context.items}
+    assert len(packed - STORY) <= 13, sorted(packed - STORY)
+    assert len(packed & STORY) >= 26, sorted(packed & STORY)
 
 
 @pytest.mark.timeout(600)
