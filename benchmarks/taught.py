@@ -1,8 +1,9 @@
 """Teach a memory by half of the questions of LoCoMo, and ask the other half.
 
-    scripts/bench taught DATA_DIR [--conversations SCOPE ...] [--set NAME=VALUE ...]
+    scripts/bench taught DATA_DIR [--conversations SCOPE ...] [--set NAME=VALUE ...] [--embed]
 
-DATA_DIR holds what `benchmarks.locomo` reads. Many of its questions share evidence. Starts a
+DATA_DIR holds what `benchmarks.locomo` reads: vectors, too, but with ``--embed`` those of the
+default embedder are made. Many of its questions share evidence. Starts a
 throw-away Neo4j; in each conversation half of the questions teach: the evidence that a recall
 found is reinforced and confirmed. The other half is asked, and compared with what it found before.
 Then what was taught is undone, and the halves change places. The recall of evidence that was taught
@@ -132,10 +133,12 @@ def best(found: memoria.Recall) -> frozenset[str]:
 
 
 async def ask_all(
-    folder: Path, scopes: Sequence[str], history: memoria.HistoryConfig | None
+    folder: Path,
+    scopes: Sequence[str],
+    history: memoria.HistoryConfig | None,
+    embedder: memoria.Embedder,
 ) -> dict[str, list[Asked]]:
     """Teach and ask in every conversation."""
-    embedder = locomo.question_embedder(folder)
     by_scope: dict[str, list[Question]] = defaultdict(list)
     for question in locomo.questions(folder):
         scope = question["conversation"]
@@ -201,6 +204,9 @@ def main(arguments: Sequence[str]) -> None:
         metavar="NAME=VALUE",
         help="settings of HistoryConfig, or none",
     )
+    parser.add_argument("--embed", action="store_true", help="with the default embedder")
     options = parser.parse_args(arguments)
-    asked = asyncio.run(ask_all(options.data, options.conversations, _history(options.settings)))
+    embedder = memoria.OnnxEmbedder() if options.embed else locomo.question_embedder(options.data)
+    history = _history(options.settings)
+    asked = asyncio.run(ask_all(options.data, options.conversations, history, embedder))
     print(table(asked))
