@@ -11,6 +11,7 @@ While a transaction is written, the texts of the next one are embedded; never mo
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -273,13 +274,20 @@ class ConversationWriter:
     async def _steps(
         self, cursors: Sequence[Cursor], *, texts_only: bool = False
     ) -> list[tuple[Cursor, Step]]:
-        """Read how far conversations are written, and plan the next step of those that have one."""
+        """Read how far conversations are written, and plan the next step of those that have one.
+
+        In a thread: looking for what hundreds of messages mention takes a tenth of a second, in
+        which the event loop could not begin to embed the next texts.
+        """
         stored, _ = await self._graph.read([cursor.conversation for cursor in cursors], [])
-        found = (
-            (cursor, cursor.step(there, self._texts if texts_only else self._planner))
-            for cursor, there in zip(cursors, stored, strict=True)
-        )
-        return [(cursor, step) for cursor, step in found if step is not None]
+        planner = self._texts if texts_only else self._planner
+
+        def planned() -> list[tuple[Cursor, Step]]:
+            both = zip(cursors, stored, strict=True)
+            found = ((cursor, cursor.step(there, planner)) for cursor, there in both)
+            return [(cursor, step) for cursor, step in found if step is not None]
+
+        return await asyncio.to_thread(planned)
 
     async def _prepare_group(self, waiting: Iterator[Sequence[Conversation]]) -> _Prepared:
         """Take the next group, and embed what will be written of it first."""
