@@ -43,6 +43,10 @@ def mcp(
     allow_forget: Annotated[
         bool, typer.Option("--allow-forget", help="Offer the tool that deletes memories.")
     ] = False,
+    compat: Annotated[
+        Literal["chatgpt"] | None,
+        typer.Option(help="Offer search and fetch as well, which ChatGPT's connectors ask for."),
+    ] = None,
     budget: Annotated[
         int, typer.Option(min=100, max=20_000, help="Most tokens of an answer by default.")
     ] = 1_500,
@@ -61,6 +65,7 @@ def mcp(
     memoria mcp --scope alice
     memoria mcp --scope alice --read-only
     memoria mcp --transport http --tokens tokens.txt --host 0.0.0.0
+    memoria mcp --transport http --tokens tokens.txt --compat chatgpt
     """
     _load_server()
     from memoria.serve.mcp.memories import Memories
@@ -83,12 +88,12 @@ def mcp(
         warm_up=lambda retriever: load_model(retriever.embedder, silent),
     )
     if over_http:
-        run(serve_http(memories, rights, Address(host=host, port=port)))
+        run(serve_http(memories, rights, Address(host=host, port=port), compat))
         return
     if sys.stdin.isatty():
         text = "memoria mcp: waiting for a host of MCP on standard input; Ctrl-C ends it"
         err.print(text, style="dim", markup=False)
-    run(serve_stdio(memories, rights))
+    run(serve_stdio(memories, rights, compat))
 
 
 def mcp_token(

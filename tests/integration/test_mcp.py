@@ -27,6 +27,7 @@ from mcp.types import CallToolResult
 
 from memoria import GraphRetriever, Memory, Relation, UnavailableError
 from memoria.context import estimate_tokens
+from memoria.serve.mcp.chatgpt import add_search_and_fetch
 from memoria.serve.mcp.grants import Grant, line_of, new_token
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.rights import Rights
@@ -69,10 +70,13 @@ async def client_of(
     async def opening() -> GraphRetriever:
         return retriever
 
-    read_only = options.pop("read_only", False)
+    read_only, compat = options.pop("read_only", False), options.pop("compat", None)
     rights = Rights(grant=Grant(scope=retriever.scope, read_only=read_only), **options)
     memories = Memories(opening, deadline_s=30)
-    async with memories, Client(build_server(memories, rights), mode=era) as client:
+    server = build_server(memories, rights)
+    if compat == "chatgpt":
+        add_search_and_fetch(server, memories, rights)
+    async with memories, Client(server, mode=era) as client:
         yield client
 
 
@@ -463,11 +467,9 @@ class Served:
                 yield client
 
 
-@pytest.fixture(scope="module")
-def served(
-    target: Target, driver: neo4j.AsyncDriver, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
-    assert driver
+@contextmanager
+def serving(target: Target, folder: Path, *more: str) -> Iterator[Served]:
+    """A server over HTTP in a process of its own; the folder holds its tokens."""
     alice, bob, alice_reads = new_token(), new_token(), new_token()
     scopes = (f"alice {uuid4().hex}", f"bob-{uuid4().hex}")
     lines = [
@@ -475,10 +477,10 @@ def served(
         line_of(bob, Grant(scope=scopes[1])),
         line_of(alice_reads, Grant(scope=scopes[0], read_only=True)),
     ]
-    file = tmp_path_factory.mktemp("mcp") / "tokens.txt"
+    file = folder / "tokens.txt"
     file.write_text("# made for a test\n\n" + "\n".join(lines), encoding="utf-8")
     line, environment = command(
-        target, "nobody", "--transport", "http", "--port", "0", "--tokens", str(file)
+        target, "nobody", "--transport", "http", "--port", "0", "--tokens", str(file), *more
     )
     process = subprocess.Popen(
         [sys.executable, *line],
@@ -497,6 +499,15 @@ def served(
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=30)
     assert out == ""
+
+
+@pytest.fixture(scope="module")
+def served(
+    target: Target, driver: neo4j.AsyncDriver, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    assert driver
+    with serving(target, tmp_path_factory.mktemp("mcp")) as server:
+        yield server
 
 
 @ERAS

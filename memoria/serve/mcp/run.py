@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import uvicorn
 
+from memoria.serve.mcp.chatgpt import Compat, add_search_and_fetch
 from memoria.serve.mcp.hooks import add_hooks
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.places import Place, announced, new_secret
 from memoria.serve.mcp.rights import Rights, is_loopback
-from memoria.serve.mcp.server import build_server
+from memoria.serve.mcp.server import MemoryServer, build_server
 
 PATH = "/mcp"
 
@@ -35,15 +36,17 @@ class Address:
     port: int = 8765
 
 
-async def serve_stdio(memories: Memories, rights: Rights) -> None:
+async def serve_stdio(memories: Memories, rights: Rights, compat: Compat | None = None) -> None:
     """Serve the client at the standard streams until it closes them."""
     async with memories:
-        await build_server(memories, rights).run_stdio_async()
+        await _built(memories, rights, compat).run_stdio_async()
 
 
-async def serve_http(memories: Memories, rights: Rights, address: Address) -> None:
+async def serve_http(
+    memories: Memories, rights: Rights, address: Address, compat: Compat | None = None
+) -> None:
     """Serve clients over streamable HTTP until the process is interrupted."""
-    server, secret = build_server(memories, rights), new_secret()
+    server, secret = _built(memories, rights, compat), new_secret()
     add_hooks(server, memories, rights, secret)
     app = server.streamable_http_app(streamable_http_path=PATH, host=address.host)
     config = uvicorn.Config(
@@ -52,6 +55,13 @@ async def serve_http(memories: Memories, rights: Rights, address: Address) -> No
     with ExitStack() as announcements:
         async with memories:
             await _Announcing(config, announcements, secret).serve()
+
+
+def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryServer:
+    server = build_server(memories, rights)
+    if compat == "chatgpt":
+        add_search_and_fetch(server, memories, rights)
+    return server
 
 
 class _Announcing(uvicorn.Server):

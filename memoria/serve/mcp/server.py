@@ -171,6 +171,11 @@ def _add(server: MCPServer, tool: Callable[..., Any], annotations: ToolAnnotatio
     )
 
 
+def add_reader(server: MCPServer, tool: Callable[..., Any]) -> None:
+    """Offer a tool that reads only; its docstring is what the model is told of it."""
+    _add(server, tool, _READS)
+
+
 def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
     budget, deadline = memories.budget_tokens, int(memories.deadline_s * 1_000)
 
@@ -212,7 +217,7 @@ def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
         return await _answered(of, lambda memory: memory.status())
 
     for tool in (memory_recall, memory_explain, memory_open, memory_status):
-        _add(server, tool, _READS)
+        add_reader(server, tool)
 
 
 def _add_writing(server: MCPServer, of: OfMemory) -> None:
