@@ -186,7 +186,9 @@ class ConversationWriter:
             state = stored[0].state or await self._graph.left_of(head)
             if token in state.tokens:  # it was written, and only the reply was lost
                 return done
-            step, done = self._next_of(head, stored[0], state.with_token(token), known)
+            step, done = await asyncio.to_thread(
+                self._next_of, head, stored[0], state.with_token(token), known
+            )
             if step is None:
                 return done
             try:
@@ -227,7 +229,8 @@ class ConversationWriter:
         """Write conversations of which no two are the same, in as few transactions as fit.
 
         What comes after them is being prepared from the first moment: the planning of a step, too,
-        takes time in which texts can be embedded. In the end the next group is being prepared.
+        takes time in which texts can be embedded. What others write meanwhile makes the vectors of
+        one step useless, and no more. In the end the next group is being prepared.
         """
         cursors = list(prepared.cursors)
         report = ConversationReport(conversations=len(cursors), written=prepared.made)
@@ -238,10 +241,12 @@ class ConversationWriter:
                 next_group = not rest
                 ahead.start(self._prepare_group(waiting) if next_group else self._embed(rest))
             steps = await self._steps(cursors)
+            rest = [] if next_group else self._following(steps)
             report = report.plus(await self._write_steps(cursors, steps, prepared.embedded))
             cursors = [cursor for cursor in cursors if not cursor.done]
             prepared = _Prepared() if next_group else await ahead.result()
             report = report.plus(ConversationReport(written=prepared.made))
+            prepared = replace(prepared, steps=rest)
         if not next_group:
             ahead.start(self._prepare_group(waiting))
         return report
@@ -277,7 +282,8 @@ class ConversationWriter:
         """Read how far conversations are written, and plan the next step of those that have one.
 
         In a thread: looking for what hundreds of messages mention takes a tenth of a second, in
-        which the event loop could not begin to embed the next texts.
+        which the event loop could not begin to embed the next texts. After a cancellation the
+        thread ends by itself, and nobody uses the cursors any more.
         """
         stored, _ = await self._graph.read([cursor.conversation for cursor in cursors], [])
         planner = self._texts if texts_only else self._planner

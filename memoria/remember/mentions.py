@@ -46,7 +46,11 @@ def best_form(*forms: str) -> str:
 
 @runtime_checkable
 class Extractor(Protocol):
-    """Finds what a text mentions. Implement it to use a model of your own."""
+    """Finds what a text mentions. Implement it to use a model of your own.
+
+    It is called in other threads than the one of the event loop, by one thread at a time for each
+    call of a writer; where several calls share an extractor, by several at once.
+    """
 
     def extract(self, text: str) -> Iterable[Mention]:
         """Return the mentions of a text, each name once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import neo4j
@@ -126,6 +127,17 @@ async def test_the_next_batch_is_embedded_while_one_is_planned(
     await writing.write(talks(*sizes))
     await telling
     assert seen == [True] * sum(sizes)
+
+
+async def test_a_conversation_that_comes_again_longer_is_embedded_in_vain_for_a_step_only(
+    store: Store, scope: str
+) -> None:
+    embedder = CountingEmbedder()
+    (whole,) = talks(8 * BATCH)
+    begun = replace(whole, messages=whole.messages[:3])
+    report = await writer(store, scope, embedder).write([begun, whole])
+    assert (report.messages, report.known) == (8 * BATCH, 3)
+    assert report.written.embedded == len(embedder.texts) <= 8 * BATCH + 2 * BATCH
 
 
 async def test_vectors_made_in_vain_are_counted(
