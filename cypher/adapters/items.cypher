@@ -1,7 +1,7 @@
 // name: adapters.items
 // mode: read
 // params: after, before, beginning, limit, scope
-// returns: ids LIST
+// returns: ids LIST<STRING>
 // The next memories whose ids lie between two and begin so: the items below one namespace.
 // after: as in graph.page. before is the string of a parameter and may be compared in another order
 // (see export.edges), which alone would let items of other namespaces in. left(): with STARTS WITH

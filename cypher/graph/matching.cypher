@@ -1,7 +1,7 @@
 // name: graph.matching
 // mode: read
 // params: after, kinds, limit, scope, where
-// returns: ids LIST
+// returns: ids LIST<STRING>
 // The next memories of a scope, by id, that fit kinds and where. If no kinds are given, connectors
 // are left out. after: as in graph.page.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})

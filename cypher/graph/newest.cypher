@@ -1,7 +1,7 @@
 // name: graph.newest
 // mode: read
 // params: kinds, limit, scope, where
-// returns: ids LIST
+// returns: ids LIST<STRING>
 // The newest memories of a scope that fit kinds and where, as in graph.matching; at the end those
 // without a time. Takes one pass over the scope.
 MATCH (m:Memory)

@@ -1,7 +1,7 @@
 // name: graph.page
 // mode: read
 // params: after, limit, scope
-// returns: ids LIST
+// returns: ids LIST<STRING>
 // The next memories of a scope, by id. The sort names scope, too, so that the index gives the
 // order.
 // after: the last id that was read; "" at first. It is compared in its stored form (see

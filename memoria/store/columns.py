@@ -26,7 +26,7 @@ _TYPES: dict[str, type] = {
     "ZONED DATETIME": DateTime,
 }
 _ANY: frozenset[type] = frozenset()
-_COLUMN = re.compile(r"(\w+)((?: [A-Z]+)*)(?:<(.+)>)?((?: \| [A-Z]+)*)")
+_COLUMN = re.compile(r"(\w+)(?: ([A-Z |]+?)(?:(?<=LIST)<([A-Z |]+)>)?( \| [A-Z |]+)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,16 @@ class Column:
         if self.elements and isinstance(value, list):
             return self.elements.issuperset(map(type, value))
         return True
+
+    def unlike(self, value: object) -> str:
+        """Say of which type a value is that this column does not take; never the value itself.
+
+        >>> Column.parse("ids LIST<STRING>").unlike(["a", 5])
+        'its column ids has a list of int, str'
+        """
+        inside = sorted({type(each).__name__ for each in value}) if isinstance(value, list) else []
+        of = f" of {', '.join(inside)}" if inside else ""
+        return f"its column {self.name} has a {type(value).__name__}{of}"
 
 
 def _types(text: str) -> frozenset[type]:

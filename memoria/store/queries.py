@@ -7,7 +7,7 @@ The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -55,11 +55,16 @@ class Query:
     needs: Literal["", "2026", "search"] = ""
     same_again: bool = False
 
-    def fits(self, record: Mapping[str, object]) -> bool:
-        """Tell whether a record has the columns of this query, with values of their types."""
-        return set(record.keys()) == {column.name for column in self.returns} and all(
-            column.takes(record[column.name]) for column in self.returns
-        )
+    def has_columns(self, names: Iterable[str]) -> bool:
+        """Tell whether these are the names of this query's columns, in any order."""
+        return set(names) == {column.name for column in self.returns}
+
+    def unlike(self, record: Mapping[str, object]) -> str:
+        """Say what is wrong with a record of these columns; "" if nothing is."""
+        for column in self.returns:
+            if not column.takes(value := record[column.name]):
+                return column.unlike(value)
+        return ""
 
     def at(self, generation: int) -> Query:
         """Return the query for the vectors of a generation; the files are written for the first.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -336,19 +336,23 @@ class Session:
         answer, cut short by a wrong message, has left on the connection. This is looked at before
         the answer ends, because the driver then gives the connection back to its pool.
         """
-        columns = {column.name for column in query.returns}
-        self._check(query, set(result.keys() or ()) == columns)
+        self._check_columns(query, result.keys() or ())
         records = Records()
         records.of = query.name
         async for record in result:
-            self._check(query, query.fits(record))
+            self._check_columns(query, record.keys())
+            self._check(query, query.unlike(record))
             records.append(record)
         return records
 
-    def _check(self, query: Query, is_right: bool) -> None:
-        if not is_right:
+    def _check_columns(self, query: Query, names: Iterable[str]) -> None:
+        right = query.has_columns(names)
+        self._check(query, "" if right else "other columns than those of the query")
+
+    def _check(self, query: Query, wrong: str) -> None:
+        if wrong:
             self._session.cancel()
-            raise _unreadable(query, "other columns than those of the query")
+            raise _unreadable(query, wrong)
 
     def _remedy(self, timeout_s: float) -> str:
         """Return what to do about a query that took this long, by what limited it."""
