@@ -18,12 +18,12 @@ from pathlib import Path
 LIMIT_S = 1.7
 _TOO_LATE = b"memoria hook: no time left\n"
 _SAYING_S = 0.05
-#: What is more than that is not believed: some sandboxes say that a process began with the machine.
-_BELIEVED_S = 60.0
+#: A longer time is not believed: some sandboxes say that a process began with the machine.
+_BELIEVED_S = 5.0
 
 
-def running_s() -> float:
-    """Return how long this process has been running; seconds.
+def _passed_s() -> float:
+    """Return how long this process had been running when it loaded this module; seconds.
 
     Only Linux tells; elsewhere it is the processor time, which is less. On a busy machine the start
     of Python alone may take half a second, and the agent waits for that as well.
@@ -36,6 +36,14 @@ def running_s() -> float:
     except (OSError, AttributeError, ValueError, IndexError):
         return used_s
     return passed_s if used_s < passed_s < _BELIEVED_S else used_s
+
+
+_BEGAN_S = time.monotonic() - _passed_s()
+
+
+def running_s() -> float:
+    """Return how long this process has been running; seconds. Waiting counts."""
+    return time.monotonic() - _BEGAN_S
 
 
 @contextmanager
@@ -61,8 +69,8 @@ def failing_open(limit_s: float = LIMIT_S) -> Iterator[None]:
 
     watch = threading.Timer(max(0.0, limit_s - running_s()), give_up)
     watch.daemon = True
-    watch.start()
     try:
+        watch.start()
         yield
     except SystemExit:
         pass  # Typer has said why

@@ -365,3 +365,49 @@ def test_the_start_of_the_process_counts_towards_its_time() -> None:
     before_code_s, *in_block_s = map(float, done.stdout.split())
     assert before_code_s > -0.02 or sys.platform != "linux"  # the system counts in hundredths
     assert max(in_block_s, default=0) < 0.4 or sys.platform != "linux"
+
+
+def run_of(*lines: str) -> subprocess.CompletedProcess[bytes]:
+    """Run code in a process of its own, in which the system may be made to say other things."""
+    code = "\n".join(["import pathlib, threading, time", *lines])
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=50, check=True)
+
+
+def test_waiting_counts_where_the_system_does_not_say_when_a_process_began() -> None:
+    done = run_of(
+        "def unreadable(*_, **__): raise FileNotFoundError",
+        "pathlib.Path.read_text = unreadable",
+        "from memoria._support.giving_up import running_s",
+        "first = running_s(); time.sleep(0.3); print(running_s() - first, running_s() < 5)",
+    )
+    waited_s, believable = done.stdout.split()
+    assert float(waited_s) >= 0.3
+    assert believable == b"True"
+
+
+@pytest.mark.parametrize(("told_s", "believed"), [(4, True), (30, False)])
+def test_a_process_is_not_believed_to_have_run_for_long_when_it_has_just_begun(
+    told_s: int, believed: bool
+) -> None:
+    """Some sandboxes say that each process began with the machine."""
+    done = run_of(
+        "import os",
+        f"fields = ['0'] * 19 + [str((1000 - {told_s}) * 100)]",
+        "pathlib.Path.read_text = lambda *_, **__: '1 (python) ' + ' '.join(fields)",
+        "os.sysconf = lambda _: 100",
+        "time.CLOCK_BOOTTIME, time.clock_gettime = 7, lambda _: 1000.0",
+        "from memoria._support.giving_up import running_s",
+        "print(running_s() >= 4)",
+    )
+    assert done.stdout == f"{believed}\n".encode()
+
+
+def test_where_no_thread_can_be_started_a_hook_still_ends_with_exit_code_0() -> None:
+    done = run_of(
+        "threading.stack_size(1 << 47)  # no room for that",
+        "from memoria._support import giving_up",
+        "with giving_up.failing_open(30): print('in the block', flush=True)",
+    )
+    assert done.stdout == b""
+    assert done.stderr.startswith(b"memoria hook: ")
+    assert b"thread" in done.stderr
