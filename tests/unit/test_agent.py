@@ -102,6 +102,16 @@ def test_a_busy_scope_takes_no_place_from_a_quiet_one() -> None:
     assert all(kept.get(each.trace.scope, each.trace.id) is each for each in quiet)
 
 
+def test_a_recall_just_kept_is_there_however_many_scopes_share_the_place() -> None:
+    kept = KeptRecalls(in_all=3)
+    for scope in "abcdabcd":  # the oldest gives way, and never the newest
+        one = recall(scope)
+        kept.keep(one)
+        assert kept.get(scope, one.trace.id) is one
+    with pytest.raises(InvalidInputError):
+        kept.get("a", one.trace.id)
+
+
 class Reader:
     """Memories by id, as `GraphRetriever` returns them; notes whose edges were asked for."""
 

@@ -24,13 +24,22 @@ class KeptRecalls:
         self._scopes: dict[str, OrderedDict[str, Recall]] = {}
 
     def keep(self, recall: Recall) -> None:
-        """Keep a recall, and drop the oldest one of its scope, or of the busiest, if need be."""
-        own = self._scopes.setdefault(recall.trace.scope, OrderedDict())
+        """Keep a recall, and drop the oldest one of its scope, or of the busiest, if need be.
+
+        Of scopes that are equally busy the one that recalled longest ago gives way, so the recall
+        just kept is never dropped.
+        """
+        scope = recall.trace.scope
+        own = self._scopes.pop(scope, OrderedDict())
+        self._scopes[scope] = own  # the last one now
         own[recall.trace.id] = recall
         if len(own) > self._most:
             own.popitem(last=False)
         if sum(map(len, self._scopes.values())) > self._in_all:
-            max(self._scopes.values(), key=len).popitem(last=False)
+            busiest = max(self._scopes, key=lambda name: len(self._scopes[name]))  # the first such
+            self._scopes[busiest].popitem(last=False)
+            if not self._scopes[busiest]:
+                del self._scopes[busiest]
 
     def get(self, scope: str, recall_id: str) -> Recall:
         """Return a recall of a scope.
