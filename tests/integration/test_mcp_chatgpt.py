@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import neo4j
+import pytest
 from mcp.types import CallToolResult
 
-from memoria import GraphRetriever, Memory
+from memoria import GraphRetriever, InvalidInputError, Memory
+from memoria.serve.agent.answer import Answer
+from memoria.serve.agent.memory import AgentMemory
+from memoria.serve.mcp.chatgpt import _fetched, url_of
 from memoria.serve.mcp.server import DATA_KEY
 from memoria.store import Target
 from tests.integration.test_mcp import ERAS, HOSTILE, client_of, data, serving, text
@@ -71,6 +76,34 @@ async def test_what_search_finds_fetch_reads_and_an_unknown_id_is_an_error(
         assert "(not there: nobody)" in text(unknown)
 
 
+async def test_each_id_has_an_address_that_reads_it_back(retriever: GraphRetriever) -> None:
+    ids = ["b", "a/../b", "../b", "C:b", "/b", "a/b/..", "%2E%2E/b"]
+    await retriever.writer().write(
+        [Memory(id=id_, kind="Event", text=f"This is number {n}.") for n, id_ in enumerate(ids)]
+    )
+    async with client_of(retriever, **COMPAT) as client:
+        for number, id_ in enumerate(ids):
+            (content,) = (await client.read_resource(url_of(id_))).contents
+            assert f"This is number {number}." in content.text  # type: ignore[union-attr]
+
+
+class Forgetful(AgentMemory):
+    """Somebody deletes each memory as soon as it was read."""
+
+    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+        wanted = list(ids)
+        answer = await super().open(wanted, max_tokens=max_tokens)
+        await self.retriever.writer().forget(wanted)
+        return answer
+
+
+async def test_what_is_deleted_while_it_is_fetched_is_not_there(retriever: GraphRetriever) -> None:
+    await retriever.writer().write([Memory(id="a", kind="Event", text="The van is red.")])
+    with pytest.raises(InvalidInputError, match=r"\(not there: a\)") as said:
+        await _fetched(Forgetful(retriever), "a")
+    assert "red" not in str(said.value)
+
+
 async def test_a_token_searches_and_fetches_in_its_own_scope_only(
     target: Target, driver: neo4j.AsyncDriver, tmp_path: Path
 ) -> None:
@@ -82,6 +115,7 @@ async def test_a_token_searches_and_fetches_in_its_own_scope_only(
             asked = {"query": "What is the word of the day?"}
             found = document(await alice.call_tool("search", asked))["results"]
             assert [each["id"] for each in found] == [id_]
+            assert "heron" in document(await alice.call_tool("fetch", {"id": id_}))["text"]
         async with server.client(server.bob) as bob:
             empty = await bob.call_tool("search", asked)
             assert empty.is_error
@@ -90,7 +124,10 @@ async def test_a_token_searches_and_fetches_in_its_own_scope_only(
             other = await bob.call_tool("search", asked)
             assert id_ not in text(other)
             assert "heron" not in text(other)
-            assert (await bob.call_tool("fetch", {"id": id_})).is_error
+            theirs = await bob.call_tool("fetch", {"id": id_})
+            assert theirs.is_error
+            assert f"(not there: {id_})" in text(theirs)
+            assert "heron" not in text(theirs)
         async with server.client(server.alice_reads) as reader:
             tools = [tool.name for tool in (await reader.list_tools()).tools]
             assert tools[-2:] == ["search", "fetch"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
+from urllib.parse import urljoin
 
 import pytest
 
@@ -139,6 +141,21 @@ def test_a_title_is_one_short_line_that_can_be_shown(text: str, title: str) -> N
     assert title_of("the-id", text) == title
 
 
+def test_the_title_of_a_long_text_takes_no_longer_than_that_of_a_short_one() -> None:
+    began_s = time.process_time()
+    for _ in range(20):
+        assert len(title_of("the-id", "one long line " * 70_000)) == 80
+    assert title_of("the-id", "\n" * 1_000_000 + "The van.") == "The van."
+    assert time.process_time() - began_s < 0.4  # the whole texts would take more than a second
+
+
 def test_the_address_of_a_memory_keeps_slashes_and_escapes_the_rest() -> None:
     assert url_of("film/van:1") == "memoria://memory/film/van:1"
     assert url_of("å%2F?#") == "memoria://memory/%C3%A5%252F%3F%23"
+
+
+@pytest.mark.parametrize("id_", ["a/../b", "./a", "a/b/.."])
+def test_no_client_makes_the_address_of_another_memory_of_it(id_: str) -> None:
+    assert urljoin("http://host/", url_of(id_).removeprefix("memoria:")) == (
+        f"http://memory/{id_.replace('/', '%2F')}"
+    )

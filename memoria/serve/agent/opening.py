@@ -5,7 +5,7 @@ In: memories with their edges. Out: lines. Touches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from memoria._support.wording import cut
@@ -53,8 +53,11 @@ class Opened:
     @property
     def notes(self) -> list[str]:
         """Say which memories are not there, and which are not shown in full."""
-        facts = (("not there", self.missing), ("cut for lack of tokens", self.cut))
-        return [f"({why}: {', '.join(map(one_line, ids))})" for why, ids in facts if ids]
+        cut_short = f"(cut for lack of tokens: {_listed(self.cut)})"
+        return [
+            *([not_there(self.missing)] if self.missing else []),
+            *([cut_short] if self.cut else []),
+        ]
 
     async def _open(self, reader: GraphReader, id_: str) -> None:
         """Show a memory with its edges, as far as there is room."""
@@ -79,6 +82,15 @@ class Opened:
     def _left(self) -> int:
         """Return the tokens that are left for the next memory."""
         return self._tokens - self._count(self._before())
+
+
+def not_there(ids: Iterable[str]) -> str:
+    """Say of memories that the scope does not hold them."""
+    return f"(not there: {_listed(ids)})"
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(map(one_line, ids))
 
 
 def _body(memory: MemoryNode, superseded_by: str | None) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 #: Hosts whose own tools a server can offer beside its usual ones.
 Compat = Literal["chatgpt"]
 _TITLE_CHARS = 80
+_LOOKED_AT_CHARS = 800  # for the title: a text may be long
 
 
 def add_search_and_fetch(server: MCPServer, memories: Memories, rights: Rights) -> None:
@@ -73,12 +74,15 @@ async def _searched(memory: AgentMemory, query: str) -> Asked:
 
 async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     """Open a memory with all the tokens that ``memory_open`` may be given: nobody can ask again."""
-    from memoria.serve.agent.reading import MAX_TOKENS  # it loads more than a greeting needs
+    from memoria.serve.agent.opening import not_there  # they load more than a greeting needs
+    from memoria.serve.agent.reading import MAX_TOKENS
 
     answer = await memory.open([id_], max_tokens=MAX_TOKENS)
     found = (await memory.retriever.get([id_])).memories
-    if answer.data["missing"] or not found:
+    if answer.data["missing"]:
         raise InvalidInputError(answer.text, field="id")
+    if not found:  # it was deleted a moment ago
+        raise InvalidInputError(not_there([id_]), field="id")
     return document_of(found[0], answer), answer
 
 
@@ -127,7 +131,7 @@ def title_of(id_: str, text: str) -> str:
     >>> title_of("a", "\n The van\tis red.\nIt is at Storgatan 5."), title_of("a", " ")
     ('The van is red.', 'a')
     """
-    for line in text.splitlines():
+    for line in text.lstrip()[:_LOOKED_AT_CHARS].splitlines():
         seen = "".join(letter if letter.isprintable() else " " for letter in line).split()
         if seen:
             return cut(" ".join(seen), _TITLE_CHARS)
@@ -137,7 +141,10 @@ def title_of(id_: str, text: str) -> str:
 def url_of(id_: str) -> str:
     """Return the address of a memory, which is also a resource of the server.
 
-    >>> url_of("film/van"), url_of("a b%2Fc#1")
-    ('memoria://memory/film/van', 'memoria://memory/a%20b%252Fc%231')
+    Clients may shorten ``a/../b`` to ``b``, another memory: the slashes of such ids are escaped.
+
+    >>> url_of("film/van"), url_of("a b%2Fc#1"), url_of("a/../b")
+    ('memoria://memory/film/van', 'memoria://memory/a%20b%252Fc%231', 'memoria://memory/a%2F..%2Fb')
     """
-    return f"memoria://memory/{quote(id_, safe='/:@')}"
+    shortened = {".", ".."} & {*id_.split("/")}
+    return f"memoria://memory/{quote(id_, safe=':@' if shortened else '/:@')}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
+from mcp.server.mcpserver.resources import ResourceSecurity
 
 from memoria.errors import MemoriaError
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     OfMemory = Callable[[], Awaitable[AgentMemory]]
 
 _JSON = "application/json"
+#: An id is not a path of a file, though the MCP library would take "../a" or "C:a" for one.
+_ANY_ID = ResourceSecurity(exempt_params={"id"})
 
 
 def add_resources(server: MCPServer, of: OfMemory) -> None:
@@ -35,7 +38,11 @@ def add_resources(server: MCPServer, of: OfMemory) -> None:
     async def status() -> Mapping[str, Any]:
         return (await answered(lambda memory: memory.status())).data
 
-    @server.resource("memoria://memory/{+id}", description="A memory in full, with its edges.")
+    @server.resource(
+        "memoria://memory/{+id}",
+        description="A memory in full, with its edges.",
+        security=_ANY_ID,
+    )
     async def memory(id: str) -> str:  # noqa: A002 - as in the address
         return (await answered(lambda reader: reader.open([id]))).text
 
