@@ -48,6 +48,9 @@ WRONG_MESSAGES: Mapping[str, bytes] = {
     "failure without fields": _message(_FAILURE),
     "failure, code a number": _message(_FAILURE, _map(code=b"\x05", message=_EMPTY_LIST)),
     "failure, code unknown": _message(_FAILURE, _map(code=_text("Neo.X.Y.Z"), message=_text(""))),
+    "failure, out of step": _message(
+        _FAILURE, _map(code=_text("Neo.ClientError.Request.Invalid"), message=_text(""))
+    ),
     "record without values": _message(_RECORD, _EMPTY_LIST),
     "record of null": _message(_RECORD, _NULL),
     "record without fields": _message(_RECORD),

@@ -47,6 +47,8 @@ Mended since, each with a test:
   answer.
 - A record with a number where a list is expected ended in a `TypeError`. Each query names the types
   of its columns now, and an answer with others is refused.
+- After a wrong message that promised more records, a query could get the answer to another request
+  (`Request.Invalid`), and failed; it is asked again on another connection now.
 - An exploration that was still at work shortly after its deadline lost what it had found.
 
 ## What is not tried

@@ -48,6 +48,9 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
         "credentials refused too often: wait some seconds, then check user and password",
     ),
     "AuthorizationExpired": (UnavailableError, "the server asks for a new login"),
+    # Not a fault of the query: an earlier answer of the connection was wrong, so that the driver
+    # takes the answers to one request for those to the next. It drops the connection.
+    "Invalid": (UnavailableError, "client and server are out of step on this connection"),
     "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
     "DatabaseNotFound": (ConfigError, "the database does not exist: check the database name"),
 }

@@ -79,6 +79,15 @@ async def test_a_wrong_message_in_any_place_is_a_typed_error_or_asked_for_again(
     assert await ask(server, way) == [1]
 
 
+@pytest.mark.parametrize("at", range(MESSAGES["auto"]))
+async def test_a_query_is_asked_again_where_both_sides_of_its_connection_are_out_of_step(
+    server: BoltServer, at: int
+) -> None:
+    """As after an answer that promised more: the next request gets the answer to an earlier one."""
+    server.replace(at, WRONG_MESSAGES["failure, out of step"])
+    assert await ask(server, "auto") == [1]
+
+
 @pytest.mark.timeout(HANG_S)
 @pytest.mark.parametrize("name", WRONG_MESSAGES)
 async def test_after_a_wrong_message_the_next_query_of_the_store_is_right(
