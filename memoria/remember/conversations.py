@@ -11,7 +11,6 @@ While a transaction is written, the texts of the next one are embedded; never mo
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -186,9 +185,7 @@ class ConversationWriter:
             state = stored[0].state or await self._graph.left_of(head)
             if token in state.tokens:  # it was written, and only the reply was lost
                 return done
-            step, done = await asyncio.to_thread(
-                self._next_of, head, stored[0], state.with_token(token), known
-            )
+            step, done = self._next_of(head, stored[0], state.with_token(token), known)
             if step is None:
                 return done
             try:
@@ -279,21 +276,13 @@ class ConversationWriter:
     async def _steps(
         self, cursors: Sequence[Cursor], *, texts_only: bool = False
     ) -> list[tuple[Cursor, Step]]:
-        """Read how far conversations are written, and plan the next step of those that have one.
-
-        In a thread: looking for what hundreds of messages mention takes a tenth of a second, in
-        which the event loop could not begin to embed the next texts. After a cancellation the
-        thread ends by itself, and nobody uses the cursors any more.
-        """
+        """Read how far conversations are written, and plan the next step of those that have one."""
         stored, _ = await self._graph.read([cursor.conversation for cursor in cursors], [])
-        planner = self._texts if texts_only else self._planner
-
-        def planned() -> list[tuple[Cursor, Step]]:
-            both = zip(cursors, stored, strict=True)
-            found = ((cursor, cursor.step(there, planner)) for cursor, there in both)
-            return [(cursor, step) for cursor, step in found if step is not None]
-
-        return await asyncio.to_thread(planned)
+        found = (
+            (cursor, cursor.step(there, self._texts if texts_only else self._planner))
+            for cursor, there in zip(cursors, stored, strict=True)
+        )
+        return [(cursor, step) for cursor, step in found if step is not None]
 
     async def _prepare_group(self, waiting: Iterator[Sequence[Conversation]]) -> _Prepared:
         """Take the next group, and embed what will be written of it first."""

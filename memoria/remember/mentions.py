@@ -46,11 +46,7 @@ def best_form(*forms: str) -> str:
 
 @runtime_checkable
 class Extractor(Protocol):
-    """Finds what a text mentions. Implement it to use a model of your own.
-
-    It is called in other threads than the one of the event loop, by one thread at a time for each
-    call of a writer; where several calls share an extractor, by several at once.
-    """
+    """Finds what a text mentions. Implement it to use a model of your own."""
 
     def extract(self, text: str) -> Iterable[Mention]:
         """Return the mentions of a text, each name once."""

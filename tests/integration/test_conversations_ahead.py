@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 from memoria.remember import cursors
 from memoria.remember.conversations import ConversationWriter
-from memoria.remember.mentions import Mention
 from memoria.store import Store
 from memoria.store.session import Call, Records
 from memoria.types import Conversation, Message
@@ -102,31 +100,6 @@ async def test_one_batch_is_embedded_while_the_one_before_is_written_and_no_othe
     assert len(embedder.texts) == 2 * BATCH
     waiting.sign.set()
     assert (await task).messages == 23
-
-
-@pytest.mark.parametrize("sizes", [(10,), (5, 5)])
-async def test_the_next_batch_is_embedded_while_one_is_planned(
-    store: Store, scope: str, sizes: tuple[int, ...]
-) -> None:
-    embedder, embedded = Telling(), threading.Event()
-    seen: list[bool] = []
-
-    class Waits:
-        """An extractor that goes on when the next batch is embedded."""
-
-        def extract(self, _: str) -> Iterable[Mention]:
-            seen.append(embedded.wait(5 if all(seen) else 0))
-            return ()
-
-    async def tell() -> None:
-        await embedder.two.wait()
-        embedded.set()
-
-    telling = asyncio.create_task(tell())
-    writing = ConversationWriter(store, scope=scope, embedder=embedder, extractor=Waits())
-    await writing.write(talks(*sizes))
-    await telling
-    assert seen == [True] * sum(sizes)
 
 
 async def test_a_conversation_that_comes_again_longer_is_embedded_in_vain_for_a_step_only(

@@ -13,7 +13,6 @@ or embedded.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -187,13 +186,6 @@ class DocumentWriter:
         gone = [id_ for id_ in ids if ":" not in id_ and whole_id(id_) not in kept]
         return Count((await self._forgetting.memories(gone)).deleted)
 
-    def _planned(self, group: Sequence[Document]) -> list[Planned]:
-        """Plan the documents that say anything; in a thread, because an extractor may be slow."""
-        found = (
-            plan_document(each, extractor=self.extractor, config=self.config) for each in group
-        )
-        return [planned for planned in found if planned is not None]
-
     async def _write_group(
         self, group: Sequence[Document]
     ) -> tuple[DocumentReport, list[Relation]]:
@@ -204,7 +196,10 @@ class DocumentWriter:
         tuple
             What was done, and the links to documents that are not there yet.
         """
-        documents = await asyncio.to_thread(self._planned, group)
+        found = (
+            plan_document(each, extractor=self.extractor, config=self.config) for each in group
+        )
+        documents = [planned for planned in found if planned is not None]
         report = DocumentReport(documents=len(group), skipped=len(group) - len(documents))
         if not documents:
             return report, []
