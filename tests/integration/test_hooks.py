@@ -11,17 +11,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from memoria import GraphRetriever, Memory, Message
+from memoria import GraphRetriever, Memory
 from memoria._support.giving_up import LIMIT_S
-from memoria.serve.agent.hooks import HookCall, answer_hook
-from memoria.serve.agent.memory import AgentMemory
 from memoria.serve.mcp.grants import Grant, line_of, new_token
 from memoria.serve.mcp.places import new_secret
 from memoria.store import Target
@@ -32,6 +29,13 @@ from tests.unit.test_hooks import claude, written
 MOST_S = LIMIT_S + 4
 PATIENCE_S = 120.0
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
+# The same command with time enough to load the driver, and to plan, beside other tests.
+PATIENT = f"""
+from memoria._support import giving_up
+giving_up.LIMIT_S = {PATIENCE_S / 2}
+from memoria.cli import main
+main()
+"""
 
 
 class Caller:
@@ -39,19 +43,20 @@ class Caller:
 
     def __init__(self, target: Target, scope: str, home: Path) -> None:
         self.target, self.scope, self.home = target, scope, home
+        self.command = ["-m", "memoria"]
         _, environment = command(target, scope)
         self.environment = os.environ | environment | {"MEMORIA_HOME": str(home)}
 
     def call(
         self, event: str, *more: str, given: bytes | None = None, **fields: Any
     ) -> subprocess.CompletedProcess[bytes]:
-        line = [sys.executable, "-m", "memoria", "hook", event, "--harness", "claude"]
+        line = [sys.executable, *self.command, "hook", event, "--harness", "claude"]
         return subprocess.run(
             [*line, "--scope", self.scope, *more],
             input=json.dumps({"session_id": "s1", **fields}).encode() if given is None else given,
             env=self.environment,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
 
@@ -93,21 +98,6 @@ async def keep(caller: Caller, retriever: GraphRetriever, file: Path, memories: 
         assert caller.call("stop", transcript_path=str(file)).returncode == 0
 
 
-async def planned(retriever: GraphRetriever) -> None:
-    """Have the server plan the queries: on a busy machine a plan alone takes longer than a hook."""
-    memory = AgentMemory(retriever)
-    said = HookCall(
-        event="stop",
-        scope=retriever.scope,
-        harness="claude",
-        session_id="s0",
-        messages=(Message(text="Is it blue?"),),
-        deadline_s=PATIENCE_S,
-    )
-    await answer_hook(memory, said)
-    await answer_hook(memory, replace(said, event="prompt", prompt="Where is it?"))
-
-
 async def test_a_running_server_gives_context_and_keeps_each_turn_once(
     caller: Caller, retriever: GraphRetriever, tmp_path: Path
 ) -> None:
@@ -147,9 +137,9 @@ async def test_without_a_server_the_database_is_asked(
 ) -> None:
     await retriever.writer().write([Memory(id="van", kind="Event", text="The van is in Aarhus.")])
     file = written(tmp_path / "t.jsonl", [claude("user", "Is it red?", "u1")])
-    await planned(retriever)
+    caller.command = ["-c", PATIENT]
     assert "The van is in Aarhus." in caller.context("prompt", prompt="Where is the van?")
-    await keep(caller, retriever, file, 3)
+    await keep(caller, retriever, file, 2)
 
 
 async def test_a_server_with_tokens_answers_the_token_of_the_scope_alone(
