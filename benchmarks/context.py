@@ -77,7 +77,10 @@ def packed(
     """Pack as a recall does."""
     settings = memoria.RetrieverConfig(budget_tokens=budget, context=config)
     found = Completed(
-        explorations=recall.explorations, hits=recall.hits if hits else (), facts=NOTHING_KNOWN
+        explorations=recall.explorations,
+        hits=recall.hits if hits else (),
+        needed=recall.needed,
+        facts=NOTHING_KNOWN,
     )
     worth = {entry.memory.id: entry.score for entry in recall.ranked}
     if links:
@@ -89,7 +92,9 @@ def packed(
 def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
     """Pack as a recall without a relevance model does."""
     settings = memoria.RetrieverConfig(budget_tokens=budget, relevance=None)
-    found = Completed(explorations=recall.explorations, hits=recall.hits, facts=NOTHING_KNOWN)
+    found = Completed(
+        explorations=recall.explorations, hits=recall.hits, needed=(), facts=NOTHING_KNOWN
+    )
     worth = worth_of(found, rank_by_energy(recall.explorations), settings)
     return {item.id for item in pack(found, worth, (), settings, None).items}
 

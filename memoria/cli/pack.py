@@ -21,6 +21,7 @@ from memoria.jsonl import at_place
 from memoria.plain import (
     explorations_from,
     hits_from,
+    needed_from,
     plain_context,
     probabilities_from,
     ranked_from,
@@ -133,7 +134,8 @@ class _Document:
 
 
 def _document(data: Any) -> _Document:
-    paths = [path for found in explorations_from(data) for path in found.paths]
+    explored = (path for found in explorations_from(data) for path in found.paths)
+    paths = [*explored, *needed_from(data)]
     scores, ranked = scores_from(data), ranked_from(data)
     return _Document(
         paths=[*paths, *hits_from(data)],

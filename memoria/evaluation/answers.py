@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import gather, weighted_sum
+from memoria.ranking import gather, weighted_sum, with_needs
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -43,17 +43,25 @@ class Answer:
     ids, features
         Ids that other weights can rank again, and their features in the order of ``FEATURES``;
         (N,) and (N, F).
+    needs
+        Id -> id of each memory that it needs -> weight of the edge.
     """
 
     question: Question
     before: tuple[str, ...]
     ids: tuple[str, ...]
     features: Array
+    needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
+        """Return the features by name, and the sums by which a recall ranks; (N,)."""
+        values = dict(zip(FEATURES, self.features.T, strict=True))
+        sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
+        return values, with_needs(sums, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
         """Return the ids as a recall with these weights ranks them, best first."""
-        values = dict(zip(FEATURES, self.features.T, strict=True))
-        sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
+        _, sums = self.summed(weights)
         order = np.lexsort((np.array(self.ids), -sums))
         return tuple(self.ids[place] for place in order)
 
@@ -143,14 +151,20 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
     kinds = dataset.item_kinds
     found = {entry.id: entry for entry in ranked_items(recall, kinds)}
     where = MemoryFilter(kinds=kinds)
-    candidates = gather(recall.explorations, recall.hits, where)  # sorted by id, as in a recall
+    # Sorted by id, as in a recall.
+    candidates = gather(recall.explorations, (*recall.hits, *recall.needed), where)
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
     ids = [candidate.memory.id for candidate in candidates]
+    needs: dict[str, dict[str, float]] = {}
+    for id_ in ids:
+        for other, weight in found[id_].needed_by.items():
+            needs.setdefault(other, {})[id_] = weight
     rows = [[found[id_].features[name] for name in FEATURES] for id_ in ids]
     return Answer(
         question=question,
         before=tuple(ranking(recall, kinds)),
         ids=tuple(ids),
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
+        needs=needs,
     )

@@ -18,7 +18,6 @@ from memoria.evaluation.calibrating import (
     calibration_error,
     fit_terms,
 )
-from memoria.ranking import weighted_sum
 from memoria.ranking.calibration import (
     KEEP_ORDER,
     Calibration,
@@ -67,8 +66,8 @@ def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | No
     answered: list[list[Judged]] = []
     evident: list[list[Judged]] = []
     for each in sets:
-        own = [(one, *_summed(one, weights)) for one in each.answers if one.ids]
-        foreign = [_summed(one, weights) for one in each.foreign if one.ids]
+        own = [(one, *one.summed(weights)) for one in each.answers if one.ids]
+        foreign = [one.summed(weights) for one in each.foreign if one.ids]
         answered.append(
             [
                 *(_judged(answer_terms(values, sums), np.ones(1)) for _, values, sums in own),
@@ -116,7 +115,7 @@ def relevance_of(answer: Answer, weights: Array, calibration: Calibration) -> Ar
     """Return the probability of each candidate of an answer; (N,)."""
     if not answer.ids:
         return np.zeros(0)
-    values, sums = _summed(answer, weights)
+    values, sums = answer.summed(weights)
     return probabilities(values, sums, calibration)
 
 
@@ -128,8 +127,3 @@ def _judged(terms: Mapping[str, Array], gold: Array) -> Judged:
 
 def _gold(answer: Answer) -> Array:
     return np.isin(answer.ids, answer.question.gold).astype(np.float64)
-
-
-def _summed(answer: Answer, weights: Array) -> tuple[dict[str, Array], Array]:
-    values = dict(zip(FEATURES, answer.features.T, strict=True))
-    return values, weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))

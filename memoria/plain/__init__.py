@@ -16,8 +16,10 @@ and `plain_recall` adds to it::
 
     {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
      "echoes": [{...}], "loose": [ids],
-     "hits": [a path, as above], "ranked": [{"id", "score", "path": [ids],
-     "features": {name: value}, "shares": {name: value}, "relevance": null | number}],
+     "hits": [a path, as above], "needed": [a path, as above],
+     "ranked": [{"id", "score", "path": [ids], "features": {name: value},
+                 "shares": {name: value}, "relevance": null | number,
+                 "needed_by": {id: weight}}],
      "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
      "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],
@@ -36,6 +38,7 @@ Later versions may add fields, but never rename or drop a field.
 from memoria.plain.reading import (
     explorations_from,
     hits_from,
+    needed_from,
     probabilities_from,
     ranked_from,
     scores_from,
@@ -53,6 +56,7 @@ from memoria.plain.writing import (
 __all__ = [
     "explorations_from",
     "hits_from",
+    "needed_from",
     "plain_context",
     "plain_explorations",
     "plain_memory",

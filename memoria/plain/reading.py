@@ -60,11 +60,25 @@ def hits_from(data: object) -> tuple[Path, ...]:
     InvalidInputError
         See `explorations_from`.
     """
-    top = Part(data, "")
-    if "hits" not in top.value:
+    return _paths(Part(data, ""), "hits")
+
+
+def needed_from(data: object) -> tuple[Path, ...]:
+    """Return the chains of needs in the data of `plain_recall`; none if it has no ``needed``.
+
+    Raises
+    ------
+    InvalidInputError
+        See `explorations_from`.
+    """
+    return _paths(Part(data, ""), "needed")
+
+
+def _paths(top: Part, name: str) -> tuple[Path, ...]:
+    if name not in top.value:
         return ()
     memories = _memories(top)
-    return tuple(_path(part, part.string("seed_id"), memories) for part in top.parts("hits"))
+    return tuple(_path(part, part.string("seed_id"), memories) for part in top.parts(name))
 
 
 def ranked_from(data: object) -> tuple[str, ...] | None:

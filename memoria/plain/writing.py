@@ -48,7 +48,8 @@ def plain_recall(recall: Recall) -> Plain:
         "loose": list(recall.seeds.loose),
         "explorations": found["explorations"],
         "hits": [plain_path(path) for path in recall.hits],
-        "memories": {**_plain_memories(recall.hits), **found["memories"]},
+        "needed": [plain_path(path) for path in recall.needed],
+        "memories": {**_plain_memories((*recall.hits, *recall.needed)), **found["memories"]},
         "ranked": [
             {
                 "id": ranked.id,
@@ -57,6 +58,7 @@ def plain_recall(recall: Recall) -> Plain:
                 "features": dict(ranked.features),
                 "shares": dict(ranked.shares),
                 "relevance": ranked.relevance,
+                "needed_by": dict(ranked.needed_by),
             }
             for ranked in recall.ranked
         ],

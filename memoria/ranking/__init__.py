@@ -8,6 +8,7 @@ from memoria.ranking.candidates import (
     ask_facts,
     gather,
 )
+from memoria.ranking.needs import with_needs
 from memoria.ranking.relevance import rank_by_relevance, weighted_sum
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "gather",
     "rank_by_relevance",
     "weighted_sum",
+    "with_needs",
 ]

@@ -1,6 +1,7 @@
 """Collect the memories that a recall found, and ask the database for the facts that rank them.
 
-In: explorations and hits. Out: `Candidate`s, `Facts`. Reads only. Query: ``ranking.candidates``.
+In: explorations and other paths. Out: `Candidate`s, `Facts`. Reads only.
+Query: ``ranking.candidates``.
 """
 
 from __future__ import annotations
@@ -88,28 +89,32 @@ class Facts:
         this direction, whether the edge leads from the memory to the candidate).
     past
         Id -> what learning left on the memory; memories without a past are missing.
+    needs
+        Id -> id of each memory that it says it needs -> weight of the edge; see `with_needs`.
     """
 
     cosines: Mapping[str, float]
     degrees: Mapping[str, int]
     neighbours: Mapping[str, Sequence[tuple[str, float, bool]]]
     past: Mapping[str, Past] = field(default_factory=dict)
+    needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
 
 
 def gather(
-    explorations: Iterable[Exploration], hits: Iterable[Path], where: MemoryFilter
+    explorations: Iterable[Exploration], others: Iterable[Path], where: MemoryFilter
 ) -> list[Candidate]:
     """Collect each memory once, with the energies that reached it, in the order of the ids.
 
+    ``others`` are the paths of no exploration: hits of the search, and chains of needs.
     Memories that don't fit are left out, and so are connectors, and memories whose texts could not
     be read.
     """
     found: dict[str, Candidate] = {}
     of_seeds = ((path, each.seed.score) for each in explorations for path in each.paths)
-    for path, score in (*of_seeds, *((hit, hit.energy) for hit in hits)):
+    for path, score in (*of_seeds, *((path, path.energy) for path in others)):
         energies = (None, *(hop.energy_out for hop in path.hops))
         for memory, energy in zip(path.memories, energies, strict=False):
             if is_connector(memory) or not (where.is_empty or where.fits(memory)):

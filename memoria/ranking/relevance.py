@@ -5,7 +5,7 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.ranking.history import HistoryConfig, history_features, history_weights
+from memoria.ranking.needs import with_needs
 from memoria.types import RankedMemory
 
 # With fewer candidates the best one can't stand out of a crowd.
@@ -27,7 +28,7 @@ def rank_by_relevance(
     config: RelevanceConfig,
     history: HistoryConfig | None = None,
 ) -> tuple[RankedMemory, ...]:
-    """Rank candidates by the weighted sum of their features.
+    """Rank candidates by the weighted sum of their features, and by what likely ones need.
 
     With ``history`` the past of a memory counts as well, where anything is known of it.
 
@@ -44,11 +45,16 @@ def rank_by_relevance(
         values |= history_features(query, candidates, facts.past, history.least_shared)
         weights |= history_weights(history)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
-    total = weighted_sum(values, weights)
+    by_features = weighted_sum(values, weights)
+    total = with_needs(by_features, [each.memory.id for each in candidates], facts.needs)
+    if facts.needs:
+        values["needed"] = -np.expm1(by_features - total)
+        shares["needed"] = total - by_features
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
     if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
         relevance = probabilities(values, total, config.calibration).tolist()
+    needed_by = _turned(facts.needs, {each.memory.id for each in candidates})
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(
             memory=candidate.memory,
@@ -57,6 +63,7 @@ def rank_by_relevance(
             features=of_features,
             shares=of_shares,
             relevance=probability,
+            needed_by=needed_by.get(candidate.memory.id, {}),
         )
         for candidate, sum_, score, probability, of_features, of_shares in zip(
             candidates,
@@ -69,6 +76,17 @@ def rank_by_relevance(
         )
     }
     return tuple(ranked[place] for place in sorted(ranked))
+
+
+def _turned(
+    needs: Mapping[str, Mapping[str, float]], ids: Collection[str]
+) -> dict[str, dict[str, float]]:
+    """Return id -> id of each memory among ``ids`` that needs it -> weight."""
+    turned: dict[str, dict[str, float]] = {}
+    for id_, others in ((id_, needs[id_]) for id_ in needs if id_ in ids):
+        for other, weight in others.items():
+            turned.setdefault(other, {})[id_] = weight
+    return turned
 
 
 def _by_row(columns: Mapping[str, Array]) -> Iterator[dict[str, float]]:

@@ -30,7 +30,7 @@ def worth_of(
     """
     worth = {entry.id: entry.score for entry in ranked}
     if config.relevance is not None:
-        return with_links((path for each in found.explorations for path in each.paths), worth)
+        return with_links(found.linked, worth)
     worth = {id_: max(score, _LEAST_WORTH) for id_, score in worth.items()}
     below = min(worth.values(), default=1.0) / 2
     hits = {path.seed_id: below * path.energy for path in found.hits}
@@ -74,13 +74,10 @@ def pack(
         Id -> relevance, as `relevance_of` returns it. None: whatever fits enters.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
-    for exploration in found.explorations:
-        for path in exploration.paths:
-            builder.add(path)
-    for path in found.hits:
+    for path in (*found.linked, *found.hits):
         builder.add(path)
-    paths = (path for each in found.explorations for path in each.paths)
-    return builder.build(near=near, worth=worth, relevance=relevance, hidden=left_out(paths, worth))
+    hidden = left_out(found.linked, worth)
+    return builder.build(near=near, worth=worth, relevance=relevance, hidden=hidden)
 
 
 def packed(ranked: tuple[RankedMemory, ...], context: ContextPack) -> tuple[str, ...]:

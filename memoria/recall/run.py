@@ -6,10 +6,11 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from memoria._support import telemetry
@@ -23,6 +24,7 @@ from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
+from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
 from memoria.recall.packing import notes_of, pack, packed, relevance_of, worth_of
 from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
 from memoria.recall.tags import fit_tags, tags_near
@@ -49,6 +51,8 @@ _GRACE_S = 0.1
 
 # Names of spans that differ from those of the stages.
 _SPANS = {"embed": "embeddings"}
+
+T = TypeVar("T")
 
 _OnPath = Callable[[Path], None]
 
@@ -208,8 +212,10 @@ class Recaller:
         notes: list[str] = []
         with self._timed("explore"):
             self._tags = await self._fitting_tags(seeds, notes)
-            explorations = await self._explore(seeds, hydrate_at, on_path)
-            found = await self._complete(explorations, seeds, notes)
+            async with _beside(self._needed(seeds, notes)) as asked:
+                explorations = await self._explore(seeds, hydrate_at, on_path)
+                needed = await asked
+            found = await self._complete(explorations, needed, seeds, notes)
         with self._timed("rank"):
             ranked = await asyncio.to_thread(self._rank, found, seeds)
         with self._timed("pack"):
@@ -228,6 +234,7 @@ class Recaller:
                 packed=packed(ranked, context),
             ),
             hits=found.hits,
+            needed=found.needed,
         )
 
     async def _fitting_tags(self, seeds: Seeds, notes: list[str]) -> tuple[str, ...]:
@@ -271,8 +278,30 @@ class Recaller:
         )
         return await explore_all(self._store, request, on_path)
 
+    async def _needed(self, seeds: Seeds, notes: list[str]) -> Needed:
+        """Follow what the seeds need; without a relevance model, energy alone says what counts."""
+        config = self._call.config
+        if config.relevance is None or not seeds.seeds:
+            return NOTHING_NEEDED
+        request = NeedsRequest(
+            ids=[seed.id for seed in seeds.seeds],
+            scope=self._engine.scope,
+            validity=self._validity,
+            max_weight=config.max_weight,
+            until=self._half_of_the_rest(),
+        )
+        try:
+            return await follow_needs(self._store, request)
+        except MemoriaError as exc:
+            notes.append(f"what the seeds need could not be read ({exc})")
+            return NOTHING_NEEDED
+
     async def _complete(
-        self, explorations: tuple[Exploration, ...], seeds: Seeds, notes: list[str]
+        self,
+        explorations: tuple[Exploration, ...],
+        needed: Needed,
+        seeds: Seeds,
+        notes: list[str],
     ) -> Completed:
         """Read the missing texts, and the facts that ranking needs, in one query."""
         config = self._call.config
@@ -293,6 +322,7 @@ class Recaller:
             request,
             for_ranking=config.relevance is not None,
             notes=notes,
+            needed=needed,
         )
         streamed_s = max((each.stats.hydrate_s for each in explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
@@ -308,7 +338,7 @@ class Recaller:
             return tuple(entry for entry in fitting if entry.id not in echoes)
         candidates = [
             one
-            for one in gather(found.explorations, found.hits, call.where)
+            for one in gather(found.explorations, (*found.hits, *found.needed), call.where)
             if one.memory.id not in echoes
         ]
         for one in candidates:
@@ -381,6 +411,17 @@ class Recaller:
         with telemetry.stage_span(_SPANS.get(stage, stage)):
             yield
         self._timings_s[stage] = self._clock() - start
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Do something else at the same time; it is over when the block is."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def contributed(

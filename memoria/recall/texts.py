@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError
 from memoria.explore import raise_if_all_failed, with_texts
-from memoria.explore.run import TIMER_SLACK_S
+from memoria.explore.run import TIMER_SLACK_S, texts_of
 from memoria.graph.connectors import is_connector
 from memoria.graph.memories import hydrate
 from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
+from memoria.recall.needs import NOTHING_NEEDED, Needed
 from memoria.store import Store
 from memoria.types import Exploration, MemoryNode, Path, Seed, path_order
 
@@ -34,13 +35,21 @@ class Completed:
         In the order in which they were given; their paths have all their memories, or none.
     hits
         A path without hops for each hit; hits that could not be read are left out.
+    needed
+        Chains of needs; those that could not be read are left out.
     facts
         Facts about all these memories; empty if they were not asked for, or not answered.
     """
 
     explorations: tuple[Exploration, ...]
     hits: tuple[Path, ...]
+    needed: tuple[Path, ...]
     facts: Facts
+
+    @property
+    def linked(self) -> list[Path]:
+        """All paths over edges, by energy or by need."""
+        return [*(path for each in self.explorations for path in each.paths), *self.needed]
 
 
 async def complete(
@@ -51,6 +60,7 @@ async def complete(
     *,
     for_ranking: bool,
     notes: list[str],
+    needed: Needed = NOTHING_NEEDED,
 ) -> Completed:
     """Read the texts that explorations and hits lack, and the facts that ranking needs.
 
@@ -62,6 +72,8 @@ async def complete(
         Whether to ask for the facts, too; their query returns the texts as well.
     notes
         List to which the reasons are added why something is missing.
+    needed
+        What is needed, whose texts are missing, too.
 
     Raises
     ------
@@ -77,7 +89,7 @@ async def complete(
         for memory in path.memories:
             known.setdefault(memory.id, memory)  # the first read counts
     wanted = {id_ for each in explorations for path in each.paths for id_ in path.ids}
-    wanted |= {hit.id for hit in hits}
+    wanted |= {hit.id for hit in hits} | {id_ for path in needed.paths for id_ in path.ids}
     facts, failure = None, None
     if for_ranking and wanted:
         facts = await _ask(store, request, wanted, known, notes)
@@ -90,7 +102,8 @@ async def complete(
     return Completed(
         explorations=completed,
         hits=_paths_of(hits, known),
-        facts=NOTHING_KNOWN if facts is None else facts,
+        needed=_read_chains(needed.paths, known),
+        facts=replace(NOTHING_KNOWN if facts is None else facts, needs=needed.needs),
     )
 
 
@@ -152,6 +165,12 @@ def _completed(
         return exploration
     error = exploration.error or (None if _is_late(request.until) else failure)
     return replace(exploration, status="failed" if error else "truncated", error=error)
+
+
+def _read_chains(chains: Sequence[Path], known: Mapping[str, MemoryNode]) -> tuple[Path, ...]:
+    """Give chains their texts; one that could not be read to its end is left out."""
+    read = (replace(chain, memories=texts_of(chain, known)) for chain in chains)
+    return tuple(chain for chain in read if len(chain.memories) == len(chain.ids))
 
 
 def _is_late(until: float | None) -> bool:

@@ -22,6 +22,7 @@ from memoria.explore import ExploreRequest, explore_all
 from memoria.graph.memories import hydrate
 from memoria.graph.server import server_facts, was_set_up
 from memoria.ranking import FactsRequest, ask_facts
+from memoria.recall.needs import NeedsRequest, follow_needs
 from memoria.recall.validity import validity_of
 from memoria.seeds import SeedRequest, search_seeds, with_unembedded
 from memoria.seeds.config import SeedConfig
@@ -84,6 +85,10 @@ async def _send_all(store: Store, scope: str, config: RetrieverConfig, facts: Se
             scope=scope, vector=vector, generation=facts.generation, max_weight=config.max_weight
         )
         await ask_facts(store, asked, [_NOTHING], known=[])
+        needs = NeedsRequest(
+            ids=[_NOTHING], scope=scope, validity=validity, max_weight=config.max_weight
+        )
+        await follow_needs(store, needs)
     await hydrate(store, [_NOTHING], scope=scope, until=None)
     if config.strategy.name == Synapse.name:  # it asks this only where it reached something
         times = {"ids": [_NOTHING], "now_ms": int(now.timestamp() * 1_000), "scope": scope}

@@ -31,8 +31,8 @@ class RankedMemory:
         energy with which any path reached the memory; for a seed, at least its own score.
     path
         The path by which most energy came to the memory from another one. Where none came, a path
-        that begins at the memory, as the search found it. Without relevance weights, the search
-        counts as well.
+        that begins at the memory, as the search found it, or a chain of needs to it. Without
+        relevance weights, the search counts as well.
     features
         The features of the memory, by name; see `RelevanceConfig`. Empty without relevance weights.
     shares
@@ -43,6 +43,10 @@ class RankedMemory:
         score rises. Unlike the score, it can be low for all memories of a recall. None without a
         `Calibration`, and where nothing that was found has a vector, or too little was found (fewer
         than 21 memories) to tell near from far.
+    needed_by
+        Id of each ranked memory that says that it needs this one, by an edge whose relation holds
+        ``depends``, ``requires`` or ``needs`` -> weight of the edge. What it got from them is the
+        share ``needed``; empty without relevance weights.
     """
 
     memory: MemoryNode
@@ -51,6 +55,7 @@ class RankedMemory:
     features: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
+    needed_by: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -212,6 +217,9 @@ class Recall:
         How the recall came about.
     hits
         The other hits of the search, best first, each a path without hops.
+    needed
+        For each memory that the seeds need, or what they need needs: a chain of edges whose
+        relations say so. No energy came that way, so its energies are 0.
     """
 
     seeds: Seeds
@@ -220,6 +228,7 @@ class Recall:
     context: ContextPack
     trace: Trace
     hits: tuple[Path, ...] = ()
+    needed: tuple[Path, ...] = ()
 
     def to_svg(self, *, max_memories: int = MAX_DRAWN) -> str:
         """Draw the explorations as trees, with the energy of every memory and hop.

@@ -16,7 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
-from memoria.plain import explorations_from, hits_from, plain_explorations, plain_recall
+from memoria.plain import (
+    explorations_from,
+    hits_from,
+    needed_from,
+    plain_explorations,
+    plain_recall,
+)
 from memoria.types import (
     Activation,
     ContextItem,
@@ -260,7 +266,11 @@ def test_plain_recall_has_the_documented_fields() -> None:
     recall = Recall(
         seeds=Seeds(seeds=(found.seed,), runners_up=(Seed(id="c", score=0.1),)),
         explorations=(found,),
-        ranked=(RankedMemory(memory=path.memories[1], score=0.225, path=path, relevance=0.5),),
+        ranked=(
+            RankedMemory(
+                memory=path.memories[1], score=0.225, path=path, relevance=0.5, needed_by={"a": 1.0}
+            ),
+        ),
         context=ContextPack(
             text="[b]",
             tokens=1,
@@ -282,13 +292,15 @@ def test_plain_recall_has_the_documented_fields() -> None:
             vector=(0.5,),
         ),
         hits=(hit,),
+        needed=(dataclasses.replace(path, energy=0.0),),
     )
     plain = plain_recall(recall)
     assert through_json(plain) == plain
     assert explorations_from(plain) == recall.explorations
     assert hits_from(plain) == recall.hits
+    assert needed_from(plain) == recall.needed
     assert set(plain["memories"]) == {"a", "b", "c"}
-    del plain["explorations"], plain["hits"], plain["memories"]
+    del plain["explorations"], plain["hits"], plain["needed"], plain["memories"]
     assert plain.pop("seeds")[0]["id"] == "a"
     assert plain.pop("runners_up")[0]["id"] == "c"
     assert (plain.pop("echoes"), plain.pop("loose")) == ([], [])
@@ -307,6 +319,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "features": {},
                 "shares": {},
                 "relevance": 0.5,
+                "needed_by": {"a": 1.0},
             }
         ],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},
@@ -341,7 +354,7 @@ def test_an_error_of_an_unknown_type_comes_back_as_memorias() -> None:
 
 def test_what_explored_has_no_hits_and_wrong_ones_are_named() -> None:
     plain = plain_explorations([exploration()])
-    assert hits_from(plain) == ()
+    assert hits_from(plain) == needed_from(plain) == ()
     with pytest.raises(InvalidInputError, match=r"^hits\[0\]\.seed_id is missing"):
         hits_from({**plain, "hits": [{"ids": [], "hops": []}]})
 

@@ -74,6 +74,7 @@ def explanation_data(recall: Recall, rank: int, found: RankedMemory) -> dict[str
         "hops": [asdict(hop) for hop in hops_to(found)],
         "features": dict(found.features),
         "shares": dict(found.shares),
+        "needed_by": dict(found.needed_by),
     }
 
 
@@ -99,6 +100,8 @@ def _hop(hop: Hop) -> str:
     relation = one_line(hop.relation)
     arrow = f"-{relation}->" if hop.direction == "out" else f"<-{relation}-"
     way = f"  [{one_line(hop.source)}] {arrow} [{one_line(hop.target)}]: "
+    if not hop.energy_in:
+        return way + f"a need, weight {_n(hop.weight)}; no energy came that way"
     energy = hop.energy_in * hop.weight / math.sqrt(max(hop.degree, 1)) * hop.tag_similarity
     if math.isclose(energy, hop.energy_out, rel_tol=1e-9):
         return way + (

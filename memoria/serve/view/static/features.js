@@ -20,4 +20,5 @@ export const FEATURES = {
   chain_beyond: "strong edges lead to it, though it matches little",
   support_beyond: "what it is joined to matches",
   walk_beyond: "many ways lead to it from matches",
+  needed: "what needs it is likely to be evidence",
 };

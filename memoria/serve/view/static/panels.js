@@ -115,8 +115,10 @@ function why(found, id, strategy, near) {
   if (runner) lines.push(hit("A hit of the search, but not a seed", runner));
   const echo = found.echoes?.some((each) => each.id === id); // older traces have none
   if (echo) lines.push("An earlier question, which says no more than this one.");
+  const needers = Object.keys(entry?.needed_by ?? {}); // older traces have none
+  if (needers.length) lines.push(`Needed by ${needers.join(", ")}.`);
   const way = wayTo(found, id);
-  if (!way && !seed && !runner && !echo) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
+  if (!way && !seed && !runner && !echo && !needers.length) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
   const parts = [element("p", { text: lines.join(" ") })];
   if (way?.hops.length) {
     const hops = way.hops.map((hop) => element("li", { title: arrow(hop), text: ledger(hop, strategy) }));
