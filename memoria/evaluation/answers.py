@@ -66,11 +66,17 @@ class Answer:
         return tuple(self.ids[place] for place in order)
 
     def example(self, kept: Array) -> Example:
-        """Return an example for the fit: the features times ``kept``, (F,), and the gold."""
+        """Return an example for the fit: the features times ``kept``, (F,), and the gold.
+
+        What evidence needs is left out: needs bring it, whatever the weights are, and a fit would
+        otherwise make all links strong enough to bring it as well.
+        """
         gold = set(self.question.gold)
+        brought = {other for id_ in gold for other in self.needs.get(id_, ())}
+        rows = [row for row, id_ in enumerate(self.ids) if id_ not in brought]
         return Example(
-            features=self.features * kept,
-            gold=np.array([id_ in gold for id_ in self.ids], dtype=bool),
+            features=self.features[rows] * kept,
+            gold=np.array([self.ids[row] in gold for row in rows], dtype=bool),
         )
 
 

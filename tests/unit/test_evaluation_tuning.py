@@ -111,6 +111,15 @@ def test_ties_are_ranked_by_id() -> None:
     assert nothing.example(ALL).gold.tolist() == []
 
 
+def test_what_evidence_needs_is_brought_by_it_and_teaches_no_weights() -> None:
+    needing = replace(answer(0, "ac", (0.5, 0.25, 0.0)), needs={"a": {"c": 1.0}})
+    assert needing.ranked(ALL) == ("c", "a", "b"), "to its own odds c gets half of those of a"
+    example = needing.example(ALL)
+    assert (example.features[:, 0].tolist(), example.gold.tolist()) == ([0.5, 0.25], [True, False])
+    needless = replace(needing, needs={"b": {"c": 1.0}})
+    assert needless.example(ALL).gold.tolist() == [True, False, True]
+
+
 def test_a_feature_left_out_gets_no_weight_and_the_fit_goes_without_it() -> None:
     both = [answer(n, "c", (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)) for n in range(4)]
     found = tune_weights([answers(*both)], ks=(1,), folds=2, without=[FEATURES[0]])
