@@ -19,7 +19,7 @@ from memoria.types import Hop, Path
 _AGAINST = 0.4
 # What the brought worth counts beside a memory's own. A larger share finds more where the answer
 # stands several edges away, and loses more where it matches by itself; docs/context.md has figures.
-_BROUGHT = 0.1
+_BROUGHT = 0.25
 
 
 def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, float]:
@@ -28,8 +28,8 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
     leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge of
     relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the match
-    counts it. Of what all paths bring to a memory the most counts, a tenth of it. Energy, which is
-    divided among all edges of a memory, is too small for this after three hops.
+    counts it. Of what all paths bring to a memory the most counts, a quarter of it. Energy, which
+    is divided among all edges of a memory, is too small for this after three hops.
 
     Parameters
     ----------

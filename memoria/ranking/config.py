@@ -39,15 +39,16 @@ class RelevanceConfig:
     """Weights of the linear model that ranks what a recall found.
 
     A memory's sum is that of its features, each times its weight; higher sums stand first.
-    Features are in 0 to 1; only ``cosine_gap`` goes down to -2, and a cosine may be below 0. A
-    feature that is not named has the weight 0. A recall uses the weights
-    of `default`, unless its settings say otherwise. ``docs/quality.md`` says how they were fitted
-    and how much each feature contributes.
+    Most features are in 0 to 1; ``cosine_gap`` goes down to -2, a cosine may be below 0, and
+    features of links may be above 1. A feature that is not named has the weight 0. A recall uses
+    the weights of `default`, unless its settings say otherwise. ``docs/quality.md`` says how they
+    were fitted and how much each feature contributes.
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
     the square of ``bm25``. *Candidates* are the hits of the search and what energy reached. The
     features from ``carried`` on, which come from links, are multiplied by how much the text says
-    itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other words on.
+    itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other words on; and by the
+    fourth root of the candidates' mean degree over the memory's, so a hub gets less.
 
     Attributes
     ----------

@@ -5,8 +5,8 @@ In: a query, candidates, and facts about them. Out: arrays by name. Touches noth
 
 The features of links count what a neighbour adds to a memory's own match: of a question whose
 halves two memories answer, the second needs no words of the question. A memory that says nothing,
-such as "Thanks!", gets none of it. The features are memoria's own, and measured in
-``docs/quality.md``.
+such as "Thanks!", gets none of it, and one that much is joined to gets less of it. The features are
+memoria's own, and measured in ``docs/quality.md``.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ _COSINE_POWER = 3
 _BM25_POWER = 2
 # A longer first line is not a heading.
 _MAX_HEADING_CHARS = 200
+# Power of the degree by which a hub gets less from links. Any from 0.15 to 0.3 does as well.
+_DAMPING = 0.25
 _HALF_LIFE = timedelta(days=30)
 
 
@@ -76,7 +78,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     carried = _carried(candidates, pool.masses / best_mass, strength)
     match = np.clip(relative, 0.0, None) ** _COSINE_POWER + bm25**_BM25_POWER
     by_links = {"carried": carried, **link_features(candidates, facts, match, cosine, bm25)}
-    says = np.array([substance(text) for text in texts], np.float64)
+    share = np.array([substance(text) for text in texts], np.float64) * _rarity(ids, facts)
     return {
         "cosine": cosine,
         "cosine_gap": _gap(raw),
@@ -92,8 +94,24 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "question": np.array([text.rstrip().endswith("?") for text in texts], float),
         "recency": _recency(candidates),
         "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
-        **{name: column * says for name, column in by_links.items()},
+        **{name: column * share for name, column in by_links.items()},
     }
+
+
+def _rarity(ids: Sequence[str], facts: Facts) -> Array:
+    """Return the fourth root of the mean degree of the candidates over the degree of each; (N,).
+
+    What joins everything, such as the article on a country, is reached from everywhere and so says
+    little of the question. The mean is the geometric one, so graphs that are denser get no less.
+
+    Source: D. Himmelstein & S. Baranzini, "Heterogeneous Network Edge Prediction", 2015, whose
+    degree-weighted path count damps each node of a path by a power of its degree.
+    """
+    if not ids:
+        return np.ones(0)
+    logs = np.log([max(facts.degrees.get(id_, 1), 1) for id_ in ids])
+    rarity: Array = np.exp(_DAMPING * (logs.mean() - logs))
+    return rarity
 
 
 def _cosines(ids: Sequence[str], facts: Facts, bm25: Array) -> Array:

@@ -249,11 +249,31 @@ def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree(
     facts = linked(
         ("a", "b", 0.5), ("c", "a", 0.125), cosines={"a": 1.0}, degrees={"a": 4, "b": 1, "c": 9}
     )
-    # a matches: 1; it gives b 1 * 0.5 / 2 and c 1 * 0.125 / 2; of the best, a half as root.
-    assert feature("support_beyond", "q", *all_, facts=facts) == [0.0, 1.0, 0.5]
+    # a matches: 1; it gives b 1 * 0.5 / 2 and c 1 * 0.125 / 2; of the best, a half as root. The
+    # mean degree is the cubic root of 4 * 1 * 9: b has fewer edges, and c more.
+    b, c = 36 ** (1 / 12), (36 ** (1 / 3) / 9) ** (1 / 4)
+    found = feature("support_beyond", "q", *all_, facts=facts)
+    assert found == pytest.approx([0.0, b, 0.5 * c])
     # What matches itself gets less: b has half of the best cosine.
     facts = replace(facts, cosines={"a": 1.0, "b": 0.5})
-    assert feature("support_beyond", "q", *all_, facts=facts)[1:] == [0.5, 0.5]
+    found = feature("support_beyond", "q", *all_, facts=facts)
+    assert found == pytest.approx([0.0, 0.5 * b, 0.5 * c])
+
+
+def test_a_hub_gets_less_from_every_link_and_nothing_else_changes() -> None:
+    all_ = [candidate(name, "pier") for name in "abc"]
+    even = linked(
+        ("a", "b", 0.5), ("a", "c", 0.5), cosines={"a": 1.0}, degrees=dict.fromkeys("abc", 7)
+    )
+    hub = replace(even, degrees={"a": 1, "b": 16, "c": 1})
+    before, after = features("q", all_, even), features("q", all_, hub)
+    links = {"carried", "chain", "chain_beyond", "support_beyond", "walk_beyond"}
+    for name in before.keys() - links:
+        assert after[name].tolist() == before[name].tolist()
+    # To the mean, which is the cubic root of 16, b has 16 over that, and c 1.
+    factors = [16 ** (1 / 12), 16 ** (1 / 12 - 1 / 4), 16 ** (1 / 12)]
+    assert after["chain"].tolist() == pytest.approx((before["chain"] * factors).tolist())
+    assert after["chain"][1] == pytest.approx(after["chain"][2] / 2)
 
 
 def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() -> None:
