@@ -21,7 +21,7 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import gather, weighted_sum, with_needs
+from memoria.ranking import gather, needed_by, weighted_sum, with_needs
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -72,7 +72,7 @@ class Answer:
         otherwise make all links strong enough to bring it as well.
         """
         gold = set(self.question.gold)
-        brought = {other for id_ in gold for other in self.needs.get(id_, ())}
+        brought = needed_by(gold, self.needs)
         rows = [row for row, id_ in enumerate(self.ids) if id_ not in brought]
         return Example(
             features=self.features[rows] * kept,

@@ -65,12 +65,15 @@ def checked_ids(ids: Iterable[str], field: str, trace: Trace | None = None) -> t
 def found_in(trace: Trace) -> set[str]:
     """Return the ids of all memories that a recall found; connectors are none."""
     seeds = (*trace.seeds.seeds, *trace.seeds.runners_up)
-    found = {seed.id for seed in seeds}.union(*(path.ids for path in _paths(trace)))
-    return found - connectors_on(_paths(trace))
+    paths = (*_paths(trace), *trace.needed)
+    found = {seed.id for seed in seeds}.union(*(path.ids for path in paths))
+    return found - connectors_on(paths)
 
 
 def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
-    """Return the edges along which energy came to the used memories, each once, sorted.
+    """Return the edges by which used memories were found, each once, sorted.
+
+    Energy came along them, or they say that a memory needs the next one.
 
     Each path counts from its seed to the last used memory on it, with the edges at connectors.
     Virtual edges between memories that share tags are left out: they are not stored, but found anew
@@ -83,7 +86,7 @@ def edges_to(trace: Trace, used: Iterable[str]) -> tuple[EdgeKey, ...]:
     """
     wanted = frozenset(used)
     found: set[EdgeKey] = set()
-    for path in _paths(trace):
+    for path in (*_paths(trace), *trace.needed):
         reached = [n for n, hop in enumerate(path.hops, start=1) if hop.target in wanted]
         trail = path.hops[: max(reached, default=0)]
         found.update(_key(hop) for hop in trail if hop.relation != AFFINITY)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoria._support import checks
-from memoria.plain.reading import Part, explorations_from, seed_from, time_from
+from memoria.plain.reading import Part, explorations_from, needed_from, seed_from, time_from
 from memoria.types import Seed, Seeds, Trace
 
 
@@ -43,6 +43,7 @@ def trace_from(data: object) -> Trace:
             loose=top.strings("loose") if "loose" in top.value else (),
         ),
         explorations=explorations_from(data),
+        needed=needed_from(data),
         config=_settings(trace.part("config")),
         vector=trace.optional("vector", lambda name: _vector(trace, name)),
         vector_generation=_generation(trace),

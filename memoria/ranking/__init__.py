@@ -8,7 +8,7 @@ from memoria.ranking.candidates import (
     ask_facts,
     gather,
 )
-from memoria.ranking.needs import with_needs
+from memoria.ranking.needs import needed_by, with_needs
 from memoria.ranking.relevance import rank_by_relevance, weighted_sum
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "FactsRequest",
     "ask_facts",
     "gather",
+    "needed_by",
     "rank_by_relevance",
     "weighted_sum",
     "with_needs",

@@ -102,7 +102,7 @@ def probabilities(values: Mapping[str, Array], sums: Array, calibration: Calibra
     values
         The features of `memoria.ranking.features.features`; each (N,), N >= 1.
     sums
-        The features' sum, each times its weight; (N,).
+        The features' sum, each times its weight, with what needs bring; (N,).
     """
     weights = asdict(calibration)
     return _probability(answer_terms(values, sums), weights) * _probability(

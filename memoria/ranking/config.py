@@ -45,10 +45,11 @@ class RelevanceConfig:
     were fitted and how much each feature contributes.
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
-    the square of ``bm25``. *Candidates* are the hits of the search and what energy reached. The
-    features from ``carried`` on, which come from links, are multiplied by how much the text says
-    itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other words on; and by the
-    fourth root of the candidates' mean degree over the memory's, so a hub gets less.
+    the square of ``bm25``. *Candidates* are the hits of the search, what energy reached and what
+    the seeds need. The features from ``carried`` on, which come from links, are multiplied by how
+    much the text says itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other
+    words on; and by the fourth root of the geometric mean of the candidates' degrees over the
+    memory's, so a hub gets less.
 
     Attributes
     ----------

@@ -54,8 +54,8 @@ class HistoryConfig:
     """
 
     taught: float = 6.0
-    feedback: float = 0.1
-    uses: float = 0.1
+    feedback: float = 0.05
+    uses: float = 0.05
     priority: float = 0.1
     asked: float = 8.0
     least_shared: float = 0.12

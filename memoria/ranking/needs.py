@@ -10,7 +10,7 @@ that two memories have to do with each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,17 @@ _SHARE = 0.5
 #: Edges over which needs are followed.
 HOPS = 4
 
+#: Id -> id of each memory that it needs -> weight of the edge, > 0.
+Needs = Mapping[str, Mapping[str, float]]
 
-def with_needs(sums: Array, ids: Sequence[str], needs: Mapping[str, Mapping[str, float]]) -> Array:
+
+def with_needs(sums: Array, ids: Sequence[str], needs: Needs) -> Array:
     """Return the sums of candidates, each with what it gets from those that need it.
 
-    The odds of a memory, e to the power of its sum, grow by half of the odds of the likeliest
-    memory that needs it, times the weight of the edge; and so on, over at most four edges.
+    The odds of a memory, e to the power of its sum, grow by what the best of the others hands it
+    over at most four edges: its odds, and for each edge half of them times its weight. Edges may
+    lead over memories that are no candidates. Nothing comes back to where it came from, so memories
+    that need each other don't lift themselves.
 
     Parameters
     ----------
@@ -40,7 +45,7 @@ def with_needs(sums: Array, ids: Sequence[str], needs: Mapping[str, Mapping[str,
     ids
         Their ids.
     needs
-        Id -> id of each memory that it needs -> weight of the edge, > 0; more than 1 counts as 1.
+        Who needs whom; a weight above 1 counts as 1.
 
     Returns
     -------
@@ -49,23 +54,42 @@ def with_needs(sums: Array, ids: Sequence[str], needs: Mapping[str, Mapping[str,
 
     Notes
     -----
-    O(E) for E edges.
+    O(E S) for E edges and S candidates that need something.
     """
     place = {id_: row for row, id_ in enumerate(ids)}
     edges = [
-        (place[id_], place[other], math.log(_SHARE * min(weight, 1.0)))
+        (
+            place.setdefault(id_, len(place)),
+            place.setdefault(other, len(place)),
+            math.log(_SHARE) + math.log(min(weight, 1.0)),
+        )
         for id_, others in needs.items()
-        if id_ in place
         for other, weight in others.items()
-        if other in place
     ]
-    if not edges:
+    origins = np.array(sorted({edge[0] for edge in edges if edge[0] < len(ids)}), np.int64)
+    if not origins.size:
         return sums
     source, target = np.array([edge[:2] for edge in edges], np.int64).T
-    handed_on = np.array([edge[2] for edge in edges])
-    found = sums
+    left = np.array([edge[2] for edge in edges])
+    rows = np.arange(len(origins))
+    reached = np.full((len(origins), len(place)), -np.inf)  # by chains of so many edges
+    reached[rows, origins] = sums[origins]
+    best = np.full(len(place), -np.inf)
     for _ in range(HOPS):
-        handed = np.full(len(sums), -np.inf)
-        np.maximum.at(handed, target, found[source] + handed_on)
-        found = np.logaddexp(sums, handed)
+        handed = np.full_like(reached, -np.inf)
+        np.maximum.at(handed.T, target, (reached[:, source] + left).T)
+        handed[rows, origins] = -np.inf
+        best = np.maximum(best, handed.max(axis=0))
+        reached = handed
+    found: Array = np.logaddexp(sums, best[: len(ids)])
+    return found
+
+
+def needed_by(ids: Iterable[str], needs: Needs) -> set[str]:
+    """Return the ids of what memories need, over at most four edges; themselves only in a cycle."""
+    found: set[str] = set()
+    level = {*ids}
+    for _ in range(HOPS):
+        level = {other for id_ in level for other in needs.get(id_, ())}
+        found |= level
     return found

@@ -47,8 +47,8 @@ def rank_by_relevance(
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     by_features = weighted_sum(values, weights)
     total = with_needs(by_features, [each.memory.id for each in candidates], facts.needs)
-    if facts.needs:
-        values["needed"] = -np.expm1(by_features - total)
+    if (total > by_features).any():
+        values["needed"] = 1.0 - np.exp(by_features - total)
         shares["needed"] = total - by_features
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)

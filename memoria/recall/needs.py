@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from memoria.errors import MemoriaError
 from memoria.ranking.needs import HOPS, NEED_WORDS
 from memoria.store import Store
 from memoria.store.queries import load
@@ -59,22 +60,20 @@ class Needed:
         possible. No energy came that way, so its energies are 0.
     needs
         Id -> id of each memory that it needs -> weight of the edge.
+    error
+        Why needs were not followed to the end; None if they were.
     """
 
     paths: tuple[Path, ...] = ()
     needs: dict[str, dict[str, float]] = field(default_factory=dict)
+    error: MemoriaError | None = None
 
 
 NOTHING_NEEDED = Needed()
 
 
 async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
-    """Follow needs over at most four edges.
-
-    Raises
-    ------
-    MemoriaError
-        A query failed.
+    """Follow needs over at most four edges, or up to the first query that fails.
 
     Notes
     -----
@@ -86,6 +85,7 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
     }
     needs: dict[str, dict[str, float]] = {}
     frontier = list(chains)
+    error: MemoriaError | None = None
     for _ in range(HOPS):
         parameters = {
             "held": request.validity.held,
@@ -96,7 +96,11 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
             "scope": request.scope,
             "words": NEED_WORDS,
         }
-        found = (await store.run(load("recall.needs"), parameters, until=request.until))[0]
+        try:
+            found = (await store.run(load("recall.needs"), parameters, until=request.until))[0]
+        except MemoriaError as exc:
+            error = exc
+            break
         reached: dict[str, Path] = {}
         rows = {source: (degree, edges) for source, degree, edges in found["needs"]}
         for source in frontier:
@@ -112,7 +116,7 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
         if not frontier or len(chains) > _MEMORIES:
             break
     paths = [chain for chain in chains.values() if chain.hops]
-    return Needed(paths=tuple(paths[:_MEMORIES]), needs=needs)
+    return Needed(paths=tuple(paths[:_MEMORIES]), needs=needs, error=error)
 
 
 def _hop(

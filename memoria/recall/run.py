@@ -227,7 +227,7 @@ class Recaller:
             context=context,
             trace=self._trace(
                 seeds,
-                found.explorations,
+                found,
                 degraded=notes,
                 notes=notes_of(ranked, self._call.config),
                 contributed=contributed(seeds, found.explorations, context),
@@ -290,11 +290,10 @@ class Recaller:
             max_weight=config.max_weight,
             until=self._half_of_the_rest(),
         )
-        try:
-            return await follow_needs(self._store, request)
-        except MemoriaError as exc:
-            notes.append(f"what the seeds need could not be read ({exc})")
-            return NOTHING_NEEDED
+        found = await follow_needs(self._store, request)
+        if found.error is not None:
+            notes.append(f"what the seeds need could not be read to the end ({found.error})")
+        return found
 
     async def _complete(
         self,
@@ -373,13 +372,14 @@ class Recaller:
     def _trace(
         self,
         seeds: Seeds,
-        explorations: tuple[Exploration, ...],
+        found: Completed,
         *,
         degraded: list[str],
         notes: tuple[str, ...],
         contributed: Mapping[str, int],
         packed: tuple[str, ...],
     ) -> Trace:
+        explorations = found.explorations
         failed = [each for each in explorations if each.error is not None]
         return Trace(
             id=self._id,
@@ -397,6 +397,7 @@ class Recaller:
             notes=notes,
             seeds=seeds,
             explorations=explorations,
+            needed=found.needed,
             contributed=contributed,
             packed=packed,
             config=settings_of(self._call.config),
@@ -415,7 +416,7 @@ class Recaller:
 
 @asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Do something else at the same time; it is over when the block is."""
+    """Do ``work`` beside a block; whatever of it is left at the end of the block is cancelled."""
     task = asyncio.create_task(work)
     try:
         yield task

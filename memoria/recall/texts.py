@@ -97,6 +97,8 @@ async def complete(
         failure = await _read(store, request, wanted, known)
     if failure is not None and any(hit.id not in known for hit in hits):
         notes.append(f"the search's other hits could not be read ({failure})")
+    if failure is not None and any(known.keys().isdisjoint(path.ids[-1:]) for path in needed.paths):
+        notes.append(f"what the seeds need could not be read ({failure})")
     completed = tuple(_completed(each, known, failure, request) for each in explorations)
     raise_if_all_failed(completed)
     return Completed(

@@ -111,7 +111,7 @@ def _heard(statement: Statement) -> Iterator[tuple[str, str]]:
     trace = statement.after
     if trace is None or statement.kind == REQUEST or statement.duplicates == "keep":
         return
-    paths = (path for each in trace.explorations for path in each.paths)
+    paths = (*(path for each in trace.explorations for path in each.paths), *trace.needed)
     texts = {memory.id: memory.text for path in paths for memory in path.memories}
     for id_, text in texts.items():
         if id_ not in statement.named and repeats(statement.text, text):

@@ -102,7 +102,7 @@ class Hop:
     degree
         Number of RELATES edges at the source, in both directions; a self loop counts once.
     energy_in, energy_out
-        Energy of the source, and of the target after this hop.
+        Energy of the source, and of the target after this hop; both 0 in a chain of needs.
     """
 
     source: str
@@ -131,7 +131,8 @@ class Path:
         The memories on the path, seed first: ``len(hops) + 1`` of them. Empty if they could not be
         read, because the deadline came or the database went away.
     end_reason
-        Why the path ends here; ``not_explored`` for a hit of the search that is not a seed.
+        Why the path ends here; ``not_explored`` for a path that no exploration made: a hit of the
+        search that is not a seed, or a chain of needs.
     energy
         Energy of the last memory; for a path without hops, the score of the seed.
     ids

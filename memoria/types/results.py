@@ -74,7 +74,7 @@ class ContextItem:
     date
         When the memory was made, or None.
     score
-        Energy with which the path reached the memory.
+        Energy with which the path reached the memory; 0 for what only needs brought.
     path
         As `RankedMemory.path`.
     """
@@ -166,8 +166,9 @@ class Trace:
         What else a reader should know, in sentences, such as why the context is empty.
     id
         Id of this recall; no other recall has it.
-    seeds, explorations
-        The result of the search, and the explorations that started from it.
+    seeds, explorations, needed
+        The result of the search, the explorations that started from it, and chains of needs, as in
+        `Recall`.
     config
         Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
     vector
@@ -192,6 +193,7 @@ class Trace:
     id: str = field(default_factory=lambda: uuid4().hex)
     seeds: Seeds = field(default=Seeds(seeds=()), repr=False)
     explorations: tuple[Exploration, ...] = field(default=(), repr=False)
+    needed: tuple[Path, ...] = field(default=(), repr=False)
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
     vector: tuple[float, ...] | None = field(default=None, repr=False)
     vector_generation: int = field(default=1, repr=False)
@@ -218,8 +220,9 @@ class Recall:
     hits
         The other hits of the search, best first, each a path without hops.
     needed
-        For each memory that the seeds need, or what they need needs: a chain of edges whose
-        relations say so. No energy came that way, so its energies are 0.
+        Chains of edges whose relations say that the source needs the target: one to each memory
+        that a seed needs, or that such a memory needs in turn; at most 100. No energy came that
+        way, so its energies are 0.
     """
 
     seeds: Seeds

@@ -13,7 +13,7 @@ import pytest
 from memoria.config import RetrieverConfig
 from memoria.errors import UnavailableError
 from memoria.learn import Learner
-from memoria.plain import needed_from, plain_recall
+from memoria.plain import needed_from, plain_recall, trace_from
 from memoria.recall import needs as needs_module
 from memoria.recall.needs import Needed, NeedsRequest, follow_needs
 from memoria.remember.writer import GraphWriter
@@ -93,6 +93,7 @@ async def test_a_recall_says_who_needs_a_memory(store: Store, retriever: GraphRe
     assert found.path.ids == ("book", *CHAIN)
     lines = "\n".join(explanation(recall, rank, found))
     assert "[deeper] -depends_on-> [deepest]: a need, weight 0.5" in lines
+    assert "needed by [deeper], weight 0.5" in lines
     assert "ranking: needed" in lines
     plain = plain_recall(recall)
     assert needed_from(plain) == recall.needed
@@ -133,7 +134,8 @@ async def test_a_filter_leaves_out_what_is_needed_and_not_what_that_needs(
     await tools(store, retriever.scope, "depends_on")
     recall = await retriever.recall(QUESTION, where=MemoryFilter(exclude_ids=["needed"]))
     assert "needed" not in ids(recall)
-    assert {"deeper", "deepest"} <= {*ids(recall)}
+    by_id = {entry.id: entry for entry in recall.ranked}
+    assert by_id["deeper"].shares["needed"] > by_id["deepest"].shares["needed"] > 0
 
 
 async def test_without_a_relevance_model_needs_are_not_followed(
@@ -161,6 +163,53 @@ async def test_where_needs_can_not_be_read_the_recall_says_so_and_goes_on(
     assert recall.needed == ()
     assert "book" in ids(recall)
     assert any("what the seeds need could not be read" in note for note in recall.trace.degraded)
+
+
+async def test_what_was_followed_before_a_failure_is_kept(
+    store: Store, retriever: GraphRetriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tools(store, retriever.scope, "depends_on")
+    run, asked = Session.run, []
+
+    async def failing(self: Session, query: Query, parameters: Mapping[str, Any]) -> Any:
+        if query.name == "recall.needs":
+            asked.append(parameters["ids"])
+            if "deeper" in parameters["ids"]:
+                raise UnavailableError("gone")
+        return await run(self, query, parameters)
+
+    monkeypatch.setattr(Session, "run", failing)
+    recall = await retriever.recall(QUESTION)
+    assert [path.ids[-1] for path in recall.needed] == ["needed", "deeper"]
+    assert any("could not be read to the end" in note for note in recall.trace.degraded)
+
+
+async def test_what_only_needs_brought_can_be_used_and_confirmed(
+    store: Store, retriever: GraphRetriever
+) -> None:
+    await tools(store, retriever.scope, "depends_on")
+    recall = await retriever.recall(QUESTION)
+    learner = Learner(store, scope=retriever.scope)
+    again = trace_from(plain_recall(recall))
+    assert again.needed == recall.trace.needed == recall.needed
+    report = await learner.reinforce(again, used=["deepest"])
+    assert report.edges == 3, "those that say the needs"
+    await learner.feedback(again, confirmed=["deeper"])
+
+
+async def test_what_did_not_exist_yet_or_holds_elsewhere_is_not_needed(
+    store: Store, retriever: GraphRetriever
+) -> None:
+    await tools(store, retriever.scope, "depends_on")
+    made = datetime(2026, 5, 2, tzinfo=UTC)
+    more = [tool("later", created_at=made), tool("elsewhere", when={"place": "Oslo"})]
+    needs = [Relation(source="book", target=each.id, relation="requires") for each in more]
+    await retriever.writer().write(more, needs)
+    before = await retriever.recall(QUESTION, as_of=made - timedelta(days=1))
+    assert "later" not in {path.ids[-1] for path in before.needed}
+    config = RetrieverConfig(situation={"place": "Bergen"})
+    there = await retriever.recall(QUESTION, config=config)
+    assert {path.ids[-1] for path in there.needed} == {*CHAIN, "later"}
 
 
 async def test_a_cycle_ends_and_of_parallel_edges_the_strongest_counts(

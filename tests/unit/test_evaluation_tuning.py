@@ -116,6 +116,8 @@ def test_what_evidence_needs_is_brought_by_it_and_teaches_no_weights() -> None:
     assert needing.ranked(ALL) == ("c", "a", "b"), "to its own odds c gets half of those of a"
     example = needing.example(ALL)
     assert (example.features[:, 0].tolist(), example.gold.tolist()) == ([0.5, 0.25], [True, False])
+    over_another = replace(needing, needs={"a": {"b": 1.0}, "b": {"c": 1.0}})
+    assert over_another.example(ALL).gold.tolist() == [True]
     needless = replace(needing, needs={"b": {"c": 1.0}})
     assert needless.example(ALL).gold.tolist() == [True, False, True]
 

@@ -35,7 +35,34 @@ def test_the_odds_grow_by_half_of_those_of_the_likeliest_that_needs_it() -> None
 def test_a_need_of_a_need_counts_as_well_and_a_larger_weight_as_one() -> None:
     sums = np.log([8.0, 1.0, 0.25])
     found = with_needs(sums, "abc", {"a": {"b": 7.0}, "b": {"c": 1.0}})
-    assert odds(found) == pytest.approx([8.0, 5.0, 0.25 + 2.5])
+    assert odds(found) == pytest.approx([8.0, 5.0, 0.25 + 2.0])
+
+
+def test_of_several_that_need_it_the_best_counts_however_far_it_is() -> None:
+    sums = np.log([16.0, 1.0, 1.0])
+    found = with_needs(sums, "abc", {"a": {"b": 1.0}, "b": {"c": 1.0}})
+    assert odds(found) == pytest.approx([16.0, 9.0, 1.0 + 4.0])
+
+
+def test_needs_lead_over_memories_that_are_no_candidates() -> None:
+    sums = np.log([8.0, 1.0])
+    found = with_needs(sums, "ac", {"a": {"b": 1.0}, "b": {"c": 1.0}})
+    assert odds(found) == pytest.approx([8.0, 1.0 + 2.0])
+
+
+def test_memories_that_need_each_other_do_not_lift_themselves() -> None:
+    sums = np.log([8.0, 1e-9, 9.0])
+    found = with_needs(sums, "abc", {"a": {"b": 1.0}, "b": {"a": 1.0}})
+    assert odds(found) == pytest.approx([8.0, 4.0, 9.0])
+    six = with_needs(
+        np.log([8.0] * 6), "abcdef", {a: dict.fromkeys("abcdef", 1.0) for a in "abcdef"}
+    )
+    assert odds(six) == pytest.approx([12.0] * 6)
+
+
+def test_the_least_weight_hands_on_next_to_nothing() -> None:
+    sums = np.log([8.0, 1.0])
+    assert odds(with_needs(sums, "ab", {"a": {"b": 5e-324}})) == pytest.approx([8.0, 1.0])
 
 
 def test_needs_are_followed_over_four_edges() -> None:

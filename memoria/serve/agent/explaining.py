@@ -49,8 +49,11 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
         yield _seed(recall, found.id)
     if found.path.seed_id != found.id:
         yield _seed(recall, found.path.seed_id)
+    needed = found.path in recall.needed
     for hop in hops_to(found):
-        yield _hop(hop)
+        yield _hop(hop, needed=needed)
+    for id_, weight in sorted(found.needed_by.items()):
+        yield f"  needed by [{one_line(id_)}], weight {_n(weight)}"
     for name, share in sorted(found.shares.items(), key=lambda pair: (-abs(pair[1]), pair[0])):
         if share:
             yield f"  ranking: {name} {_n(found.features.get(name, 0.0))} brings {share:+.3g}"
@@ -96,11 +99,11 @@ def _seed(recall: Recall, id_: str) -> str:
     return f"  the search found [{one_line(id_)}]: {', '.join(how) or 'a seed'}{energy}"
 
 
-def _hop(hop: Hop) -> str:
+def _hop(hop: Hop, *, needed: bool) -> str:
     relation = one_line(hop.relation)
     arrow = f"-{relation}->" if hop.direction == "out" else f"<-{relation}-"
     way = f"  [{one_line(hop.source)}] {arrow} [{one_line(hop.target)}]: "
-    if not hop.energy_in:
+    if needed:
         return way + f"a need, weight {_n(hop.weight)}; no energy came that way"
     energy = hop.energy_in * hop.weight / math.sqrt(max(hop.degree, 1)) * hop.tag_similarity
     if math.isclose(energy, hop.energy_out, rel_tol=1e-9):

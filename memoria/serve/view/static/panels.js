@@ -117,8 +117,10 @@ function why(found, id, strategy, near) {
   if (echo) lines.push("An earlier question, which says no more than this one.");
   const needers = Object.keys(entry?.needed_by ?? {}); // older traces have none
   if (needers.length) lines.push(`Needed by ${needers.join(", ")}.`);
+  const chain = found.needed?.find((path) => path.ids.at(-1) === id);
+  if (chain) lines.push(`Needs lead to it: ${chain.ids.join(", ")}.`);
   const way = wayTo(found, id);
-  if (!way && !seed && !runner && !echo && !needers.length) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
+  if (!way && !seed && !runner && !echo && !chain) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
   const parts = [element("p", { text: lines.join(" ") })];
   if (way?.hops.length) {
     const hops = way.hops.map((hop) => element("li", { title: arrow(hop), text: ledger(hop, strategy) }));

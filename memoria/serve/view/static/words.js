@@ -68,7 +68,7 @@ export const ENDS = {
   below_threshold: "ends: what it would pass on is below the threshold",
   dead_end: "ends: it is joined to nothing further",
   truncated: "ends: the time was up",
-  not_explored: "a hit of the search; not explored",
+  not_explored: "a hit of the search, or a chain of needs; not explored",
 };
 export const SHORT_ENDS = {
   max_depth: "greatest depth",
