@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, left_out, with_links
+from memoria.graph.connectors import connectors_on
 from memoria.recall.texts import Completed
-from memoria.types import ContextPack, RankedMemory
+from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
 
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
@@ -84,3 +85,17 @@ def packed(ranked: tuple[RankedMemory, ...], context: ContextPack) -> tuple[str,
     """Return the ids of the memories in a context, best first."""
     there = {item.id for item in context.items}
     return tuple(entry.id for entry in ranked if entry.id in there)
+
+
+def contributed(
+    seeds: Seeds, explorations: tuple[Exploration, ...], context: ContextPack
+) -> dict[str, int]:
+    """Count what the energy brought, beside what the search had found; see `Trace`."""
+    hits = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
+    paths = [path for found in explorations for path in found.paths]
+    reached = {hop.target for path in paths for hop in path.hops} - connectors_on(paths)
+    return {
+        "reached": len(reached),
+        "only_reached": len(reached - hits),
+        "packed": len((reached - hits) & {item.id for item in context.items}),
+    }

@@ -16,7 +16,7 @@ from memoria.explore import ExploreRequest, explore_all
 from memoria.plain import plain_explorations
 from memoria.plain.settings import exploration_from
 from memoria.ranking import FactsRequest
-from memoria.recall.texts import complete
+from memoria.recall.texts import Found, complete
 from memoria.recall.validity import validity_of
 from memoria.store import StoreOrDriver, store_of
 from memoria.strategies import RunInput
@@ -124,7 +124,7 @@ async def replay(
     )
     texts = FactsRequest(scope=trace.scope, until=request.until)
     found = await explore_all(store, request)
-    completed = await complete(store, found, (), texts, for_ranking=False, notes=[])
+    completed = await complete(store, Found(explorations=found), texts, for_ranking=False, notes=[])
     explorations = completed.explorations
     return Replay(explorations=explorations, changes=_changes(trace.explorations, explorations))
 

@@ -6,29 +6,28 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
 from uuid import uuid4
 
 from memoria._support import telemetry
+from memoria._support.ahead import OneAhead
 from memoria.context import CountTokens, near_pairs
 from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
-from memoria.graph.connectors import connectors_on
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
-from memoria.recall.packing import notes_of, pack, packed, relevance_of, worth_of
+from memoria.recall.packing import contributed, notes_of, pack, packed, relevance_of, worth_of
 from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
 from memoria.recall.tags import fit_tags, tags_near
-from memoria.recall.texts import Completed, complete
+from memoria.recall.texts import Completed, Found, complete
 from memoria.recall.validity import validity_of
 from memoria.recall.vector import query_vector
 from memoria.seeds import SeedRequest, with_unembedded
@@ -51,8 +50,6 @@ _GRACE_S = 0.1
 
 # Names of spans that differ from those of the stages.
 _SPANS = {"embed": "embeddings"}
-
-T = TypeVar("T")
 
 _OnPath = Callable[[Path], None]
 
@@ -212,9 +209,10 @@ class Recaller:
         notes: list[str] = []
         with self._timed("explore"):
             self._tags = await self._fitting_tags(seeds, notes)
-            async with _beside(self._needed(seeds, notes)) as asked:
+            async with OneAhead[Needed]() as ahead:
+                ahead.start(self._needed(seeds, notes))
                 explorations = await self._explore(seeds, hydrate_at, on_path)
-                needed = await asked
+                needed = await ahead.result()
             found = await self._complete(explorations, needed, seeds, notes)
         with self._timed("rank"):
             ranked = await asyncio.to_thread(self._rank, found, seeds)
@@ -225,14 +223,7 @@ class Recaller:
             explorations=found.explorations,
             ranked=ranked,
             context=context,
-            trace=self._trace(
-                seeds,
-                found,
-                degraded=notes,
-                notes=notes_of(ranked, self._call.config),
-                contributed=contributed(seeds, found.explorations, context),
-                packed=packed(ranked, context),
-            ),
+            trace=self._trace(seeds, found, ranked, context, notes),
             hits=found.hits,
             needed=found.needed,
         )
@@ -243,10 +234,9 @@ class Recaller:
         if not (call.query_tags or call.auto_tags):
             return ()
         ids = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
+        scope, until = self._engine.scope, self._half_of_the_rest()
         try:
-            known = await tags_near(
-                self._store, ids, scope=self._engine.scope, until=self._half_of_the_rest()
-            )
+            known = await tags_near(self._store, ids, scope=scope, until=until)
         except MemoriaError as exc:
             notes.append(f"the tags of edges could not be read ({exc})")
             return call.query_tags
@@ -316,12 +306,10 @@ class Recaller:
         reading = self._clock()
         found = await complete(
             self._store,
-            explorations,
-            seeds.runners_up,
+            Found(explorations=explorations, hits=seeds.runners_up, needed=needed),
             request,
             for_ranking=config.relevance is not None,
             notes=notes,
-            needed=needed,
         )
         streamed_s = max((each.stats.hydrate_s for each in explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
@@ -373,11 +361,9 @@ class Recaller:
         self,
         seeds: Seeds,
         found: Completed,
-        *,
+        ranked: tuple[RankedMemory, ...],
+        context: ContextPack,
         degraded: list[str],
-        notes: tuple[str, ...],
-        contributed: Mapping[str, int],
-        packed: tuple[str, ...],
     ) -> Trace:
         explorations = found.explorations
         failed = [each for each in explorations if each.error is not None]
@@ -394,12 +380,12 @@ class Recaller:
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
                 *cut_short(explorations),
             ),
-            notes=notes,
+            notes=notes_of(ranked, self._call.config),
             seeds=seeds,
             explorations=explorations,
             needed=found.needed,
-            contributed=contributed,
-            packed=packed,
+            contributed=contributed(seeds, explorations, context),
+            packed=packed(ranked, context),
             config=settings_of(self._call.config),
             vector=self._vector,
             vector_generation=self._generation,
@@ -412,28 +398,3 @@ class Recaller:
         with telemetry.stage_span(_SPANS.get(stage, stage)):
             yield
         self._timings_s[stage] = self._clock() - start
-
-
-@asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Do ``work`` beside a block; whatever of it is left at the end of the block is cancelled."""
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-def contributed(
-    seeds: Seeds, explorations: tuple[Exploration, ...], context: ContextPack
-) -> dict[str, int]:
-    """Count what the energy brought, beside what the search had found; see `Trace`."""
-    hits = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
-    paths = [path for found in explorations for path in found.paths]
-    reached = {hop.target for path in paths for hop in path.hops} - connectors_on(paths)
-    return {
-        "reached": len(reached),
-        "only_reached": len(reached - hits),
-        "packed": len((reached - hits) & {item.id for item in context.items}),
-    }

@@ -1,6 +1,7 @@
 """Read what explorations and the search left unread: texts, and the facts that ranking needs.
 
-In: explorations whose paths may lack texts; hits. Out: both with texts, and `Facts`. Reads only.
+In: explorations whose paths may lack texts; hits; needs. Out: all with texts, and `Facts`.
+Reads only.
 Queries: ``ranking.candidates``; ``graph.hydrate`` if that fails, or without a relevance model.
 """
 
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """Explorations and hits with their texts.
+    """Explorations, hits and chains of needs with their texts.
 
     Attributes
     ----------
@@ -52,28 +53,38 @@ class Completed:
         return [*(path for each in self.explorations for path in each.paths), *self.needed]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What may still lack texts.
+
+    Attributes
+    ----------
+    explorations
+        Explorations whose paths may lack texts.
+    hits
+        Hits of the search that are not seeds.
+    needed
+        What the seeds need.
+    """
+
+    explorations: Sequence[Exploration]
+    hits: Sequence[Seed] = ()
+    needed: Needed = NOTHING_NEEDED
+
+
 async def complete(
-    store: Store,
-    explorations: Sequence[Exploration],
-    hits: Sequence[Seed],
-    request: FactsRequest,
-    *,
-    for_ranking: bool,
-    notes: list[str],
-    needed: Needed = NOTHING_NEEDED,
+    store: Store, found: Found, request: FactsRequest, *, for_ranking: bool, notes: list[str]
 ) -> Completed:
     """Read the texts that explorations and hits lack, and the facts that ranking needs.
 
     Parameters
     ----------
-    hits
-        Hits of the search that are not seeds.
+    found
+        What lacks texts.
     for_ranking
         Whether to ask for the facts, too; their query returns the texts as well.
     notes
         List to which the reasons are added why something is missing.
-    needed
-        What is needed, whose texts are missing, too.
 
     Raises
     ------
@@ -85,27 +96,29 @@ async def complete(
     One round trip, or none if nothing is missing; a second one if the query for facts fails.
     """
     known: dict[str, MemoryNode] = {}
-    for path in (path for each in explorations for path in each.paths):
+    explored = [path for each in found.explorations for path in each.paths]
+    for path in explored:
         for memory in path.memories:
             known.setdefault(memory.id, memory)  # the first read counts
-    wanted = {id_ for each in explorations for path in each.paths for id_ in path.ids}
-    wanted |= {hit.id for hit in hits} | {id_ for path in needed.paths for id_ in path.ids}
+    wanted = {id_ for path in (*explored, *found.needed.paths) for id_ in path.ids}
+    wanted |= {hit.id for hit in found.hits}
     facts, failure = None, None
     if for_ranking and wanted:
         facts = await _ask(store, request, wanted, known, notes)
     if facts is None:
         failure = await _read(store, request, wanted, known)
-    if failure is not None and any(hit.id not in known for hit in hits):
+    if failure is not None and any(hit.id not in known for hit in found.hits):
         notes.append(f"the search's other hits could not be read ({failure})")
-    if failure is not None and any(known.keys().isdisjoint(path.ids[-1:]) for path in needed.paths):
+    needed = _read_chains(found.needed.paths, known)
+    if failure is not None and len(needed) < len(found.needed.paths):
         notes.append(f"what the seeds need could not be read ({failure})")
-    completed = tuple(_completed(each, known, failure, request) for each in explorations)
+    completed = tuple(_completed(each, known, failure, request) for each in found.explorations)
     raise_if_all_failed(completed)
     return Completed(
         explorations=completed,
-        hits=_paths_of(hits, known),
-        needed=_read_chains(needed.paths, known),
-        facts=replace(NOTHING_KNOWN if facts is None else facts, needs=needed.needs),
+        hits=_paths_of(found.hits, known),
+        needed=needed,
+        facts=replace(NOTHING_KNOWN if facts is None else facts, needs=found.needed.needs),
     )
 
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from memoria._support.ahead import OneAhead
 from memoria.embed import Embedder
 from memoria.errors import UnavailableError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.writer import AnyLinker
-from memoria.remember.ahead import OneAhead
 from memoria.remember.committing import ChangedError, ConversationGraph
 from memoria.remember.config import ConversationConfig
 from memoria.remember.cursors import Cursor, Step, Stored, groups

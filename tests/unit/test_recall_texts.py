@@ -12,7 +12,8 @@ import pytest
 
 from memoria.errors import DeadlineError, MemoriaError, UnavailableError
 from memoria.ranking import FactsRequest
-from memoria.recall.texts import Completed, complete
+from memoria.recall.needs import NOTHING_NEEDED, Needed
+from memoria.recall.texts import Completed, Found, complete
 from memoria.store.queries import Query
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed
 
@@ -86,6 +87,7 @@ async def completed(
     store: Texts,
     *explorations: Exploration,
     hits: Sequence[Seed] = (),
+    needed: Needed = NOTHING_NEEDED,
     for_ranking: bool = True,
     left_s: float = 60.0,
     notes: list[str] | None = None,
@@ -93,8 +95,7 @@ async def completed(
     until = asyncio.get_running_loop().time() + left_s
     return await complete(
         store,  # type: ignore[arg-type]
-        explorations,
-        hits,
+        Found(explorations=explorations, hits=hits, needed=needed),
         FactsRequest(scope="s", until=until),
         for_ranking=for_ranking,
         notes=[] if notes is None else notes,
@@ -183,6 +184,7 @@ async def test_an_exploration_whose_texts_can_not_be_read_says_so_and_leaves_the
         exploration(path("sab", "sa"), path("sa", "sa")),
         exploration(path("x", ""), levels=0),
         hits=[LATER],
+        needed=Needed(paths=(path("sx", ""),)),
         notes=notes,
     )
     assert found.explorations[0] == whole
@@ -192,7 +194,11 @@ async def test_an_exploration_whose_texts_can_not_be_read_says_so_and_leaves_the
         (("s", "a", "b"), 0),
     ]
     assert found.explorations[2].paths == (), "no query has looked for this seed"
-    assert notes[1:] == ["the search's other hits could not be read (gone)"]
+    assert notes[1:] == [
+        "the search's other hits could not be read (gone)",
+        "what the seeds need could not be read (gone)",
+    ]
+    assert found.needed == ()
 
 
 async def test_explorations_whose_texts_come_too_late_are_truncated() -> None:
