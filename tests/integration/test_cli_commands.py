@@ -250,7 +250,7 @@ def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str])
     found = json.loads(json_of(call, filled))
     assert set(found) == {
         *("query", "query_tags", "scope", "seeds", "runners_up", "echoes", "loose"),
-        *("explorations", "hits", "memories", "ranked", "context", "trace"),
+        *("explorations", "hits", "needed", "memories", "ranked", "context", "trace"),
     }
     assert found["query"] == "rain"
     scores = [ranked["score"] for ranked in found["ranked"]]
