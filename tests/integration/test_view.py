@@ -144,9 +144,10 @@ async def test_seeds_come_first_then_paths_then_the_whole_recall(
     found = events[-1][1]
     expected = await filled.recall(ASKED["query"])
     same = ("seeds", "hits", "memories", "ranked", "context")
-    assert {name: found[name] for name in same} == {
-        name: plain_recall(expected)[name] for name in same
-    }
+    again = plain_recall(expected)
+    for seed in (*found["seeds"], *again["seeds"]):
+        del seed["text_score"]  # BM25 counts the texts of all scopes, and other tests write some
+    assert {name: found[name] for name in same} == {name: again[name] for name in same}
     assert saved("again", found).trace.id == found["trace"]["id"]
 
 
