@@ -21,7 +21,7 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import gather, needed_by, weighted_sum, with_needs
+from memoria.ranking import gather, needed_by, turned, weighted_sum, with_needs
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -162,15 +162,11 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
     ids = [candidate.memory.id for candidate in candidates]
-    needs: dict[str, dict[str, float]] = {}
-    for id_ in ids:
-        for other, weight in found[id_].needed_by.items():
-            needs.setdefault(other, {})[id_] = weight
     rows = [[found[id_].features[name] for name in FEATURES] for id_ in ids]
     return Answer(
         question=question,
         before=tuple(ranking(recall, kinds)),
         ids=tuple(ids),
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
-        needs=needs,
+        needs=turned({id_: found[id_].needed_by for id_ in ids}),
     )

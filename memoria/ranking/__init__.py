@@ -8,7 +8,7 @@ from memoria.ranking.candidates import (
     ask_facts,
     gather,
 )
-from memoria.ranking.needs import needed_by, with_needs
+from memoria.ranking.needs import needed_by, turned, with_needs
 from memoria.ranking.relevance import rank_by_relevance, weighted_sum
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "gather",
     "needed_by",
     "rank_by_relevance",
+    "turned",
     "weighted_sum",
     "with_needs",
 ]

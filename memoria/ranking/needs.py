@@ -93,3 +93,16 @@ def needed_by(ids: Iterable[str], needs: Needs) -> set[str]:
         level = {other for id_ in level for other in needs.get(id_, ())}
         found |= level
     return found
+
+
+def turned(needs: Needs) -> dict[str, dict[str, float]]:
+    """Return who is needed by whom, from who needs whom; and the other way round.
+
+    >>> turned({"a": {"b": 0.5}})
+    {'b': {'a': 0.5}}
+    """
+    found: dict[str, dict[str, float]] = {}
+    for id_, others in needs.items():
+        for other, weight in others.items():
+            found.setdefault(other, {})[id_] = weight
+    return found

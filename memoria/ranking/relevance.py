@@ -5,7 +5,7 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.ranking.history import HistoryConfig, history_features, history_weights
-from memoria.ranking.needs import with_needs
+from memoria.ranking.needs import turned, with_needs
 from memoria.types import RankedMemory
 
 # With fewer candidates the best one can't stand out of a crowd.
@@ -46,7 +46,8 @@ def rank_by_relevance(
         weights |= history_weights(history)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     by_features = weighted_sum(values, weights)
-    total = with_needs(by_features, [each.memory.id for each in candidates], facts.needs)
+    ids = [each.memory.id for each in candidates]
+    total = with_needs(by_features, ids, facts.needs)
     if (total > by_features).any():
         values["needed"] = 1.0 - np.exp(by_features - total)
         shares["needed"] = total - by_features
@@ -54,7 +55,7 @@ def rank_by_relevance(
     relevance: list[float] | list[None] = [None] * len(candidates)
     if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
         relevance = probabilities(values, total, config.calibration).tolist()
-    needed_by = _turned(facts.needs, {each.memory.id for each in candidates})
+    needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in ids})
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(
             memory=candidate.memory,
@@ -76,17 +77,6 @@ def rank_by_relevance(
         )
     }
     return tuple(ranked[place] for place in sorted(ranked))
-
-
-def _turned(
-    needs: Mapping[str, Mapping[str, float]], ids: Collection[str]
-) -> dict[str, dict[str, float]]:
-    """Return id -> id of each memory among ``ids`` that needs it -> weight."""
-    turned: dict[str, dict[str, float]] = {}
-    for id_, others in ((id_, needs[id_]) for id_ in needs if id_ in ids):
-        for other, weight in others.items():
-            turned.setdefault(other, {})[id_] = weight
-    return turned
 
 
 def _by_row(columns: Mapping[str, Array]) -> Iterator[dict[str, float]]:

@@ -147,40 +147,33 @@ async def test_without_a_relevance_model_needs_are_not_followed(
     assert "deepest" not in ids(recall)
 
 
-async def test_where_needs_can_not_be_read_the_recall_says_so_and_goes_on(
-    store: Store, retriever: GraphRetriever, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await tools(store, retriever.scope, "depends_on")
+def refuse_needs_of(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the query of needs fail where it asks for those of a memory."""
     run = Session.run
 
-    async def failing(self: Session, query: Query, parameters: Mapping[str, Any]) -> Any:
-        if query.name == "recall.needs":
+    async def refusing(self: Session, query: Query, parameters: Mapping[str, Any]) -> Any:
+        if query.name == "recall.needs" and id_ in parameters["ids"]:
             raise UnavailableError("gone")
         return await run(self, query, parameters)
 
-    monkeypatch.setattr(Session, "run", failing)
-    recall = await retriever.recall(QUESTION)
-    assert recall.needed == ()
-    assert "book" in ids(recall)
-    assert any("what the seeds need could not be read" in note for note in recall.trace.degraded)
+    monkeypatch.setattr(Session, "run", refusing)
 
 
-async def test_what_was_followed_before_a_failure_is_kept(
-    store: Store, retriever: GraphRetriever, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("refused", "kept"), [("book", []), ("deeper", ["needed", "deeper"])], ids=["first", "later"]
+)
+async def test_where_needs_can_not_be_read_the_recall_says_so_and_keeps_what_was_followed(
+    store: Store,
+    retriever: GraphRetriever,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: str,
+    kept: list[str],
 ) -> None:
     await tools(store, retriever.scope, "depends_on")
-    run, asked = Session.run, []
-
-    async def failing(self: Session, query: Query, parameters: Mapping[str, Any]) -> Any:
-        if query.name == "recall.needs":
-            asked.append(parameters["ids"])
-            if "deeper" in parameters["ids"]:
-                raise UnavailableError("gone")
-        return await run(self, query, parameters)
-
-    monkeypatch.setattr(Session, "run", failing)
+    refuse_needs_of(refused, monkeypatch)
     recall = await retriever.recall(QUESTION)
-    assert [path.ids[-1] for path in recall.needed] == ["needed", "deeper"]
+    assert [path.ids[-1] for path in recall.needed] == kept
+    assert "book" in ids(recall)
     assert any("could not be read to the end" in note for note in recall.trace.degraded)
 
 
