@@ -80,8 +80,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     The tests of a file share fixtures. The files that need a server to themselves share that
     server, and the pages share another; where a server is given, all files that use one do.
-    First come the tests without a server, as the cache for the start of servers is being made; then
-    what takes longest, so that the workers end at about the same time.
+    First come the groups that take longest, last the many short files of tests without a server, so
+    that the workers end at about the same time.
     """
     if not getattr(config.option, "loadgroup", False):
         return
@@ -116,7 +116,7 @@ def _fixtures(item: pytest.Item) -> set[str]:
 
 
 def _place(group: str) -> tuple[int, str]:
-    folders = ("tests/unit", PAGES, ALONE, "tests/integration")
+    folders = (ALONE, PAGES, "tests/integration")
     place = next((n for n, folder in enumerate(folders) if group.startswith(folder)), len(folders))
     return place, group
 
