@@ -18,8 +18,8 @@ How `ContextBuilder.build` packs:
    `memoria.context.arrange`. While the text exceeds the budget, the later half of the moves is
    undone.
 5. Fill the whole budget, and arrange again, until no memory moves.
-6. Exchange: where a memory that was left out is worth more than the ones that have to go for it, it
-   takes their place; see `memoria.context.exchange`. Fill and arrange again.
+6. Exchange: a memory that was left out takes the place of the worst ones, and the text is filled
+   again; where it is worth more then, it stays so. See `memoria.context.exchange`. Arrange again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memoria._support.checks import check_whole
 from memoria.context.arrange import find_moves, settle
 from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
-from memoria.context.exchange import find_exchange
+from memoria.context.exchange import find_exchange, is_worth_more
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
 from memoria.context.tree import Place, chain_of, grow
@@ -171,7 +171,7 @@ class ContextBuilder:
         draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
         draft = self._settle(places, self._fill(places, self._arrange(places, draft), self._budget))
         if (exchanged := self._exchange(places, draft)) is not draft:
-            draft = self._settle(places, self._fill(places, exchanged, self._budget))
+            draft = self._settle(places, exchanged)
         nothing = self._draft(places, set())
         if not draft.included and nothing.text and nothing.tokens <= self._budget:
             draft = nothing
@@ -245,9 +245,12 @@ class ContextBuilder:
                 break
             trial = self._draft(places, found.included)
             if found.coming in trial.included and trial.tokens <= self._budget:
-                draft = trial
-            else:
-                refused.add(found.coming)
+                # What goes may leave room for more than the one that comes.
+                trial = self._fill(places, trial, self._budget)
+                if is_worth_more(chains, trial.included, draft.included):
+                    draft = trial
+                    continue
+            refused.add(found.coming)
         return draft
 
     def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:

@@ -1,7 +1,7 @@
-"""Find a memory outside a full text that is worth more than what has to go for it.
+"""Find a memory outside a full text that may be worth more than what has to go for it.
 
-In: the chains of the memories that have a text, and the places in the text. Out: one exchange.
-Touches nothing.
+In: the chains of the memories that have a text, and the places in the text. Out: one exchange, and
+which of two texts is worth more. Touches nothing.
 
 Filling takes whatever brings the most for its tokens, so a good memory that is too long for what is
 left stays out, and worse ones that are short fill the rest.
@@ -46,14 +46,8 @@ def find_exchange(
     -------
     Exchange or None
         The worst memories that nothing in the text needs go, until there is room for the best one
-        outside. If they are worth as much as what comes, the places stay as they are. None: nothing
-        is left to try.
-
-    Notes
-    -----
-    What comes must be worth more by both measures: each memory counts once, and each counts for
-    each of its characters. By the first measure alone, short memories crowd out the long ones that
-    hold the evidence of conversations; by the second, long ones crowd out the short.
+        outside. If there is no such room, the places stay as they are. None: nothing is left to
+        try.
     """
     outside = [place for place in chains if place not in included and place not in refused]
     if not outside:
@@ -70,11 +64,26 @@ def find_exchange(
         if place not in needed:
             going.add(place)
             missing -= place.tokens
-    come = [place for place in new if place in chains]
-    if missing > 0 or any(worth(come) <= worth(going) for worth in (_for_each, _by_length)):
+    if missing > 0:
         return Exchange(coming, set(included))
     kept = (place for place in inside if place not in going)
     return Exchange(coming, {each for place in (*kept, coming) for each in chains[place]})
+
+
+def is_worth_more(
+    chains: Mapping[Place, list[Place]], now: Collection[Place], before: Collection[Place]
+) -> bool:
+    """Tell whether the places of one text are worth more than those of another.
+
+    Notes
+    -----
+    They must be worth more by both measures: each memory counts once, and each counts for each of
+    its characters. By the first measure alone, short memories crowd out the long ones that hold the
+    evidence of conversations; by the second, long ones crowd out the short.
+    """
+    new = [place for place in chains if place in now and place not in before]
+    gone = [place for place in chains if place in before and place not in now]
+    return all(worth(new) > worth(gone) for worth in (_for_each, _by_length))
 
 
 def _for_each(places: Iterable[Place]) -> float:

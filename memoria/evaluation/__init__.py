@@ -8,7 +8,7 @@ and weights that are fitted to the questions.
 from memoria.evaluation.answers import Answer, Answers, ask_features
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, read_dataset
-from memoria.evaluation.fit import Example, Loss, fit_weights
+from memoria.evaluation.fit import Example, Loss, Regret, fit_weights
 from memoria.evaluation.foreign import foreign_questions
 from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_embedder
 from memoria.evaluation.methods import BASELINES, METHODS, check_method
@@ -52,6 +52,7 @@ __all__ = [
     "Loss",
     "MethodReport",
     "Question",
+    "Regret",
     "Report",
     "ReportRow",
     "Run",

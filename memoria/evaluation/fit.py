@@ -1,6 +1,6 @@
 """Fit the weights of a linear model that ranks candidates.
 
-In: the candidates of questions, with features and gold. Out: a weight for each feature.
+In: the candidates of questions, with features and gold, by set. Out: a weight for each feature.
 Touches nothing; the same input gives the same numbers.
 """
 
@@ -23,6 +23,8 @@ MIN_STEP = 1e-6
 SUFFICIENT = 1e-4
 # The fit ends when the slope promises a smaller decrease of the loss than this.
 TOLERANCE = 1e-12
+# Where all sets agree there is none, and the second derivatives would have no inverse.
+LEAST_REGRET = 1e-9
 
 Array = NDArray[np.float64]
 
@@ -44,7 +46,7 @@ class Example:
 
 
 class Loss:
-    """How badly weights rank the candidates, over all questions.
+    """How badly weights rank the candidates of a set's questions.
 
     Notes
     -----
@@ -52,33 +54,22 @@ class Loss:
 
         -sum over gold i of (1/g) log p_i,    p_i = exp(w x_i) / sum over j of exp(w x_j)
 
-    The loss of a question is multiplied by 1 / (questions of its set * sets), so that each set
-    counts the same; a question without gold among its candidates has no loss. ``l2`` / 2 times w w
-    is added, so that there is only one minimum. With one gold candidate, this is the conditional
-    logit; with several, the cross entropy of ListNet with the shares of the gold as target.
+    The losses of the questions are averaged; a question without gold among its candidates has none.
+    ``l2`` / 2 times w w is added, so that there is only one minimum. With one gold candidate, this
+    is the conditional logit; with several, the cross entropy of ListNet with the shares of the gold
+    as target.
 
     Source: D. McFadden, "Conditional Logit Analysis of Qualitative Choice Behavior", 1974; Z. Cao
     et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", ICML 2007, top one
     probabilities and their cross entropy.
     """
 
-    def __init__(self, sets: Sequence[Sequence[Example]], *, l2: float = L2) -> None:
-        used = [
-            (example, 1 / (len(sets) * len(examples)))
-            for examples in sets
-            for example in examples
-            if example.gold.any()
-        ]
-        if not used:
-            asked = sum(map(len, sets))
-            raise InvalidInputError(
-                f"for none of {asked} questions was any evidence found, so there is nothing to "
-                "fit: ask more questions, or make fewer folds"
-            )
-        sizes = [len(example.gold) for example, _ in used]
-        self._features = np.concatenate([example.features for example, _ in used])
-        self._target = np.concatenate([n * e.gold / e.gold.sum() for e, n in used])
-        self._importance = np.array([importance for _, importance in used])
+    def __init__(self, examples: Sequence[Example], *, l2: float = L2) -> None:
+        used = [example for example in examples if example.gold.any()]
+        sizes = [len(example.gold) for example in used]
+        self._features = np.concatenate([example.features for example in used])
+        self._target = np.concatenate([e.gold / e.gold.sum() for e in used]) / len(examples)
+        self._importance = 1 / len(examples)
         self._of = np.repeat(np.arange(len(used)), sizes)
         self._starts = np.cumsum([0, *sizes[:-1]])
         self._l2 = l2
@@ -91,11 +82,11 @@ class Loss:
     def slopes(self, weights: Array) -> tuple[Array, Array]:
         """Return the gradient of the loss, (F,), and its second derivatives, (F, F)."""
         shares = np.exp(self._log_shares(weights))
-        weighed = shares * self._importance[self._of]
+        weighed = shares * self._importance
         gradient = (weighed - self._target) @ self._features + self._l2 * weights
         means = np.add.reduceat(shares[:, None] * self._features, self._starts)
         curvature = (self._features.T * weighed) @ self._features
-        curvature -= (means.T * self._importance) @ means
+        curvature -= self._importance * means.T @ means
         return gradient, curvature + self._l2 * np.eye(len(weights))
 
     def _log_shares(self, weights: Array) -> Array:
@@ -106,23 +97,61 @@ class Loss:
         return shares
 
 
+class Regret:
+    """How much worse weights rank each set than weights of its own do: squared, and added up.
+
+    Notes
+    -----
+    The regret of a set is its `Loss` less the smallest loss that weights of the same signs reach on
+    it. Squares keep any one set from paying for the others: by the mean loss, several sets of one
+    kind outvote the only one of another kind, and what the fit has not seen is of another kind
+    again. The sum is convex, as no regret is below 0.
+
+    Source: A. Agarwal & T. Zhang, "Minimax Regret Optimization for Robust Machine Learning under
+    Distribution Shift", COLT 2022, whose greatest regret is softened to squares here.
+    """
+
+    def __init__(self, losses: Sequence[Loss], signs: Array) -> None:
+        self._losses = [(loss, loss.value(smallest(loss, signs))) for loss in losses]
+
+    def value(self, weights: Array) -> float:
+        """Return the sum of the squares."""
+        return sum((loss.value(weights) - least) ** 2 for loss, least in self._losses)
+
+    def slopes(self, weights: Array) -> tuple[Array, Array]:
+        """Return the gradient of the sum, (F,), and its second derivatives, (F, F)."""
+        gradient = np.zeros_like(weights)
+        curvature = np.zeros((len(weights), len(weights)))
+        for loss, least in self._losses:
+            regret = max(loss.value(weights) - least, LEAST_REGRET)
+            slope, bend = loss.slopes(weights)
+            gradient += 2 * regret * slope
+            curvature += 2 * (regret * bend + np.outer(slope, slope))
+        return gradient, curvature
+
+
 def fit_weights(
     sets: Sequence[Sequence[Example]], *, l2: float = L2, signs: Array | None = None
 ) -> Array:
-    """Return the weights with the smallest `Loss` among those with the given signs; (F,).
+    """Return the weights of the given signs with the smallest `Loss`; of several sets, `Regret`.
 
     A feature that is the same for all candidates of a question, in every question, gets 0.
 
     Parameters
     ----------
     sets
-        The questions of each set; each set counts the same. There must be at least one candidate,
-        and all candidates must have the same features.
+        The questions of each set; each set counts the same, however many questions it has. There
+        must be at least one candidate, and all candidates must have the same features.
     l2
         Strength of the pull towards 0; > 0, or 0 if no feature can be derived from the others.
     signs
         For each feature 1 if its weight must not be below 0, -1 if not above 0, 0 if free; (F,).
         None: all are free.
+
+    Returns
+    -------
+    array
+        A weight for each feature; (F,).
 
     Raises
     ------
@@ -143,8 +172,16 @@ def fit_weights(
     >>> float(np.exp(fit_weights([[told, told, told, missed]], l2=0.0)).round(6)[0])
     3.0
     """
-    count = next((e.features.shape[1] for examples in sets for e in examples), 0)
-    return smallest(Loss(sets, l2=l2), np.zeros(count) if signs is None else signs)
+    known = [examples for examples in sets if any(example.gold.any() for example in examples)]
+    if not known:
+        raise InvalidInputError(
+            f"for none of {sum(map(len, sets))} questions was any evidence found, so there is "
+            "nothing to fit: ask more questions, or make fewer folds"
+        )
+    if signs is None:
+        signs = np.zeros(known[0][0].features.shape[1])
+    losses = [Loss(examples, l2=l2) for examples in known]
+    return smallest(losses[0] if len(losses) == 1 else Regret(losses, signs), signs)
 
 
 class Convex(Protocol):
