@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memoria.errors import InvalidInputError
 
-L2 = 1e-3
+L2 = 3e-4
 MAX_STEPS = 100
 MIN_STEP = 1e-6
 # A step is halved if it brings less than this share of the decrease that the slope promises

@@ -23,8 +23,6 @@ MAX_WEIGHT = 1_000_000
 # Features of earlier rankings: a file that names one of them has weights that mean something else
 # now.
 _OF_EARLIER = {
-    "cosine_gap",
-    "cosine_place",
     "energy_bm25",
     "hybrid",
     "joint_coverage",
@@ -41,10 +39,10 @@ class RelevanceConfig:
     """Weights of the linear model that ranks what a recall found.
 
     A memory's sum is that of its features, each times its weight; higher sums stand first.
-    Most features are in 0 to 1; a cosine may be below 0, and features of links may be above 1. A
-    feature that is not named has the weight 0. A recall uses the weights of `default`, unless its
-    settings say otherwise. ``docs/quality.md`` says how they were fitted and how much each feature
-    contributes.
+    Most features are in 0 to 1; ``cosine_gap`` goes down to -2, a cosine may be below 0, and
+    features of links may be above 1. A feature that is not named has the weight 0. A recall uses
+    the weights of `default`, unless its settings say otherwise. ``docs/quality.md`` says how they
+    were fitted and how much each feature contributes.
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
     the square of ``bm25``. *Candidates* are the hits of the search, what energy reached and what
@@ -58,9 +56,14 @@ class RelevanceConfig:
     cosine
         Weight of the cosine of memory and query, over the best among the candidates. Where none
         of them has a vector, 0.8 plus 0.2 times ``bm25``.
+    cosine_gap
+        Weight of how far the cosine lies above that of the 21st candidate: 1 for the best.
     cosine_rise
         Weight of how much of the way from the cosine of the 21st candidate to 1 the cosine covers.
         Unlike the others, it is low for all candidates where none is near the query.
+    cosine_place
+        Weight of the place by cosine: 1 for the first, 0 for the hundredth and beyond, by its
+        logarithm.
     cosine_first
         Weight of standing first by cosine: 5 over 5 plus the number of candidates before it.
     bm25
@@ -109,7 +112,9 @@ class RelevanceConfig:
     """
 
     cosine: float = 0.0
+    cosine_gap: float = 0.0
     cosine_rise: float = 0.0
+    cosine_place: float = 0.0
     cosine_first: float = 0.0
     bm25: float = 0.0
     bm25_first: float = 0.0

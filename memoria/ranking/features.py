@@ -28,11 +28,14 @@ from memoria.ranking.words import Pool
 
 Array = NDArray[np.float64]
 
-# From this place on, being first is half gone.
+# A place far behind counts as the hundredth; from the fifth on, being first is half gone.
+_LAST = 100.0
 _FIRST = 5.0
-# The place whose cosine counts as that of the crowd, and the least distance from it to 1.
+# The place whose cosine counts as that of the crowd, the least width of a gap, and how far below
+# the crowd a memory may lie, in widths.
 _CROWD = 20
 _LEAST_WIDTH = 0.02
+_DEEPEST = 2.0
 _BEST = 3
 # What counts as the cosine of a memory without a word of the query, where nothing has a vector.
 _WORDLESS = 0.8
@@ -78,7 +81,9 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     share = np.array([substance(text) for text in texts], np.float64) * _rarity(ids, facts)
     return {
         "cosine": cosine,
+        "cosine_gap": _gap(raw),
         "cosine_rise": _rise(raw) if facts.cosines else np.zeros(len(ids)),
+        "cosine_place": 1 - np.log1p(np.minimum(_place(raw), _LAST)) / math.log1p(_LAST),
         "cosine_first": _FIRST / (_FIRST + _place(raw)),
         "bm25": bm25,
         "bm25_first": (mass > 0) * _FIRST / (_FIRST + _place(mass)),
@@ -128,6 +133,16 @@ def _place(values: Array) -> Array:
     can't outvote one that knows it well.
     """
     return np.searchsorted(np.sort(-values), -values).astype(np.float64)
+
+
+def _gap(cosines: Array) -> Array:
+    """Return how far a cosine lies above those of the crowd: 1 for the best, 0 for the 21st."""
+    if not cosines.size:
+        return cosines
+    crowd = _crowd(cosines)
+    width = max(float(cosines.max()) - crowd, _LEAST_WIDTH)
+    gaps: Array = np.clip((cosines - crowd) / width, -_DEEPEST, 1.0)
+    return gaps
 
 
 def _rise(cosines: Array) -> Array:

@@ -53,12 +53,12 @@ class HistoryConfig:
         nothing to do with each other; 0 to 1, below 1.
     """
 
-    taught: float = 6.0
+    taught: float = 5.0
     feedback: float = 0.05
     uses: float = 0.05
     priority: float = 0.1
     asked: float = 8.0
-    least_shared: float = 0.12
+    least_shared: float = 0.18
 
     def __post_init__(self) -> None:
         """Check every range."""

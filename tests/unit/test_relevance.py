@@ -385,19 +385,39 @@ def test_places_count_from_the_best_and_equal_values_share_one() -> None:
     facts = Facts(cosines={"a": 0.5, "b": 0.5, "c": 0.4}, degrees={}, neighbours={})
     all_ = [candidate("a", "ferry"), candidate("b", ""), candidate("c", "")]
     assert feature("cosine_first", "ferry", *all_, facts=facts) == [1.0, 1.0, 5 / 7]
+    places = feature("cosine_place", "ferry", *all_, facts=facts)
+    assert places == [1.0, 1.0, pytest.approx(1 - math.log(3) / math.log(101))]
     assert feature("bm25_first", "ferry", *all_, facts=facts) == [1.0, 0.0, 0.0]
+
+
+def test_gap_is_the_lead_over_the_crowd_whatever_the_scale_of_the_embedder() -> None:
+    names = [f"m{n:02}" for n in range(30)]
+    all_ = [candidate(name, "") for name in names]
+
+    def gaps(scale: float, offset: float) -> list[float]:
+        cosines = {name: offset + scale * (1 - n / 30) for n, name in enumerate(names)}
+        facts = Facts(cosines=cosines, degrees={}, neighbours={})
+        return feature("cosine_gap", "q", *all_, facts=facts)
+
+    wide, narrow = gaps(0.6, 0.2), gaps(0.2, 0.7)
+    assert wide[0] == narrow[0] == 1.0
+    assert wide == pytest.approx(narrow)
+    assert wide[20] == pytest.approx(0.0)
+    assert wide[29] < 0
 
 
 def test_a_memory_without_a_vector_stands_last_by_cosine_but_not_far_behind() -> None:
     facts = Facts(cosines={"a": 0.8, "b": 0.6}, degrees={}, neighbours={})
     all_ = [candidate(name, "") for name in "abc"]
-    assert feature("cosine_first", "q", *all_, facts=facts) == [1.0, 5 / 6, 5 / 6]
+    gaps = feature("cosine_gap", "q", *all_, facts=facts)
+    assert gaps[1] == gaps[2]
 
 
 def test_without_any_vector_the_words_stand_in_for_the_cosine() -> None:
     found = [candidate("a", "the quay"), candidate("b", "a pump"), candidate("c", "a dam")]
     values = features("quay", found, NOTHING_KNOWN)
     assert values["cosine"].tolist() == pytest.approx([1.0, 0.8, 0.8])
+    assert values["cosine_gap"].tolist() == pytest.approx([1.0, 0.0, 0.0])
     assert values["cosine_first"].tolist() == pytest.approx([1.0, 5 / 6, 5 / 6])
 
 
@@ -487,7 +507,7 @@ def test_any_texts_give_finite_features_and_the_same_order(found, query, order) 
     )
     for name, values in features(" ".join(query), all_, facts).items():
         assert np.isfinite(values).all(), name
-        assert (values >= 0).all() or name in ("cosine", "cosine_bm25")
+        assert (values >= 0).all() or name in ("cosine", "cosine_bm25", "cosine_gap")
         assert (values <= 1 + 1e-12).all(), name
     first = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig.default())
     order.shuffle(all_)

@@ -2,7 +2,9 @@
 
 export const FEATURES = {
   cosine: "it means what the question means",
+  cosine_gap: "its meaning stands out from the crowd",
   cosine_rise: "its meaning is near, not only nearer than others",
+  cosine_place: "its place by meaning",
   cosine_first: "it is among the first by meaning",
   bm25: "it holds words of the question",
   bm25_first: "it is among the first by words",
