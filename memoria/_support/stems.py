@@ -47,6 +47,20 @@ def stem(word: str, language: str = "english") -> str:
     return str(stemmers[language].stemWord(word))
 
 
+def all_words(text: str) -> list[str]:
+    """Words of a text in lower case, in order, stop words among them.
+
+    >>> all_words("Where did the ferry stop?")
+    ['where', 'did', 'the', 'ferry', 'stop']
+    """
+    return _WORD.findall(text.lower())
+
+
+def is_stop_word(word: str) -> bool:
+    """Tell whether a word in lower case says nothing by itself."""
+    return word in _STOP_WORDS
+
+
 def content_words(text: str) -> list[str]:
     """Words of a text in lower case, in order, without stop words.
 

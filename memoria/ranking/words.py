@@ -11,15 +11,37 @@ count.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import content_words, stem
+from memoria._support.stems import all_words, is_stop_word, stem
 
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
 _B = 0.75
+# What a word has in place of a column.
+_OTHER, _STOP = -1, -2
+
+
+class _Columns(dict[str, int]):
+    """Word -> column of its stem among the terms; made when a word is asked for the first time."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        super().__init__()
+        self._of_stem = {term: number for number, term in enumerate(terms)}
+        self._starts = {
+            term[0] for term in terms
+        }  # a stem begins with the first letter of its word
+
+    def __missing__(self, word: str) -> int:
+        if is_stop_word(word):
+            column = _STOP
+        else:
+            column = self._of_stem.get(stem(word), _OTHER) if word[0] in self._starts else _OTHER
+        self[word] = column
+        return column
 
 
 class Pool:
@@ -46,21 +68,15 @@ class Pool:
     """
 
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
-        starts = {term[0] for term in terms}  # a stem begins with the first letter of its word
-        place = {term: number for number, term in enumerate(terms)}
-        columns: dict[str, int] = {}  # word -> place of its stem among the terms, or -1
-        counts = np.zeros((len(texts), len(terms)))
-        lengths = np.zeros(len(texts))
-        for row, text in enumerate(texts):
-            words = content_words(text)
-            lengths[row] = len(words)
-            for word in words:
-                column = columns.get(word)
-                if column is None:
-                    column = place.get(stem(word), -1) if word[0] in starts else -1
-                    columns[word] = column
-                if column >= 0:
-                    counts[row, column] += 1
+        column = _Columns(terms)
+        words = [all_words(text) for text in texts]
+        sizes = [len(each) for each in words]
+        columns = np.fromiter(map(column.__getitem__, chain.from_iterable(words)), np.int64)
+        rows = np.repeat(np.arange(len(texts)), sizes)
+        lengths = np.bincount(rows[columns != _STOP], minlength=len(texts)).astype(np.float64)
+        cells = rows * len(terms) + columns
+        counts = np.bincount(cells[columns >= 0], minlength=len(texts) * len(terms))
+        counts = counts.reshape(len(texts), len(terms))
         found = (counts > 0).sum(axis=0)
         self.idf: NDArray[np.float64] = np.log1p((len(texts) - found + 0.5) / (found + 0.5))
         relative = lengths / max(lengths.mean(), 1.0) if len(texts) else lengths
