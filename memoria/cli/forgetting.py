@@ -26,6 +26,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.filtering import Filtering
+from memoria.cli.nothing import say_nothing_found
 from memoria.graph.reading import matching_ids
 from memoria.graph.stats import ScopeStats, scope_stats
 from memoria.remember.writer import GraphWriter
@@ -77,7 +78,14 @@ def forget(
     if not (yes or dry_run):
         _check_terminal("-" not in (ids or ()))
     wanted = list(dict.fromkeys(map(check_id, _given_ids(ids or ()))))
-    there = run(on_store(connection, lambda store: _those_there(store, wanted, where, scope)))
+
+    async def look(store: Store) -> list[str]:
+        found = await _those_there(store, wanted, where, scope)
+        if not found:
+            await say_nothing_found(store, scope)
+        return found
+
+    there: list[str] = run(on_store(connection, look))
     done = ForgetReport()
     if there and not dry_run:
         if not yes:  # ask outside of the event loop, which would swallow a Ctrl-C

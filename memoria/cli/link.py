@@ -19,6 +19,7 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
+from memoria.cli.nothing import say_nothing_found
 from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.store import Store
 from memoria.types import Count, LinkReport
@@ -66,6 +67,8 @@ def link(
         worker = Linker(store, scope=scope, config=CONFIGS[linker])
         with progress_bars() as progress:
             report = await worker.link(only_new=new, progress=progress)
+        if not (report.memories or report.already_linked or report.without_embedding):
+            await say_nothing_found(store, scope)
         return report, await worker.prune() if prune else Count()
 
     report, pruned = run(on_store(connection, work))

@@ -25,6 +25,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.filtering import Filtering
+from memoria.cli.nothing import say_nothing_found
 from memoria.cli.render import SHOWN_CHARS, print_table
 from memoria.graph.memories import superseded_of
 from memoria.plain import plain_memory, plain_neighbourhood
@@ -54,6 +55,8 @@ def get(
 
     async def read(store: Store) -> tuple[FoundMemories, dict[str, str]]:
         found = await GraphRetriever(store, scope=scope).get(ids)
+        if not found.memories:
+            await say_nothing_found(store, scope)
         return found, await superseded_of(store, scope, ids)
 
     found, superseded = run(on_store(connection, read))
@@ -94,14 +97,18 @@ def list_(
     where = filtering.where
 
     async def read(store: Store) -> MemoryPage:
-        return await GraphRetriever(store, scope=scope).list(where=where, limit=limit, after=after)
+        retriever = GraphRetriever(store, scope=scope)
+        found = await retriever.list(where=where, limit=limit, after=after)
+        if not found.memories:
+            await say_nothing_found(store, scope, _none_fits(scope))
+        return found
 
     page: MemoryPage = run(on_store(connection, read))
     if as_json:
         memories = [plain_memory(memory) for memory in page.memories]
         print_facts({"memories": memories, "next": page.next}, True, "")
         return
-    _print_memories(page.memories, scope)
+    _print_memories(page.memories)
     if page.next is not None:
         err.print(f"there are more: --after {one_line(page.next)}", style="dim", markup=False)
 
@@ -126,13 +133,16 @@ def recent(
     where = filtering.where
 
     async def read(store: Store) -> tuple[MemoryNode, ...]:
-        return await GraphRetriever(store, scope=scope).recent(where=where, limit=limit)
+        found = await GraphRetriever(store, scope=scope).recent(where=where, limit=limit)
+        if not found:
+            await say_nothing_found(store, scope, _none_fits(scope))
+        return found
 
     memories: tuple[MemoryNode, ...] = run(on_store(connection, read))
     if as_json:
         print_facts({"memories": [plain_memory(memory) for memory in memories]}, True, "")
     else:
-        _print_memories(memories, scope)
+        _print_memories(memories)
 
 
 def neighbours(
@@ -155,6 +165,8 @@ def neighbours(
 
     async def read(store: Store) -> tuple[Neighbourhood, dict[str, str]]:
         found = await GraphRetriever(store, scope=scope).neighbours(id_, limit=limit)
+        if found.memory is None:
+            await say_nothing_found(store, scope)
         ids = {id_, *(each.memory.id for each in found.neighbours)}
         return found, await superseded_of(store, scope, ids)
 
@@ -187,9 +199,12 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def _print_memories(memories: Sequence[MemoryNode], scope: str) -> None:
+def _none_fits(scope: str) -> str:
+    return f"no memory of scope {scope!r} fits"
+
+
+def _print_memories(memories: Sequence[MemoryNode]) -> None:
     if not memories:
-        out.print(f"no memory of scope {scope!r} fits", markup=False)
         return
     rows = ([_id(each), Text(each.kind), _made(each), _text(each)] for each in memories)
     _print_table(("id", "kind", "made", "text"), rows)

@@ -26,6 +26,7 @@ from memoria.cli.common import (
     Scope,
     Tags,
     err,
+    one_line,
     out,
     print_facts,
     print_heading,
@@ -37,6 +38,7 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.filtering import Filtering
 from memoria.cli.holding import AsOf, IncludeOutdated, Situation, with_holding
+from memoria.cli.nothing import say_nothing_found
 from memoria.cli.pack import say_too_small
 from memoria.cli.render import show_paths, summary
 from memoria.cli.showing import Showing
@@ -142,11 +144,15 @@ def recall(
         async with GraphRetriever(store, scope=scope, embedder=model, config=config) as retriever:
             await load_model(model)  # after the server was checked: it takes long
             if as_json or showing.context_only:
-                return await retriever.recall(question, query_tags=tags, where=where)
-            async with retriever.recall_stream(question, query_tags=tags, where=where) as paths:
-                print_heading("Paths")
-                await show_paths(paths, screen)
-            return paths.result
+                found = await retriever.recall(question, query_tags=tags, where=where)
+            else:
+                async with retriever.recall_stream(question, query_tags=tags, where=where) as paths:
+                    print_heading("Paths")
+                    await show_paths(paths, screen)
+                found = paths.result
+        if not found.seeds.seeds:
+            await say_nothing_found(store, scope, f"nothing found in scope {one_line(scope)}")
+        return found
 
     found = run(on_store(connection, ask))
     showing.draw(found)
@@ -154,7 +160,7 @@ def recall(
     if as_json:
         print_facts(plain_recall(found), True, "")
         return
-    showing.show(found, scope=scope, budget=budget, wrap=format_ != "json")
+    showing.show(found, budget=budget, wrap=format_ != "json")
 
 
 def explore(
@@ -209,10 +215,14 @@ def explore(
         retriever = GraphRetriever(store, scope=scope)
         if as_json:
             async with retriever.explore_seeds(chosen, query_tags=tag or (), config=config) as ends:
-                return in_order(chosen, [one async for one in ends])
-        async with retriever.stream_paths(chosen, query_tags=tag or (), config=config) as paths:
-            await show_paths(paths, screen)
-        return paths.result
+                found = in_order(chosen, [one async for one in ends])
+        else:
+            async with retriever.stream_paths(chosen, query_tags=tag or (), config=config) as paths:
+                await show_paths(paths, screen)
+            found = paths.result
+        if all(each.status == "seed_not_found" for each in found):
+            await say_nothing_found(store, scope)
+        return found
 
     found = run(on_store(connection, follow))
     if as_json:

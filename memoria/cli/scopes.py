@@ -24,6 +24,7 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
+from memoria.cli.nothing import no_memories
 from memoria.cli.output import STDOUT, check_output, opened
 from memoria.cli.render import print_table
 from memoria.export import Skipped, export_lines
@@ -80,7 +81,7 @@ def stats(
     elif found.memories or found.connectors:
         _print_stats(found)
     else:
-        out.print(_is_empty(scope), markup=False)
+        out.print(no_memories(scope), markup=False)
 
 
 def export(
@@ -125,7 +126,7 @@ def export(
     lines: int = run(on_store(connection, write))
     problems.show()
     if not lines:
-        err.print(_is_empty(scope), style="yellow", markup=False)
+        err.print(no_memories(scope), style="yellow", markup=False)
     elif output != STDOUT:
         out.print(f"{number_of(lines, 'line')} written to {one_line(output)}", markup=False)
 
@@ -197,7 +198,3 @@ def _print_table(header: Sequence[str], rows: Sequence[Row]) -> None:
         is_number = place > 0 and any(header)
         look.add_column(name, justify="right" if is_number else "left", overflow="fold")
     print_table(out, look, ([Text(one_line(str(cell))) for cell in row] for row in rows))
-
-
-def _is_empty(scope: str) -> str:
-    return f"scope {scope!r} has no memories; memoria stats --all lists the scopes"

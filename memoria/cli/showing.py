@@ -36,12 +36,10 @@ class Showing(OptionGroup):
         typer.Option(metavar="FILE", help="Write paths, context and ranking as a page (HTML)."),
     ] = None
 
-    def show(self, found: Recall, *, scope: str, budget: int, wrap: bool) -> None:
-        """Print what stands below the paths: the context, or that nothing was found; the times."""
+    def show(self, found: Recall, *, budget: int, wrap: bool) -> None:
+        """Print what stands below the paths: the context, if there is one, and the times."""
         packed = found.context.text
-        if not found.seeds.seeds:
-            print_text(f"nothing found in scope {scope}; memoria stats --all lists the scopes")
-        elif self.context_only:
+        if packed and self.context_only:
             print_text(packed, wrap=wrap)
         elif packed:
             print_text("")

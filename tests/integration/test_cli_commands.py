@@ -356,7 +356,7 @@ def test_recall_says_that_nothing_fits_into_the_budget(call: Call, filled: list[
 def test_recall_of_nothing_says_so(call: Call, filled: list[str]) -> None:
     done = call("recall", "xylophone", "--embedder", "none", *filled)
     assert done.code == 0
-    assert "nothing found in scope test-" in done.out
+    assert done.err.startswith("nothing found in scope test-")
 
 
 def test_recall_with_a_wrong_setting_is_one_line(call: Call, filled: list[str]) -> None:
@@ -751,7 +751,8 @@ def test_forget_scope_prints_a_receipt_and_leaves_nothing(
         "deleted 0 memories, 0 edges, 0 suppressions, 0 pairs, 0 learning events, 0 changes, "
         f"0 clocks of scope {scope}\n"
     )
-    assert call("list", *dated).out == f"no memory of scope {scope!r} fits\n"
+    said = f"scope {scope!r} has no memories; memoria stats --all lists the scopes\n"
+    assert call("list", *dated).err == said
 
 
 def test_what_there_is_one_of_is_counted_as_one(call: Call, here: list[str]) -> None:
