@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
+from memoria._support.extras import install_command
 from memoria._support.home import cache_folder
 from memoria._support.lock import Lock, LockedJar, package_lock
 from memoria._support.progress import ProgressCallback, silent
@@ -79,9 +80,7 @@ def resolve_jars(
     try:
         from filelock import FileLock, Timeout
     except ImportError as exc:
-        raise LocalServerError(
-            "downloads need more packages: pip install 'memoria-graph[all]'"
-        ) from exc
+        raise LocalServerError(f"downloads need more packages: {install_command('all')}") from exc
     cache = cache_folder()
     try:
         checked = _Checked(home / "jars" / "checked.json")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import memoria.sync
+from memoria._support.extras import install_command
 from memoria._support.wording import kind_of
 from memoria.errors import ClosedError, ConfigError, InvalidInputError
 from memoria.retriever import GraphRetriever
@@ -23,8 +24,7 @@ AnyRetriever = GraphRetriever | memoria.sync.GraphRetriever
 def missing(extra: str, error: ImportError) -> ConfigError:
     """Return the error of an adapter whose framework is not installed."""
     return ConfigError(
-        f"this adapter needs packages that are not installed ({error.name or error}): "
-        f"pip install 'memoria-graph[{extra}]'"
+        f"this adapter needs more packages ({error.name or error}): {install_command(extra)}"
     )
 
 

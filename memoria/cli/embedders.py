@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from memoria._support.extras import install_command
 from memoria._support.progress import ProgressCallback, progress_bars
 from memoria._support.wording import in_short, kind_of
 from memoria.embed import (
@@ -118,8 +119,7 @@ async def load_model(embedder: Embedder | None, progress: ProgressCallback | Non
 def _of_library(model: str) -> Embedder:
     if find_spec("sentence_transformers") is None:
         raise ConfigError(
-            f"--embedder {LIBRARY}:{model} needs more packages: "
-            f'pip install "memoria-graph[{LIBRARY}]"'
+            f"--embedder {LIBRARY}:{model} needs more packages: {install_command(LIBRARY)}"
         )
     return SentenceTransformerEmbedder(model)
 

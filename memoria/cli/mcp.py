@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from memoria._support.extras import install_command
 from memoria._support.progress import silent
 from memoria.cli.common import Json, Scope, err, print_facts, run
 from memoria.cli.connection import Connection, opening_of
@@ -131,7 +132,7 @@ def _load_server() -> None:
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise
-        text = 'memoria mcp needs the extra mcp: pip install "memoria-graph[mcp]"'
+        text = f"memoria mcp needs the extra mcp: {install_command('mcp')}"
         raise ConfigError(text) from exc
     finally:
         gc.enable()

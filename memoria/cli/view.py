@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from memoria._support.extras import install_command
 from memoria.cli.common import Scope, out, run
 from memoria.cli.connection import Connection, opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
@@ -50,7 +51,7 @@ def view(
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise
-        text = 'memoria view needs the extra view: pip install "memoria-graph[view]"'
+        text = f"memoria view needs the extra view: {install_command('view')}"
         raise ConfigError(text) from exc
     files = [
         read_document(name, partial(saved, "standard input" if name == STDIN else Path(name).name))

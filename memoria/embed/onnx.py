@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memoria._support.extras import install_command
 from memoria._support.home import default_home
 from memoria._support.progress import ProgressCallback
 from memoria.embed.base import check_text, check_texts
@@ -212,9 +213,7 @@ def _build(model: OnnxModel, home: Path, progress: ProgressCallback | None) -> _
         import onnxruntime
         from tokenizers import Tokenizer
     except ImportError as exc:
-        raise ConfigError(
-            'OnnxEmbedder needs more packages: pip install "memoria-graph[onnx]"'
-        ) from exc
+        raise ConfigError(f"OnnxEmbedder needs more packages: {install_command('onnx')}") from exc
     network, vocabulary = read_files(model, home=home, progress=progress)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from memoria._support.extras import install_command
 from memoria.embed.base import check_name, check_text, check_texts, check_vectors
 from memoria.embed.threads import map_pieces
 from memoria.errors import ConfigError
@@ -162,7 +163,7 @@ class SentenceTransformerEmbedder:
         except ImportError as exc:
             raise ConfigError(
                 "SentenceTransformerEmbedder needs more packages: "
-                'pip install "memoria-graph[sentence-transformers]"'
+                f"{install_command('sentence-transformers')}"
             ) from exc
         try:
             return SentenceTransformer(self._path, device=self._device, prompts=self._prompts)

@@ -6,6 +6,7 @@ Touches: the internet once, files in memoria's folder, processes. Needs the extr
 
 from __future__ import annotations
 
+from memoria._support.extras import install_command
 from memoria.errors import LocalServerError
 
 try:
@@ -16,8 +17,7 @@ try:
     from memoria.local.state import ServerInfo
 except ImportError as exc:
     raise LocalServerError(
-        f"the local server needs more packages ({exc.name} is missing): "
-        "pip install 'memoria-graph[local]'"
+        f"the local server needs more packages ({exc.name} is missing): {install_command('local')}"
     ) from exc
 
 __all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "ImportFiles", "LocalNeo4j", "ServerInfo"]

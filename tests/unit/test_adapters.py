@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memoria._support.extras import install_command
 from memoria.adapters._calls import Calls
 from memoria.errors import InvalidInputError
 
@@ -52,7 +53,7 @@ def test_an_adapter_without_its_framework_names_the_extra(module: str) -> None:
         f"except ConfigError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert f"pip install 'memoria-graph[{module.replace('_', '-')}]'" in done.stdout
+    assert install_command(module.replace("_", "-")) in done.stdout
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from memoria._support.extras import install_command
 from memoria.cli.embedders import embedder_named, recorded_embedder
 from memoria.embed import DEFAULT_ONNX_MODEL, OnnxEmbedder
 from memoria.errors import ConfigError
@@ -99,7 +101,7 @@ def test_what_cannot_be_used_is_an_error_that_says_why(given: str, said: str) ->
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is not None, reason="it is installed")
 def test_a_missing_library_is_named_with_its_extra() -> None:
-    with pytest.raises(ConfigError, match=r'pip install "memoria-graph\[sentence-transformers\]"'):
+    with pytest.raises(ConfigError, match=re.escape(install_command("sentence-transformers"))):
         embedder_named("sentence-transformers:all-MiniLM-L6-v2")
 
 

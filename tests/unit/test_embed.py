@@ -16,6 +16,7 @@ import neo4j
 import numpy as np
 import pytest
 
+from memoria._support.extras import install_command
 from memoria.doctor import examine
 from memoria.embed import (
     ONNX_MODELS,
@@ -242,7 +243,7 @@ def test_missing_extra_says_which_to_install(library: str, embedder: str, extra:
         f"asyncio.run({embedder}().embed_query('a'))"
     )
     assert "ConfigError" in done.stderr
-    assert f'pip install "memoria-graph[{extra}]"' in done.stderr
+    assert install_command(extra) in done.stderr
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from importlib.resources import files
 import pytest
 
 from memoria import RelevanceConfig
+from memoria._support.extras import install_command
 from memoria.cli.connection import Connection
 from memoria.cli.view import view
 from memoria.errors import ConfigError
@@ -50,7 +51,7 @@ def test_without_its_extra_the_command_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "memoria.serve.view.run", raising=False)
-    with pytest.raises(ConfigError, match=r'pip install "memoria-graph\[view\]"'):
+    with pytest.raises(ConfigError, match=re.escape(install_command("view"))):
         view(connection=Connection())
 
 

@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 
 from memoria._support.checks import MAX_TEXT_BYTES
+from memoria._support.extras import install_command
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.jsonl import at_place
 from memoria.remember.notes.links import Links
@@ -62,7 +63,7 @@ def read_notes(
     if not root.is_dir():
         raise InvalidInputError(f"{root}: this folder does not exist")
     if any(find_spec(package) is None for package in ("markdown_it", "yaml")):
-        raise ConfigError("reading notes needs more packages: pip install 'memoria-graph[notes]'")
+        raise ConfigError(f"reading notes needs more packages: {install_command('notes')}")
     return _notes(root, source, on_invalid or _raise)
 
 
