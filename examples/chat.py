@@ -32,6 +32,8 @@ async def chat(scope: str) -> None:
     async with memoria.connect(scope=scope, embedder=embedder) as memory:
         await memoria.apply_schema(memory.store, embedder=embedder)  # once for a database
         writer = memory.conversations()
+        hint = f"Tell it something, or ask; Ctrl-D ends. It remembers in scope {scope!r}."
+        print(hint, file=sys.stderr)
         while line := await asyncio.to_thread(sys.stdin.readline):
             if not (said := line.strip()):
                 continue

@@ -21,8 +21,8 @@ TOLD = (
 )
 
 
-def chat(home: Path, *lines: str) -> list[str]:
-    """Type lines into the chat; return its answers."""
+def chat(home: Path, *lines: str) -> tuple[list[str], str]:
+    """Type lines into the chat; return its answers, and what it says besides."""
     done = subprocess.run(
         [sys.executable, "examples/chat.py", "harbour"],
         cwd=ROOT,
@@ -33,13 +33,15 @@ def chat(home: Path, *lines: str) -> list[str]:
         timeout=240,
         check=True,
     )
-    return done.stdout.splitlines()
+    return done.stdout.splitlines(), done.stderr
 
 
 def test_the_chat_knows_what_was_said_some_turns_before_and_in_the_chat_before(home: Path) -> None:
     asyncio.run(LocalNeo4j(home).start())
-    answers = chat(home, *TOLD)
+    answers, besides = chat(home, *TOLD)
     assert answers[:4] == ["Noted."] * 4
     assert answers[4].endswith("Greta Hansen keeps the key of the lighthouse.")
-    [answer] = chat(home, "Who brings a ladder?")
+    said = "Tell it something, or ask; Ctrl-D ends. It remembers in scope 'harbour'.\n"
+    assert said in besides, "apart from the answers, so that a program can read them"
+    [answer], _ = chat(home, "Who brings a ladder?")
     assert answer.endswith("Tom brings the ladder.")
