@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STARTING = "starting Neo4j ..."
 DOWNLOADING = "downloading Neo4j, about 180 MB, once ..."
 MB = 1_000_000
+# What takes room in memoria's folder; the folder that a user names as such may hold other files.
+LARGE = ("models", "server")
 
 
 def up(
@@ -119,7 +121,7 @@ def status(as_json: Json = False) -> None:
 
     local = LocalNeo4j()
     info = run(local.status())
-    size = _size(local.home / "server")
+    size = sum(_size(local.home / name) for name in LARGE)
     place = {"home": str(local.home), "disk_bytes": size}
     where = f"home {local.home}, {size / MB:,.0f} MB on disk"
     if info is None:

@@ -103,6 +103,16 @@ def test_status_without_a_server_says_so_and_exits_with_3(run: Run, home: Path) 
     assert words == ["not running; start it with: memoria up", f"home {home}, 0 MB on disk"]
 
 
+def test_status_counts_the_embedding_models_too(run: Run, tmp_path: Path) -> None:
+    for name, size in (("models", 3), ("server", 4)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(bytes(size * 1_000_000))
+    (tmp_path / "of-others").write_bytes(bytes(8_000_000))
+    there = {"MEMORIA_HOME": str(tmp_path)}
+    assert json.loads(run("status", "--json", **there).stdout)["disk_bytes"] == 7_000_000
+    assert f"home {tmp_path}, 7 MB on disk" in run("status", **there).stdout
+
+
 def test_up_takes_its_jars_from_a_folder_and_no_other_file(run: Run, tmp_path: Path) -> None:
     """With the right jars, side by side; then with a wrong one; without a network both times."""
     folder, cache = tmp_path / "stick", tmp_path / "m2"
