@@ -50,7 +50,7 @@ from memoria.recall.call import AUTO, QueryTags
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.strategies import TransferEnergy
-from memoria.types import Exploration, Recall, Seed
+from memoria.types import Exploration, MemoryFilter, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
 _TRANSFER = TransferEnergy()
@@ -143,13 +143,8 @@ def recall(
         model = await choose(store)
         async with GraphRetriever(store, scope=scope, embedder=model, config=config) as retriever:
             await load_model(model)  # after the server was checked: it takes long
-            if as_json or showing.context_only:
-                found = await retriever.recall(question, query_tags=tags, where=where)
-            else:
-                async with retriever.recall_stream(question, query_tags=tags, where=where) as paths:
-                    print_heading("Paths")
-                    await show_paths(paths, screen)
-                found = paths.result
+            quiet = as_json or showing.context_only
+            found = await _recall(retriever, question, tags, where, quiet=quiet)
         if not found.seeds.seeds:
             await say_nothing_found(store, scope, f"nothing found in scope {one_line(scope)}")
         return found
@@ -161,6 +156,18 @@ def recall(
         print_facts(plain_recall(found), True, "")
         return
     showing.show(found, budget=budget, wrap=format_ != "json")
+
+
+async def _recall(
+    retriever: GraphRetriever, question: str, tags: QueryTags, where: MemoryFilter, *, quiet: bool
+) -> Recall:
+    """Recall; unless it is to be quiet, show each path as it ends."""
+    if quiet:
+        return await retriever.recall(question, query_tags=tags, where=where)
+    async with retriever.recall_stream(question, query_tags=tags, where=where) as paths:
+        print_heading("Paths")
+        await show_paths(paths, screen)
+    return paths.result
 
 
 def explore(
