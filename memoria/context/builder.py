@@ -52,7 +52,7 @@ from memoria.types import (
 # how a memory relates to the one above it add about 5 % to its tokens.
 ROOM_FOR_REASONS = 0.05
 
-# After so many memories that were worth less than what had to go for them, no more are tried.
+# After so many memories that got no place by an exchange, no more are tried.
 MAX_REFUSED = 8
 
 # What stands in place of a text that stays out.
@@ -154,7 +154,8 @@ class ContextBuilder:
         Notes
         -----
         The module's docstring has the algorithm. Cost: ``count_tokens`` is called once or twice for
-        the lines of each place, and once for the whole text at each halving.
+        the lines of each place, and for the whole text once at each halving, once for each exchange
+        tried, and again while the text is filled after it.
         """
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)

@@ -360,6 +360,21 @@ def test_a_long_memory_goes_only_for_more_by_characters_too(worth: float, stays:
     assert ids(found.items) == (["long"] if stays else ["short"])
 
 
+@pytest.mark.parametrize(("worth", "stays"), [(0.29, ["a", "b"]), (0.1, ["long"])])
+def test_what_fits_beside_the_memory_that_comes_counts_for_the_exchange(
+    worth: float, stays: list[str]
+) -> None:
+    # "long" is taken first: 0.2 * 26 characters for 10 words. Of the 14 words, "a" and "b" need 7
+    # each. For "a" alone, 0.3 * 11 are less than 0.2 * 26; with 0.29 * 11 for "b", which fits then,
+    # they are more, and with 0.1 * 11 less.
+    texts = {"long": "ll " * 9, "a": "a " * 6, "b": "b " * 6}
+    builder = ContextBuilder(14, count_tokens=words)
+    for name in texts:
+        builder.add(path((name, 0.5), texts=texts))
+    found = builder.build(worth={"long": 0.2, "a": 0.3, "b": worth})
+    assert ids(found.items) == stays
+
+
 def test_what_leads_to_a_memory_costs_nothing_once_it_is_in() -> None:
     # The seed is taken first. Together with the seed, "child" costs 6 words; beside it only 4, for
     # 0.5 * 10: 1.25 a word. "other" brings 0.2 * 10 for 2 words: 1, and only one of them fits.
