@@ -23,7 +23,7 @@ MIN_STEP = 1e-6
 SUFFICIENT = 1e-4
 # The fit ends when the slope promises a smaller decrease of the loss than this.
 TOLERANCE = 1e-12
-# Where all sets agree there is none, and the second derivatives would have no inverse.
+# Where all sets agree no regret is left, and the second derivatives would have no inverse.
 LEAST_REGRET = 1e-9
 
 Array = NDArray[np.float64]
@@ -62,10 +62,17 @@ class Loss:
     Source: D. McFadden, "Conditional Logit Analysis of Qualitative Choice Behavior", 1974; Z. Cao
     et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", ICML 2007, top one
     probabilities and their cross entropy.
+
+    Raises
+    ------
+    InvalidInputError
+        No question has gold among its candidates.
     """
 
     def __init__(self, examples: Sequence[Example], *, l2: float = L2) -> None:
         used = [example for example in examples if example.gold.any()]
+        if not used:
+            raise _nothing_to_fit(len(examples))
         sizes = [len(example.gold) for example in used]
         self._features = np.concatenate([example.features for example in used])
         self._target = np.concatenate([e.gold / e.gold.sum() for e in used]) / len(examples)
@@ -103,8 +110,8 @@ class Regret:
     Notes
     -----
     The regret of a set is its `Loss` less the smallest loss that weights of the same signs reach on
-    it. Squares keep any one set from paying for the others: by the mean loss, several sets of one
-    kind outvote the only one of another kind, and what the fit has not seen is of another kind
+    it. Squares keep any one set from paying much for the others: by the mean loss, several sets of
+    one kind outvote the only one of another kind, and what the fit has not seen is of another kind
     again. The sum is convex, as no regret is below 0.
 
     Source: A. Agarwal & T. Zhang, "Minimax Regret Optimization for Robust Machine Learning under
@@ -116,14 +123,14 @@ class Regret:
 
     def value(self, weights: Array) -> float:
         """Return the sum of the squares."""
-        return sum((loss.value(weights) - least) ** 2 for loss, least in self._losses)
+        return sum(_regret(loss, least, weights) ** 2 for loss, least in self._losses)
 
     def slopes(self, weights: Array) -> tuple[Array, Array]:
         """Return the gradient of the sum, (F,), and its second derivatives, (F, F)."""
         gradient = np.zeros_like(weights)
         curvature = np.zeros((len(weights), len(weights)))
         for loss, least in self._losses:
-            regret = max(loss.value(weights) - least, LEAST_REGRET)
+            regret = _regret(loss, least, weights)
             slope, bend = loss.slopes(weights)
             gradient += 2 * regret * slope
             curvature += 2 * (regret * bend + np.outer(slope, slope))
@@ -143,7 +150,8 @@ def fit_weights(
         The questions of each set; each set counts the same, however many questions it has. There
         must be at least one candidate, and all candidates must have the same features.
     l2
-        Strength of the pull towards 0; > 0, or 0 if no feature can be derived from the others.
+        Strength of the pull towards 0; > 0, or 0 if in no set a feature can be derived from the
+        others.
     signs
         For each feature 1 if its weight must not be below 0, -1 if not above 0, 0 if free; (F,).
         None: all are free.
@@ -156,7 +164,7 @@ def fit_weights(
     Raises
     ------
     InvalidInputError
-        No question has gold among its candidates.
+        No question has gold among its candidates; or ``l2`` is 0, and many weights fit a set alike.
 
     Notes
     -----
@@ -174,10 +182,7 @@ def fit_weights(
     """
     known = [examples for examples in sets if any(example.gold.any() for example in examples)]
     if not known:
-        raise InvalidInputError(
-            f"for none of {sum(map(len, sets))} questions was any evidence found, so there is "
-            "nothing to fit: ask more questions, or make fewer folds"
-        )
+        raise _nothing_to_fit(sum(map(len, sets)))
     if signs is None:
         signs = np.zeros(known[0][0].features.shape[1])
     losses = [Loss(examples, l2=l2) for examples in known]
@@ -202,6 +207,11 @@ def smallest(loss: Convex, signs: Array) -> Array:
     signs
         For each weight 1 if it must not be below 0, -1 if not above 0, 0 if it is free; (F,).
 
+    Raises
+    ------
+    InvalidInputError
+        The second derivatives have no inverse: many weights have the same loss.
+
     Notes
     -----
     Newton's method from 0, with the weights that stand at 0 and would leave their side held there;
@@ -215,7 +225,13 @@ def smallest(loss: Convex, signs: Array) -> Array:
         if not moving.any():
             return weights
         step = np.zeros_like(weights)
-        step[moving] = np.linalg.solve(curvature[np.ix_(moving, moving)], gradient[moving])
+        try:
+            step[moving] = np.linalg.solve(curvature[np.ix_(moving, moving)], gradient[moving])
+        except np.linalg.LinAlgError as exc:
+            raise InvalidInputError(
+                "many weights fit equally well, as a feature tells nothing, or nothing that the "
+                "others do not tell: l2 must be > 0, or the feature left out"
+            ) from exc
         promised = float(gradient @ step)
         if promised <= TOLERANCE:
             return _on_side(weights - step, signs)
@@ -228,6 +244,17 @@ def smallest(loss: Convex, signs: Array) -> Array:
             return weights
         weights = after
     return weights
+
+
+def _regret(loss: Loss, least: float, weights: Array) -> float:
+    return max(loss.value(weights) - least, LEAST_REGRET)
+
+
+def _nothing_to_fit(asked: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"for none of {asked} questions was any evidence found, so there is nothing to fit: ask "
+        "more questions, or make fewer folds"
+    )
 
 
 def _on_side(weights: Array, signs: Array) -> Array:

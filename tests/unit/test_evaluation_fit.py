@@ -45,7 +45,7 @@ def test_loss_by_hand() -> None:
 
 
 def test_regret_by_hand() -> None:
-    # Alone, each set is fitted best by ln 3 and 0, where three of four, and two of four are told.
+    # Alone, each set is fitted best by ln 3 and 0: three of four are told, and one of two.
     told, missed = example([[1.0], [0.0]], 0), example([[1.0], [0.0]], 1)
     losses = [Loss([told] * 3 + [missed], l2=0.0), Loss([told, missed], l2=0.0)]
     regret = Regret(losses, np.zeros(1))
@@ -156,7 +156,18 @@ def test_a_question_without_gold_is_left_out() -> None:
     ],
 )
 def test_features_that_tell_nothing_weigh_nothing(rows: list[list[float]]) -> None:
-    assert fit_weights([[example(rows, 0)]]) == pytest.approx([0.0, 0.0], abs=1e-12)
+    one_set = [example(rows, 0)]
+    for sets in ([one_set], [one_set, one_set]):
+        assert fit_weights(sets) == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def test_without_a_pull_towards_0_each_feature_must_tell_something_in_each_set() -> None:
+    both, one = made_up(40, [2.0, -1.0]), made_up(40, [2.0])
+    blind = [
+        example([[*row, 0.0] for row in e.features.tolist()], *e.gold.nonzero()[0]) for e in one
+    ]
+    with pytest.raises(InvalidInputError, match="l2 must be > 0"):
+        fit_weights([both, blind], l2=0.0)
 
 
 def test_a_feature_that_always_tells_stays_finite() -> None:
@@ -168,3 +179,6 @@ def test_a_feature_that_always_tells_stays_finite() -> None:
 def test_without_any_gold_there_is_nothing_to_fit(sets: list[list[Example]]) -> None:
     with pytest.raises(InvalidInputError, match="evidence found, so there is nothing to fit"):
         fit_weights(sets)
+    for examples in sets:
+        with pytest.raises(InvalidInputError, match=f"none of {len(examples)} questions"):
+            Loss(examples)
