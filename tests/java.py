@@ -42,7 +42,7 @@ def make(cache: Path) -> subprocess.Popen[bytes]:
 
 async def _make(cache: Path) -> None:
     """Start a server that notes what it loads, and end it so that it writes this down."""
-    unfinished = cache.with_suffix(".new")
+    unfinished = cache.with_suffix(f".{os.getpid()}.new")  # another run may make one, too
     os.environ[VARIABLE] = f"{BRIEF} -XX:AOTCacheOutput={unfinished}"
     async with LocalNeo4j.ephemeral(heap_mb=256, page_cache_mb=16) as server:
         java = psutil.Process(server.pid)
