@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STARTING = "starting Neo4j ..."
 DOWNLOADING = "downloading Neo4j, about 180 MB, once ..."
 MB = 1_000_000
-# What takes room in memoria's folder; the folder that a user names as such may hold other files.
+# What takes room in memoria's folder. A folder that MEMORIA_HOME names may hold other files.
 LARGE = ("models", "server")
 
 

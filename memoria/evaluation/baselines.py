@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria._support.extras import install_command
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import ConfigError
 from memoria.evaluation.corpus import Corpus, Graph, Items
@@ -169,7 +170,7 @@ def bm25_package() -> ModuleType:
     except ImportError as exc:
         raise ConfigError(
             "bm25, rrf and ppr need a package that is not installed: "
-            "pip install 'memoria-graph[evaluation]'"
+            + install_command("evaluation")
         ) from exc
     module: ModuleType = rank_bm25
     return module

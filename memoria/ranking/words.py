@@ -31,9 +31,8 @@ class _Columns(dict[str, int]):
     def __init__(self, terms: Sequence[str]) -> None:
         super().__init__()
         self._of_stem = {term: number for number, term in enumerate(terms)}
-        self._starts = {
-            term[0] for term in terms
-        }  # a stem begins with the first letter of its word
+        # A stem begins with the first letter of its word.
+        self._starts = {term[0] for term in terms}
 
     def __missing__(self, word: str) -> int:
         if is_stop_word(word):

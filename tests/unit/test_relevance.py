@@ -115,7 +115,10 @@ def test_a_rare_word_weighs_more_and_a_second_time_less_than_the_first() -> None
 
 def test_bm25_by_hand() -> None:
     # Two texts of one word each, one of them "rain": idf = ln(1 + 1.5 / 1.5), tf = 2.2 / 2.2.
-    assert Pool(["rain"], ["rain", "snow"]).masses.tolist() == [[pytest.approx(math.log(2))], [0]]
+    masses = [[pytest.approx(math.log(2))], [0]]
+    assert Pool(["rain"], ["rain", "snow"]).masses.tolist() == masses
+    # Stop words do not make a text longer.
+    assert Pool(["rain"], ["the rain and the", "snow"]).masses.tolist() == masses
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "of the"]])
