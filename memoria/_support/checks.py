@@ -32,6 +32,7 @@ MAX_PARTS = MAX_TEXT_BYTES // 2  # JSON of at most MAX_TEXT_BYTES bytes cannot h
 MAX_SECONDS = 1_000_000
 #: What a check raises: an error of the input, or of a setting.
 Refusal = type[InvalidInputError] | type[ConfigError]
+_NESTED = (dict, list, tuple, Mapping)  # the usual ones first: looking for a Mapping takes longest
 _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -40,7 +41,7 @@ def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) 
     if not isinstance(value, str):
         raise InvalidInputError(f"{field} must be a string, got {kind_of(value)}", field=field)
     try:
-        size = len(value.encode("utf-8"))
+        size = len(value) if value.isascii() else len(value.encode("utf-8"))
     except UnicodeEncodeError as exc:
         raise InvalidInputError(
             f"{field} holds a lone surrogate, which UTF-8 can't carry: decode its source correctly",
@@ -109,12 +110,12 @@ def check_kind(value: object, field: str = "kind") -> str:
 
 def check_strings(values: object, field: str) -> tuple[str, ...]:
     """Return a list of short strings de-duplicated and sorted: the form that tags are stored in."""
+    if isinstance(values, tuple) and not values:  # as most are
+        return ()
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InvalidInputError(
             f"{field} must be a list of strings, got {kind_of(values)}", field=field
         )
-    if isinstance(values, tuple) and not values:  # as most are
-        return ()
     unique = {check_string(value, field) for value in values}
     if len(unique) > MAX_TAGS:
         raise InvalidInputError(
@@ -175,24 +176,25 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
             f"{field} must be a list of numbers, got {kind_of(values)}", field=field
         )
     try:
-        numbers = list(values)
-        vector = tuple(map(float, numbers))
+        numbers = tuple(values)
+        kinds = set(map(type, numbers))
+        vector = numbers if kinds == {float} else tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError, RuntimeError) as exc:  # as odd arrays have it
         raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
-    if not {str, bytes, bool}.isdisjoint(map(type, numbers)):
+    if not {str, bytes, bool}.isdisjoint(kinds):
         raise InvalidInputError(f"{field} must hold numbers only", field=field)
-    if not all(map(math.isfinite, vector)):
-        raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
-    if not any(vector):
-        raise InvalidInputError(
-            f"{field} is empty or all zeros: cosine similarity is not defined for it", field=field
-        )
     if not 1e-18 < math.hypot(*vector) < 1e18:
-        raise InvalidInputError(
-            f"{field} has a length outside 1e-18 to 1e18, which the index can't hold: scale it",
-            field=field,
-        )
+        raise InvalidInputError(f"{field} {_fault_of(vector)}", field=field)
     return vector
+
+
+def _fault_of(vector: Sequence[float]) -> str:
+    """Say why a vector of this length can't be stored."""
+    if not all(map(math.isfinite, vector)):
+        return "holds a number that is not finite"
+    if not any(vector):
+        return "is empty or all zeros: cosine similarity is not defined for it"
+    return "has a length outside 1e-18 to 1e18, which the index can't hold: scale it"
 
 
 def check_json_map(value: object, field: str) -> dict[str, Any]:
@@ -214,7 +216,7 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
                 raise InvalidInputError(
                     f"{field} has more than {MAX_PARTS} parts: shorten it", field=field
                 )
-            deeper += [child for child in children if isinstance(child, Mapping | list | tuple)]
+            deeper += [child for child in children if isinstance(child, _NESTED)]
         if not deeper:
             return dict(value)
         level = deeper
@@ -231,7 +233,7 @@ def _children(item: object, field: str) -> Sequence[object]:
         item = list(item.values())
     children: Sequence[object] = item if isinstance(item, list | tuple) else ()
     for child in children:
-        if not isinstance(child, Mapping | list | tuple):
+        if not isinstance(child, _NESTED):
             _check_leaf(child, field)
     return children
 

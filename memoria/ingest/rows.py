@@ -22,6 +22,15 @@ MAX_BATCH_BYTES = 8_000_000
 T = TypeVar("T")
 
 
+def _as_dict(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{kind_of(value)} can't be written as JSON")
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=_as_dict)
+
+
 def memory_row(
     memory: Memory, embedding: Iterable[float] | None, *, undated: bool = False
 ) -> dict[str, Any]:
@@ -88,7 +97,7 @@ def json_text(value: Mapping[str, Any], field: str) -> str | None:
     if not value:
         return None
     try:
-        text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_as_dict)
+        text = _JSON.encode(value)
     except (
         TypeError,
         ValueError,
@@ -130,9 +139,3 @@ def size_of(value: object) -> int:
         return 200
     vector = value.embedding
     return len(value.text) + (9 * len(vector) if isinstance(vector, Sequence) else 0)
-
-
-def _as_dict(value: object) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{kind_of(value)} can't be written as JSON")

@@ -26,6 +26,8 @@ from memoria.remember.mentions import Mention, MentionKind, best_form
 MAX_NAME_CHARS = 200
 _MAX_WORD_CHARS = 40
 _MAX_PHRASE_PIECES = 6
+#: A text with so many mentions is joined to others well enough without its words.
+_ENOUGH = 3
 #: Capitals count as names unless more than this share of the longer words has one.
 _MAX_CAPITALS = 0.9
 _FEW_WORDS = 6
@@ -89,7 +91,8 @@ class RuleExtractor:
         Length of the shortest word that counts; 2 to 40.
     max_mentions
         Largest number of mentions of a text; 1 to 256. Identifiers, links, quotes and phrases come
-        first, then the longest words, which are the rarest.
+        first. Of words only the longest count, which are the rarest, and only until a text has
+        three mentions.
     weights
         Kind of a mention -> weight of its edges, 0 to 1; kinds that are missing keep theirs, and
         mentions of weight 0 are left out.
@@ -125,23 +128,22 @@ class RuleExtractor:
         --------
         >>> found = RuleExtractor().extract("Did Sarah Miller see E0308 in src/app.py?")
         >>> [mention.name for mention in found]
-        ['e0308', 'src/app.py', 'sarah miller', 'miller', 'sarah']
+        ['e0308', 'src/app.py', 'sarah miller']
         """
         reading = _Reading(text, self._language, self._min_chars)
         found: dict[str, MentionKind] = {}
         shown: dict[str, str] = {}
         for kind in _ORDER:
-            if self._weights[kind] > 0:
-                for name, form in reading.names(kind):
-                    if 2 <= len(name) <= MAX_NAME_CHARS:
-                        found.setdefault(name, kind)
-                        shown[name] = best_form(form, shown.get(name, form))
-                    if len(found) == self._max:
-                        break
-        chosen = list(found.items())[: self._max]
+            most = min(self._max, _ENOUGH) if kind == "word" else self._max
+            for name, form in reading.names(kind) if self._weights[kind] > 0 else ():
+                if len(found) >= most:
+                    break
+                if 2 <= len(name) <= MAX_NAME_CHARS:
+                    found.setdefault(name, kind)
+                    shown[name] = best_form(form, shown.get(name, form))
         return [
             Mention(name=name, kind=kind, weight=self._weights[kind], shown=shown[name])
-            for name, kind in chosen
+            for name, kind in found.items()
         ]
 
 
@@ -266,7 +268,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
         between = text[end : match.start()] if match.start() - end < 3 else "\n"
         raw = match[0]
         kept = raw.rstrip(_EDGES).lstrip("'’‘*&%$^-–—+@:")
-        ended = ended or any(mark not in " (," for mark in between)
+        ended = ended or bool(between.strip(" (,"))
         if _LETTER_OR_DIGIT.search(kept):
             yield _Piece(text=kept, first=ended, joined=between == " ")
             ended = raw[-1] in ".:" and len(kept) > 2
@@ -275,9 +277,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 def _language_of(words: Sequence[str], language: str) -> str:
     """Return the language whose function words are the most; the given one unless others win."""
-    counts: Counter[str] = Counter()
-    for word in words:
-        counts.update(_languages_with(word))
+    counts = Counter(name for word in words for name in _languages_with(word))
     best = max(counts, key=lambda name: (counts[name], name == language), default=language)
     return best if counts[best] > max(counts[language], 1) else language
 

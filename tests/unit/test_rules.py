@@ -167,7 +167,16 @@ def test_capitals_everywhere_tell_nothing() -> None:
 def test_a_line_of_a_log_gives_identifiers_and_few_words() -> None:
     line = "2024-05-01T12:00:00.1Z ERROR [worker-3] org.pool.Reader: refused 10.0.0.1 id=7f3e2a1b9c"
     assert names(line, "identifier") == {"org.pool.reader", "10.0.0.1", "7f3e2a1b9c"}
-    assert names(line, "word") == {"worker", "refus"}
+    assert names("[worker-3] org.pool.Reader: refused", "word") == {"worker", "refus"}
+    assert names(line, "word") == set()  # three identifiers join it well enough
+
+
+def test_words_only_join_a_text_with_fewer_than_three_mentions() -> None:
+    text = "Yesterday the gardener trimmed hedges{}."
+    assert names(text.format("")) == {"garden", "trim", "hedg"}
+    assert names(text.format(" with Ada Bell")) == {"ada bell", "garden", "trim"}
+    named = names(text.format(", met Ada Bell, Bo Carr, Cy Dean and Di Ebert"))
+    assert named == {"ada bell", "bo carr", "cy dean", "di ebert"}
 
 
 @given(st.text())
