@@ -1,15 +1,16 @@
 // name: ranking.candidates
 // mode: read
-// params: ids, kinds, known, max_degree, max_weight, scope, vector, where
+// params: ids, kinds, known, max_degree, max_weight, order_words, scope, vector, where
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null, past or null]. neighbours: [id, weight, whether the edge leads to it], only those
+// memory or null, past or null, beside]. neighbours: [id, weight, whether the edge leads to it], only those
 // among ids, with the strongest of parallel edges of one direction. memory: as in graph.hydrate.
 // past: epoch milliseconds when it was made, or null; and what learning left on it, as stored:
-// use_count, use_times, confirmed, overridden, right_for, wrong_for. A connector, and a memory that
+// use_count, use_times, confirmed, overridden, right_for, wrong_for. beside: those neighbours that
+// are joined to it by an edge whose relation holds one of order_words. A connector, and a memory that
 // does not fit kinds and where, has no part in the ranking: it gets neither cosine nor neighbours nor
-// past. Hubs with more than max_degree edges are not expanded, because they support nobody by much;
+// past nor beside. Hubs with more than max_degree edges are not expanded, because they support nobody by much;
 // their edges to other memories are read from the other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
@@ -42,15 +43,18 @@ CALL (ranked, ranks, m, degree) {
   // Compares nodes, because to compare ids the server would have to read those of all neighbours.
   WHERE neighbour IN ranked
   WITH m, neighbour, startNode(r) = m AS outgoing,
+       any(word IN $p.order_words WHERE toLower(toStringOrNull(r.relation)) CONTAINS word) AS beside,
        CASE
          WHEN r.weight IS NULL THEN 0.01
          WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
          WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
        END AS weight
   WHERE weight > 0 AND neighbour <> m
-  WITH neighbour.id AS other, outgoing, max(weight) AS weight
+  WITH neighbour.id AS other, outgoing, max(weight) AS weight,
+       any(each IN collect(beside) WHERE each) AS beside
   ORDER BY other, outgoing
-  RETURN collect([other, weight, outgoing]) AS neighbours
+  RETURN collect([other, weight, outgoing]) AS neighbours,
+         collect(DISTINCT CASE WHEN beside THEN other END) AS beside
 }
 RETURN collect([
   m.id, cosine, degree, neighbours,
@@ -69,5 +73,6 @@ RETURN collect([
   ] END,
   CASE WHEN ranks AND any(value IN past WHERE value IS NOT NULL) THEN
     [CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END] + past
-  END
+  END,
+  beside
 ]) AS candidates

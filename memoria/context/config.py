@@ -36,7 +36,7 @@ class ContextConfig:
     format: Literal["text", "markdown", "json"] = "text"
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
-    min_relevance: float = 0.001
+    min_relevance: float = 0.0005
 
     def __post_init__(self) -> None:
         """Check every range."""

@@ -21,7 +21,7 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import gather, needed_by, turned, weighted_sum, with_needs
+from memoria.ranking import gather, needed_by, turned, weighted_sum, with_beside, with_needs
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -45,6 +45,8 @@ class Answer:
         (N,) and (N, F).
     needs
         Id -> id of each memory that it needs -> weight of the edge.
+    beside
+        As `RankedMemory.beside`, by id.
     """
 
     question: Question
@@ -52,12 +54,13 @@ class Answer:
     ids: tuple[str, ...]
     features: Array
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
         """Return the features by name, and the sums by which a recall ranks; (N,)."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
-        return values, with_needs(sums, self.ids, self.needs)
+        return values, with_needs(with_beside(sums, self.ids, self.beside), self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
         """Return the ids as a recall with these weights ranks them, best first."""
@@ -169,4 +172,5 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         ids=tuple(ids),
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
         needs=turned({id_: found[id_].needed_by for id_ in ids}),
+        beside={id_: found[id_].beside for id_ in ids if found[id_].beside},
     )

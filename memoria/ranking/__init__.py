@@ -9,6 +9,7 @@ from memoria.ranking.candidates import (
     gather,
 )
 from memoria.ranking.needs import needed_by, turned, with_needs
+from memoria.ranking.order import with_beside
 from memoria.ranking.relevance import rank_by_relevance, weighted_sum
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "rank_by_relevance",
     "turned",
     "weighted_sum",
+    "with_beside",
     "with_needs",
 ]

@@ -16,6 +16,7 @@ from typing import Any
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.memories import memory_node
+from memoria.ranking.order import ORDER_WORDS
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Exploration, MemoryFilter, MemoryNode, Path
@@ -91,6 +92,9 @@ class Facts:
         Id -> what learning left on the memory; memories without a past are missing.
     needs
         Id -> id of each memory that it says it needs -> weight of the edge; see `with_needs`.
+    beside
+        Id -> the candidates right before and after it in one text; see `beside_of`. Memories that
+        stand alone are missing.
     """
 
     cosines: Mapping[str, float]
@@ -98,6 +102,7 @@ class Facts:
     neighbours: Mapping[str, Sequence[tuple[str, float, bool]]]
     past: Mapping[str, Past] = field(default_factory=dict)
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
@@ -182,6 +187,7 @@ async def ask_facts(
         "known": list(known),
         "max_degree": MAX_DEGREE,
         "max_weight": request.max_weight,
+        "order_words": list(ORDER_WORDS),
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }
@@ -196,7 +202,8 @@ async def ask_facts(
             id_: [(other, weight, outgoing) for other, weight, outgoing in neighbours]
             for id_, _, _, neighbours, *_ in rows
         },
-        past={id_: _past(past, request.now) for id_, *_, past in rows if past is not None},
+        past={id_: _past(past, request.now) for id_, *_, past, _ in rows if past is not None},
+        beside={id_: beside for id_, *_, beside in rows if beside},
     )
     return facts, {row[0]: memory_node(row[4]) for row in rows if row[4] is not None}
 

@@ -15,6 +15,7 @@ from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.ranking.needs import turned, with_needs
+from memoria.ranking.order import beside_of, with_beside
 from memoria.types import RankedMemory
 
 # With fewer candidates the best one can't stand out of a crowd.
@@ -28,7 +29,9 @@ def rank_by_relevance(
     config: RelevanceConfig,
     history: HistoryConfig | None = None,
 ) -> tuple[RankedMemory, ...]:
-    """Rank candidates by the weighted sum of their features, and by what likely ones need.
+    """Rank candidates by the weighted sum of their features, and by what goes with likely ones.
+
+    That is what stands beside them in one text, and what they need.
 
     With ``history`` the past of a memory counts as well, where anything is known of it.
 
@@ -47,10 +50,13 @@ def rank_by_relevance(
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     by_features = weighted_sum(values, weights)
     ids = [each.memory.id for each in candidates]
-    total = with_needs(by_features, ids, facts.needs)
-    if (total > by_features).any():
-        values["needed"] = 1.0 - np.exp(by_features - total)
-        shares["needed"] = total - by_features
+    beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
+    in_order = with_beside(by_features, ids, beside)
+    total = with_needs(in_order, ids, facts.needs)
+    for name, before, after in (("beside", by_features, in_order), ("needed", in_order, total)):
+        if (after > before).any():
+            values[name] = 1.0 - np.exp(before - after)
+            shares[name] = after - before
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
     if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
@@ -65,6 +71,7 @@ def rank_by_relevance(
             shares=of_shares,
             relevance=probability,
             needed_by=needed_by.get(candidate.memory.id, {}),
+            beside=beside.get(candidate.memory.id, {}),
         )
         for candidate, sum_, score, probability, of_features, of_shares in zip(
             candidates,

@@ -47,6 +47,10 @@ class RankedMemory:
         Id of each ranked memory that says that it needs this one, by an edge whose relation holds
         ``depends``, ``requires`` or ``needs`` -> weight of the edge. What it got from them is the
         share ``needed``; empty without relevance weights.
+    beside
+        Id of each ranked memory that stands one or two places before or after this one in one
+        text, by edges whose relation holds ``next`` or ``reply`` -> share of its odds that this one
+        may get, 0 to 1. What it got is the share ``beside``; empty without relevance weights.
     """
 
     memory: MemoryNode
@@ -56,6 +60,7 @@ class RankedMemory:
     shares: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
     needed_by: Mapping[str, float] = field(default_factory=dict)
+    beside: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def id(self) -> str:

@@ -268,7 +268,12 @@ def test_plain_recall_has_the_documented_fields() -> None:
         explorations=(found,),
         ranked=(
             RankedMemory(
-                memory=path.memories[1], score=0.225, path=path, relevance=0.5, needed_by={"a": 1.0}
+                memory=path.memories[1],
+                score=0.225,
+                path=path,
+                relevance=0.5,
+                needed_by={"a": 1.0},
+                beside={"a": 0.1},
             ),
         ),
         context=ContextPack(
@@ -320,6 +325,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "shares": {},
                 "relevance": 0.5,
                 "needed_by": {"a": 1.0},
+                "beside": {"a": 0.1},
             }
         ],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},

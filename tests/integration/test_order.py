@@ -1,0 +1,101 @@
+"""What stands beside a likely memory in one text rises with it, as far as the database says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memoria.config import RetrieverConfig
+from memoria.plain import plain_recall
+from memoria.remember.writer import GraphWriter
+from memoria.retriever import GraphRetriever
+from memoria.serve.agent.explaining import explanation, ranked_in
+from memoria.store import Store
+from memoria.types import Conversation, Memory, Message, Relation
+
+QUESTION = "When does the ferry to Bergen leave?"
+TURNS = (
+    "Nina said that the ferry to Bergen is the better way.",
+    "Mind that the cabins sell out early.",
+    "Bring a sweater for the deck, and something to read.",
+    "Parking costs nine euros a day.",
+)
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+async def turns(store: Store, scope: str, relation: str | None) -> None:
+    """Four turns in a row, of which the first one holds the question's words."""
+    memories = [Memory(id=f"t{n}", kind="Event", text=text) for n, text in enumerate(TURNS)]
+    edges = [
+        Relation(source=f"t{n}", target=f"t{n + 1}", relation=relation or "related", weight=1.0)
+        for n in range(len(TURNS) - 1)
+    ]
+    await GraphWriter(store, scope=scope).write(memories, edges)
+
+
+@pytest.mark.parametrize("relation", ["next", "NEXT_CHUNK", "in reply to", "Reply"])
+async def test_turns_say_who_stands_beside_them(
+    store: Store, retriever: GraphRetriever, relation: str
+) -> None:
+    await turns(store, retriever.scope, relation)
+    recall = await retriever.recall(QUESTION)
+    beside = {entry.id: dict(entry.beside) for entry in recall.ranked}
+    assert beside == {
+        "t0": {"t1": 0.1, "t2": 0.05},
+        "t1": {"t0": 0.1, "t2": 0.1, "t3": 0.05},
+        "t2": {"t1": 0.1, "t3": 0.1, "t0": 0.05},
+        "t3": {"t2": 0.1, "t1": 0.05},
+    }
+    rank, found = ranked_in(recall, "t1")
+    assert found.shares["beside"] > 0
+    lines = "\n".join(explanation(recall, rank, found))
+    assert "stands beside [t0], [t2], [t3]" in lines
+    assert "ranking: beside" in lines
+    assert plain_recall(recall)["ranked"][rank - 1]["beside"] == found.beside
+
+
+@pytest.mark.parametrize("relation", ["follows", "answers", "replaces", None])
+async def test_other_relations_say_nothing_of_an_order(
+    store: Store, retriever: GraphRetriever, relation: str | None
+) -> None:
+    await turns(store, retriever.scope, relation)
+    recall = await retriever.recall(QUESTION)
+    assert recall.ranked
+    assert all(not entry.beside and "beside" not in entry.shares for entry in recall.ranked)
+
+
+async def test_one_edge_in_order_is_enough_and_a_relation_of_another_type_does_no_harm(
+    store: Store, retriever: GraphRetriever
+) -> None:
+    await turns(store, retriever.scope, None)
+    edge = Relation(source="t1", target="t0", relation="next", weight=0.2)
+    await GraphWriter(store, scope=retriever.scope).write([], [edge])
+    async with store.driver.session() as session:
+        await session.run(
+            "MATCH (:Memory {id: 't1', scope: $scope})-[r:RELATES]->(:Memory {id: 't2'}) "
+            "SET r.relation = 7",
+            scope=retriever.scope,
+        )
+    recall = await retriever.recall(QUESTION)
+    beside = {entry.id: dict(entry.beside) for entry in recall.ranked if entry.beside}
+    assert beside == {"t0": {"t1": 0.1}, "t1": {"t0": 0.1}}
+
+
+async def test_without_a_relevance_model_nobody_asks(
+    store: Store, retriever: GraphRetriever
+) -> None:
+    await turns(store, retriever.scope, "next")
+    recall = await retriever.recall(QUESTION, config=RetrieverConfig(relevance=None))
+    assert recall.ranked
+    assert all(not entry.beside for entry in recall.ranked)
+
+
+async def test_the_turns_of_a_conversation_stand_side_by_side(retriever: GraphRetriever) -> None:
+    said = [
+        Message(text=text, created_at=NOON + timedelta(minutes=n)) for n, text in enumerate(TURNS)
+    ]
+    await retriever.conversations().write([Conversation(id="trip", messages=said)])
+    recall = await retriever.recall(QUESTION)
+    beside = {entry.id: dict(entry.beside) for entry in recall.ranked}
+    assert beside["trip:1"] == {"trip:2": 0.1, "trip:3": 0.05}
