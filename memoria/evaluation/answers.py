@@ -54,13 +54,14 @@ class Answer:
     ids: tuple[str, ...]
     features: Array
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
         """Return the features by name, and the sums by which a recall ranks; (N,)."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
-        return values, with_needs(with_beside(sums, self.ids, self.beside), self.ids, self.needs)
+        in_order = with_beside(sums, sums, self.ids, self.beside)
+        return values, with_needs(in_order, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
         """Return the ids as a recall with these weights ranks them, best first."""

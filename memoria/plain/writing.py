@@ -59,7 +59,7 @@ def plain_recall(recall: Recall) -> Plain:
                 "shares": dict(ranked.shares),
                 "relevance": ranked.relevance,
                 "needed_by": dict(ranked.needed_by),
-                "beside": dict(ranked.beside),
+                "beside": list(ranked.beside),
             }
             for ranked in recall.ranked
         ],

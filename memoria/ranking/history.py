@@ -58,7 +58,7 @@ class HistoryConfig:
     uses: float = 0.05
     priority: float = 0.1
     asked: float = 8.0
-    least_shared: float = 0.18
+    least_shared: float = 0.2
 
     def __post_init__(self) -> None:
         """Check every range."""

@@ -1,4 +1,4 @@
-"""Raise what stands beside likely memories in one text: the turns of a talk, the parts of a note.
+"""Raise what stands among likely memories in one text: the turns of a talk, the parts of a note.
 
 In: the sums of candidates, and which of them stand side by side. Out: sums. Touches nothing.
 
@@ -21,20 +21,20 @@ Array = NDArray[np.float64]
 #: A relation joins what stands side by side if its name holds one of these: `next`, `NEXT_CHUNK`,
 #: `REPLY`.
 ORDER_WORDS = ("next", "reply")
-# What a memory hands on of its odds, over one edge and over two. Constants, not a fit, as only two
-# sets have an order; docs/quality.md says what other shares do.
-_SHARES = (0.1, 0.05)
+# Of the odds of the second best, so much is handed on: one likely memory may stand alone, two make
+# a run. A constant, not a fit, as only two sets have an order; docs/quality.md has other forms.
+_SHARE = 0.2
 
-#: Id -> id of each candidate beside it -> share of the other's odds that it gets, > 0.
-Shares = Mapping[str, Mapping[str, float]]
+#: Id -> ids of the candidates at most two places away from it.
+Beside = Mapping[str, Sequence[str]]
 
 
 def beside_of(
     texts: Mapping[str, str], joined: Mapping[str, Sequence[str]]
-) -> dict[str, dict[str, float]]:
-    """Return what each candidate gets of the odds of those that stand one or two places away.
+) -> dict[str, tuple[str, ...]]:
+    """Return the candidates that stand one or two places away from each, by id.
 
-    A text of courtesies, such as "Thanks!", follows an answer and gets nothing of its odds.
+    A text of courtesies, such as "Thanks!", stands in a run and says nothing: it is missing.
 
     Parameters
     ----------
@@ -44,46 +44,43 @@ def beside_of(
         Id -> ids right before and after it.
     """
     near = {id_: texts.keys() & joined.get(id_, ()) for id_ in texts}
-    found: dict[str, dict[str, float]] = {}
+    found = {}
     for id_, one in near.items():
-        if one and (said := substance(texts[id_])):
+        if one and substance(texts[id_]) > 0:
             two = {far for other in one for far in near[other]}
-            found[id_] = {
-                **dict.fromkeys(sorted(two - one - {id_}), _SHARES[1] * said),
-                **dict.fromkeys(sorted(one), _SHARES[0] * said),
-            }
+            found[id_] = tuple(sorted((one | two) - {id_}))
     return found
 
 
-def with_beside(sums: Array, ids: Sequence[str], shares: Shares) -> Array:
-    """Return the sums of candidates, each with what it gets from those beside it.
+def with_beside(sums: Array, by_query: Array, ids: Sequence[str], beside: Beside) -> Array:
+    """Return the sums of candidates, each with what it gets from the run that it stands in.
 
-    The odds of a memory, e to the power of its sum, grow by the most that one of the others hands
-    on: its share of that one's odds.
+    The odds of a memory, e to the power of its sum, grow by a fifth of the odds of the second best
+    of those at most two places away. The odds that are handed on are those by the query alone: what
+    was taught of a memory says nothing of those beside it.
 
     Parameters
     ----------
     sums
         Sum of each candidate; (N,).
+    by_query
+        The same without what learning adds; (N,).
     ids
         Their ids.
-    shares
-        As `beside_of` returns them.
+    beside
+        As `beside_of` returns it.
 
     Returns
     -------
     Array
         (N,), nowhere below ``sums``, and the same where nothing has an order.
     """
-    if not shares:
+    if not beside:
         return sums
-    sum_of = dict(zip(ids, sums.tolist(), strict=True))
-    handed = [
-        max(
-            (sum_of[other] + math.log(share) for other, share in shares.get(id_, {}).items()),
-            default=-math.inf,
-        )
-        for id_ in ids
-    ]
+    sum_of = dict(zip(ids, by_query.tolist(), strict=True))
+    handed = np.full(len(ids), -np.inf)
+    for row, id_ in enumerate(ids):
+        if len(others := beside.get(id_, ())) > 1:
+            handed[row] = math.log(_SHARE) + sorted(sum_of[other] for other in others)[-2]
     found: Array = np.logaddexp(sums, handed)
     return found

@@ -31,7 +31,7 @@ def rank_by_relevance(
 ) -> tuple[RankedMemory, ...]:
     """Rank candidates by the weighted sum of their features, and by what goes with likely ones.
 
-    That is what stands beside them in one text, and what they need.
+    That is what stands among them in one text, and what they need.
 
     With ``history`` the past of a memory counts as well, where anything is known of it.
 
@@ -44,6 +44,7 @@ def rank_by_relevance(
         return ()
     values = features(query, candidates, facts)
     weights = config.weights
+    by_query = weighted_sum(values, weights)
     if history is not None:
         values |= history_features(query, candidates, facts.past, history.least_shared)
         weights |= history_weights(history)
@@ -51,7 +52,7 @@ def rank_by_relevance(
     by_features = weighted_sum(values, weights)
     ids = [each.memory.id for each in candidates]
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
-    in_order = with_beside(by_features, ids, beside)
+    in_order = with_beside(by_features, by_query, ids, beside)
     total = with_needs(in_order, ids, facts.needs)
     for name, before, after in (("beside", by_features, in_order), ("needed", in_order, total)):
         if (after > before).any():
@@ -71,7 +72,7 @@ def rank_by_relevance(
             shares=of_shares,
             relevance=probability,
             needed_by=needed_by.get(candidate.memory.id, {}),
-            beside=beside.get(candidate.memory.id, {}),
+            beside=beside.get(candidate.memory.id, ()),
         )
         for candidate, sum_, score, probability, of_features, of_shares in zip(
             candidates,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -48,9 +48,9 @@ class RankedMemory:
         ``depends``, ``requires`` or ``needs`` -> weight of the edge. What it got from them is the
         share ``needed``; empty without relevance weights.
     beside
-        Id of each ranked memory that stands one or two places before or after this one in one
-        text, by edges whose relation holds ``next`` or ``reply`` -> share of its odds that this one
-        may get, 0 to 1. What it got is the share ``beside``; empty without relevance weights.
+        Ids of the ranked memories that stand one or two places before or after this one in one
+        text, by edges whose relation holds ``next`` or ``reply``. What it got from them is the
+        share ``beside``; empty without relevance weights.
     """
 
     memory: MemoryNode
@@ -60,7 +60,7 @@ class RankedMemory:
     shares: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
     needed_by: Mapping[str, float] = field(default_factory=dict)
-    beside: Mapping[str, float] = field(default_factory=dict)
+    beside: Sequence[str] = ()
 
     @property
     def id(self) -> str:

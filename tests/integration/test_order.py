@@ -1,4 +1,4 @@
-"""What stands beside a likely memory in one text rises with it, as far as the database says so."""
+"""What stands in a run of likely memories rises with them, as far as the database has the run."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ async def test_turns_say_who_stands_beside_them(
 ) -> None:
     await turns(store, retriever.scope, relation)
     recall = await retriever.recall(QUESTION)
-    beside = {entry.id: dict(entry.beside) for entry in recall.ranked}
+    beside = {entry.id: entry.beside for entry in recall.ranked}
     assert beside == {
-        "t0": {"t1": 0.1, "t2": 0.05},
-        "t1": {"t0": 0.1, "t2": 0.1, "t3": 0.05},
-        "t2": {"t1": 0.1, "t3": 0.1, "t0": 0.05},
-        "t3": {"t2": 0.1, "t1": 0.05},
+        "t0": ("t1", "t2"),
+        "t1": ("t0", "t2", "t3"),
+        "t2": ("t0", "t1", "t3"),
+        "t3": ("t1", "t2"),
     }
     rank, found = ranked_in(recall, "t1")
     assert found.shares["beside"] > 0
     lines = "\n".join(explanation(recall, rank, found))
     assert "stands beside [t0], [t2], [t3]" in lines
     assert "ranking: beside" in lines
-    assert plain_recall(recall)["ranked"][rank - 1]["beside"] == found.beside
+    assert plain_recall(recall)["ranked"][rank - 1]["beside"] == ["t0", "t2", "t3"]
 
 
 @pytest.mark.parametrize("relation", ["follows", "answers", "replaces", None])
@@ -78,8 +78,8 @@ async def test_one_edge_in_order_is_enough_and_a_relation_of_another_type_does_n
             scope=retriever.scope,
         )
     recall = await retriever.recall(QUESTION)
-    beside = {entry.id: dict(entry.beside) for entry in recall.ranked if entry.beside}
-    assert beside == {"t0": {"t1": 0.1}, "t1": {"t0": 0.1}}
+    beside = {entry.id: entry.beside for entry in recall.ranked if entry.beside}
+    assert beside == {"t0": ("t1",), "t1": ("t0",)}
 
 
 async def test_without_a_relevance_model_nobody_asks(
@@ -97,5 +97,5 @@ async def test_the_turns_of_a_conversation_stand_side_by_side(retriever: GraphRe
     ]
     await retriever.conversations().write([Conversation(id="trip", messages=said)])
     recall = await retriever.recall(QUESTION)
-    beside = {entry.id: dict(entry.beside) for entry in recall.ranked}
-    assert beside["trip:1"] == {"trip:2": 0.1, "trip:3": 0.05}
+    beside = {entry.id: entry.beside for entry in recall.ranked}
+    assert beside["trip:1"] == ("trip:2", "trip:3")

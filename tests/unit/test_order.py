@@ -16,65 +16,70 @@ from memoria.ranking.order import beside_of
 from tests.unit.test_relevance import candidate
 
 TURNS = {id_: f"pier {id_} three words" for id_ in "abcdef"}
-ROW = {one: other for one, other in zip("abcdef", ["b", "ac", "bd", "ce", "df", "e"], strict=True)}
+ROW = dict(zip("abcdef", ["b", "ac", "bd", "ce", "df", "e"], strict=True))
 
 
-def test_a_turn_gets_a_tenth_from_the_next_ones_and_a_twentieth_from_those_after_them() -> None:
-    assert beside_of(TURNS, ROW)["a"] == {"b": 0.1, "c": 0.05}
-    assert beside_of(TURNS, ROW)["c"] == {"b": 0.1, "d": 0.1, "a": 0.05, "e": 0.05}
+def test_a_turn_stands_beside_those_at_most_two_places_away() -> None:
+    assert beside_of(TURNS, ROW)["a"] == ("b", "c")
+    assert beside_of(TURNS, ROW)["c"] == ("a", "b", "d", "e")
 
 
-def test_in_a_ring_of_three_everyone_stands_right_beside_everyone() -> None:
-    ring = beside_of(TURNS, {"a": "bc", "b": "ac", "c": "ab"})
-    assert ring["a"] == {"b": 0.1, "c": 0.1}
+def test_in_a_ring_of_three_nobody_stands_beside_itself() -> None:
+    assert beside_of(TURNS, {"a": "bc", "b": "ac", "c": "ab"})["a"] == ("b", "c")
 
 
 def test_what_was_not_found_stands_beside_nothing_and_leads_nowhere() -> None:
-    found = beside_of({id_: TURNS[id_] for id_ in "acf"}, ROW)
-    assert found == {}
+    assert beside_of({id_: TURNS[id_] for id_ in "acf"}, ROW) == {}
 
 
 def test_courtesies_get_nothing_and_lead_on() -> None:
-    texts = {**TURNS, "b": "Thanks, that helps!", "c": "Great plan!"}
-    found = beside_of(texts, ROW)
+    found = beside_of({**TURNS, "b": "Thanks, that helps!"}, ROW)
     assert "b" not in found
-    assert found["a"] == {"b": 0.1, "c": 0.05}
-    assert found["c"]["d"] == 0.05, "half of its words say something"
+    assert found["a"] == ("b", "c")
 
 
-def test_the_most_that_one_hands_on_is_added_to_the_odds() -> None:
-    sums = np.log([8.0, 1.0, 20.0])
-    shares = {"b": {"a": 0.1, "c": 0.05}, "a": {"c": 0.1}}
-    assert np.exp(with_beside(sums, "abc", shares)).tolist() == pytest.approx([10.0, 2.0, 20.0])
+def test_a_fifth_of_the_odds_of_the_second_best_is_added() -> None:
+    sums = np.log([8.0, 1.0, 20.0, 2.0])
+    beside = {"a": ("b", "c"), "b": ("a", "c", "d"), "c": ("a",)}
+    found = np.exp(with_beside(sums, sums, "abcd", beside)).tolist()
+    assert found == pytest.approx([8.0 + 0.2, 1.0 + 1.6, 20.0, 2.0]), "one alone is no run"
+
+
+def test_what_was_taught_stays_with_its_memory() -> None:
+    sums, by_query = np.log([80.0, 1.0, 20.0]), np.log([8.0, 1.0, 20.0])
+    found = np.exp(with_beside(sums, by_query, "abc", {"b": ("a", "c")})).tolist()
+    assert found == pytest.approx([80.0, 1.0 + 1.6, 20.0])
 
 
 def test_where_nothing_has_an_order_the_sums_stay_to_the_last_bit() -> None:
     sums = np.array([0.1, 0.7])
-    assert with_beside(sums, "ab", {}) is sums
+    assert with_beside(sums, sums, "ab", {}) is sums
+    assert with_beside(sums, sums, "ab", {"a": ("b",)}).tolist() == sums.tolist()
 
 
 @given(st.lists(st.floats(-50, 50), min_size=6, max_size=6))
-def test_nothing_falls_and_nothing_passes_the_best_of_those_beside_it(
-    given_sums: list[float],
-) -> None:
-    ids, shares = [*TURNS], beside_of(TURNS, ROW)
-    found = dict(zip(ids, with_beside(np.array(given_sums), ids, shares).tolist(), strict=True))
+def test_nothing_falls_and_who_has_less_gets_more_beside_the_same(given_sums: list[float]) -> None:
+    ids, beside = [*TURNS], beside_of(TURNS, ROW)
+    sums = np.array(given_sums)
+    found = with_beside(sums, sums, ids, beside)
+    assert (found >= sums).all()
     own = dict(zip(ids, given_sums, strict=True))
-    for id_ in ids:
-        handed = max(own[other] + math.log(share) for other, share in shares[id_].items())
-        assert found[id_] >= own[id_]
-        assert found[id_] <= max(own[id_], handed) + math.log(2) + 1e-9
+    for id_, sum_ in zip(ids, found.tolist(), strict=True):
+        _, second, *_ = sorted((own[other] for other in beside[id_]), reverse=True)
+        assert math.exp(sum_) == pytest.approx(math.exp(own[id_]) + math.exp(second) / 5)
 
 
 def test_a_ranking_says_what_a_turn_got_and_from_whom() -> None:
-    texts = {"a": "the ferry pier", "b": "he left on the Tuesday tide", "c": "other words here"}
-    all_ = [candidate(id_, text) for id_, text in texts.items()]
-    facts = replace(NOTHING_KNOWN, beside={"a": ["b"], "b": ["a"]})
-    first, second, third = rank_by_relevance("ferry", all_, facts, RelevanceConfig(bm25=4.0))
-    assert [first.id, second.id, third.id] == ["a", "b", "c"]
-    assert (second.beside, third.beside) == ({"a": 0.1}, {})
-    assert second.features["beside"] == pytest.approx(0.1 / (0.1 + math.exp(-4)), rel=0.01)
-    for entry in (first, second, third):
-        assert sum(entry.shares.values()) == pytest.approx(
-            math.log(entry.score) + math.log(math.exp(4) + 0.1)
-        )
+    texts = {"a": "the ferry pier", "b": "he left on the Tuesday tide", "c": "ferry rope, oil"}
+    all_ = [candidate(id_, text) for id_, text in {**texts, "d": "other words here"}.items()]
+    facts = replace(NOTHING_KNOWN, beside={"a": ["b"], "b": ["a", "c"], "c": ["b"]})
+    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(bm25=4.0))
+    assert [entry.id for entry in ranked] == ["a", "c", "b", "d"]
+    turn = ranked[2]
+    assert turn.beside == ("a", "c")
+    second = math.exp(ranked[1].shares["bm25"])
+    assert turn.shares["beside"] == pytest.approx(math.log(1 + second / 5))
+    assert 0 < turn.features["beside"] < 1
+    assert ranked[3].beside == ()
+    distances = [sum(entry.shares.values()) - math.log(entry.score) for entry in ranked]
+    assert distances == pytest.approx([distances[0]] * 4)

@@ -273,7 +273,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 path=path,
                 relevance=0.5,
                 needed_by={"a": 1.0},
-                beside={"a": 0.1},
+                beside=("a",),
             ),
         ),
         context=ContextPack(
@@ -325,7 +325,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "shares": {},
                 "relevance": 0.5,
                 "needed_by": {"a": 1.0},
-                "beside": {"a": 0.1},
+                "beside": ["a"],
             }
         ],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},

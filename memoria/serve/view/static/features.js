@@ -20,6 +20,6 @@ export const FEATURES = {
   chain_beyond: "strong edges lead to it, though it matches little",
   support_beyond: "what it is joined to matches",
   walk_beyond: "many ways lead to it from matches",
-  beside: "what stands beside it in the text is likely to be evidence",
+  beside: "it stands in a run of memories that are likely to be evidence",
   needed: "what needs it is likely to be evidence",
 };
