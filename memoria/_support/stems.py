@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
-_STOP_WORDS = frozenset(
+#: Words that say nothing by themselves.
+STOP_WORDS = frozenset(
     """
     a also am an and any are as at be been being but by can could did do does for from had has
     have he her hers him his how i if in into is it its may me might mine must my no nor not of
@@ -56,11 +57,6 @@ def all_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def is_stop_word(word: str) -> bool:
-    """Tell whether a word in lower case says nothing by itself."""
-    return word in _STOP_WORDS
-
-
 def content_words(text: str) -> list[str]:
     """Words of a text in lower case, in order, without stop words.
 
@@ -73,7 +69,7 @@ def content_words(text: str) -> list[str]:
 def each_content_word(text: str) -> Iterator[str]:
     """Yield the words of `content_words` one by one."""
     for found in _WORD.finditer(text.lower()):
-        if (word := found[0]) not in _STOP_WORDS:
+        if (word := found[0]) not in STOP_WORDS:
             yield word
 
 

@@ -10,13 +10,13 @@ count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import all_words, is_stop_word, stem
+from memoria._support.stems import STOP_WORDS, all_words, stem
 
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
@@ -25,22 +25,15 @@ _B = 0.75
 _OTHER, _STOP = -1, -2
 
 
-class _Columns(dict[str, int]):
-    """Word -> column of its stem among the terms; made when a word is asked for the first time."""
-
-    def __init__(self, terms: Sequence[str]) -> None:
-        super().__init__()
-        self._of_stem = {term: number for number, term in enumerate(terms)}
-        # A stem begins with the first letter of its word.
-        self._starts = {term[0] for term in terms}
-
-    def __missing__(self, word: str) -> int:
-        if is_stop_word(word):
-            column = _STOP
-        else:
-            column = self._of_stem.get(stem(word), _OTHER) if word[0] in self._starts else _OTHER
-        self[word] = column
-        return column
+def _columns(terms: Sequence[str], words: Set[str]) -> dict[str, int]:
+    """Return word -> column of its stem among the terms."""
+    of_stem = {term: number for number, term in enumerate(terms)}
+    starts = {term[0] for term in terms}  # a stem begins with the first letter of its word
+    found = dict.fromkeys(words, _OTHER)
+    for word in words:
+        if word[0] in starts:  # few words, so that few stems have to be made
+            found[word] = of_stem.get(stem(word), _OTHER)
+    return found | dict.fromkeys(words & STOP_WORDS, _STOP)
 
 
 class Pool:
@@ -67,9 +60,9 @@ class Pool:
     """
 
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
-        column = _Columns(terms)
         words = [all_words(text) for text in texts]
         sizes = [len(each) for each in words]
+        column = _columns(terms, set(chain.from_iterable(words)))
         columns = np.fromiter(map(column.__getitem__, chain.from_iterable(words)), np.int64)
         rows = np.repeat(np.arange(len(texts)), sizes)
         lengths = np.bincount(rows[columns != _STOP], minlength=len(texts)).astype(np.float64)
