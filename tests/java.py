@@ -44,11 +44,14 @@ async def _make(cache: Path) -> None:
     """Start a server that notes what it loads, and end it so that it writes this down."""
     unfinished = cache.with_suffix(f".{os.getpid()}.new")  # another run may make one, too
     os.environ[VARIABLE] = f"{BRIEF} -XX:AOTCacheOutput={unfinished}"
-    async with LocalNeo4j.ephemeral(heap_mb=256, page_cache_mb=16) as server:
-        java = psutil.Process(server.pid)
-        java.send_signal(signal.SIGTERM)  # leaving the block would not wait for what it writes
-        await asyncio.to_thread(java.wait, END_TIMEOUT_S)
-    unfinished.rename(cache)  # complete or not there
+    try:
+        async with LocalNeo4j.ephemeral(heap_mb=256, page_cache_mb=16) as server:
+            java = psutil.Process(server.pid)
+            java.send_signal(signal.SIGTERM)  # leaving the block would not wait for what it writes
+            await asyncio.to_thread(java.wait, END_TIMEOUT_S)
+        unfinished.rename(cache)  # complete or not there
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null, past or null, beside]. neighbours: [id, weight, whether the edge leads to it], only those
-// among ids, with the strongest of parallel edges of one direction. memory: as in graph.hydrate.
-// past: epoch milliseconds when it was made, or null; and what learning left on it, as stored:
-// use_count, use_times, confirmed, overridden, right_for, wrong_for. beside: those neighbours that
-// are joined to it by an edge whose relation holds one of order_words. A connector, and a memory that
-// does not fit kinds and where, has no part in the ranking: it gets neither cosine nor neighbours nor
-// past nor beside. Hubs with more than max_degree edges are not expanded, because they support nobody by much;
-// their edges to other memories are read from the other end.
+// memory or null, past or null, beside]. neighbours: [id, weight, whether the edge leads to it],
+// only those among ids, with the strongest of parallel edges of one direction. memory: as in
+// graph.hydrate. past: epoch milliseconds when it was made, or null; and what learning left on it,
+// as stored: use_count, use_times, confirmed, overridden, right_for, wrong_for. beside: those
+// neighbours to which an edge leads, or from which one comes, whose relation holds one of
+// order_words. A connector, and a memory that does not fit kinds and where, has no part in the
+// ranking: it gets neither cosine nor neighbours nor past nor beside. Hubs with more than
+// max_degree edges are not expanded, because they support nobody by much; their edges to other
+// memories are read from the other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH m, NOT m:Session|Speaker|Topic

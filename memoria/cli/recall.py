@@ -26,7 +26,6 @@ from memoria.cli.common import (
     Scope,
     Tags,
     err,
-    one_line,
     out,
     print_facts,
     print_heading,
@@ -146,7 +145,7 @@ def recall(
             quiet = as_json or showing.context_only
             found = await _recall(retriever, question, tags, where, quiet=quiet)
         if not found.seeds.seeds:
-            await say_nothing_found(store, scope, f"nothing found in scope {one_line(scope)}")
+            await say_nothing_found(store, scope, f"nothing found in scope {scope!r}")
         return found
 
     found = run(on_store(connection, ask))

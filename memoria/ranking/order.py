@@ -9,6 +9,7 @@ say much alone. The features of links give such a turn little, because it matche
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -19,11 +20,13 @@ from memoria.ranking.substance import substance
 Array = NDArray[np.float64]
 
 #: A relation joins what stands side by side if its name holds one of these: `next`, `NEXT_CHUNK`,
-#: `REPLY`.
-ORDER_WORDS = ("next", "reply")
+#: `REPLIES_TO`.
+ORDER_WORDS = ("next", "reply", "replies", "replied")
 # Of the odds of the second best, so much is handed on: one likely memory may stand alone, two make
-# a run. A constant, not a fit, as only two sets have an order; docs/quality.md has other forms.
+# a run. No fit, as only two sets have an order, but chosen among shares; see docs/quality.md.
 _SHARE = 0.2
+# In a row a memory stands between two others.
+_IN_A_ROW = 2
 
 #: Id -> ids of the candidates at most two places away from it.
 Beside = Mapping[str, Sequence[str]]
@@ -34,20 +37,28 @@ def beside_of(
 ) -> dict[str, tuple[str, ...]]:
     """Return the candidates that stand one or two places away from each, by id.
 
-    A text of courtesies, such as "Thanks!", stands in a run and says nothing: it is missing.
+    A text of courtesies, such as "Thanks!", stands in a run and says nothing: it is missing. So is
+    a memory with more than two beside it, such as the first message of a thread: many follow it,
+    and not each other.
 
     Parameters
     ----------
     texts
         Id -> text of each candidate.
     joined
-        Id -> ids right before and after it.
+        Id -> ids right before or after it; each pair may be named from one end or both.
     """
-    near = {id_: texts.keys() & joined.get(id_, ()) for id_ in texts}
+    near: defaultdict[str, set[str]] = defaultdict(set)
+    for id_, others in joined.items():
+        for other in others:
+            if id_ in texts and other in texts:
+                near[id_].add(other)
+                near[other].add(id_)
+    rows = {id_: one for id_, one in near.items() if len(one) <= _IN_A_ROW}
     found = {}
-    for id_, one in near.items():
-        if one and substance(texts[id_]) > 0:
-            two = {far for other in one for far in near[other]}
+    for id_, one in rows.items():
+        if substance(texts[id_]) > 0:
+            two = {far for other in one for far in rows.get(other, ())}
             found[id_] = tuple(sorted((one | two) - {id_}))
     return found
 

@@ -49,8 +49,8 @@ class RankedMemory:
         share ``needed``; empty without relevance weights.
     beside
         Ids of the ranked memories that stand one or two places before or after this one in one
-        text, by edges whose relation holds ``next`` or ``reply``. What it got from them is the
-        share ``beside``; empty without relevance weights.
+        text, by edges whose relation holds ``next``, ``reply``, ``replies`` or ``replied``. What it
+        got from them is the share ``beside``; empty without relevance weights.
     """
 
     memory: MemoryNode

@@ -356,7 +356,7 @@ def test_recall_says_that_nothing_fits_into_the_budget(call: Call, filled: list[
 def test_recall_of_nothing_says_so(call: Call, filled: list[str]) -> None:
     done = call("recall", "xylophone", "--embedder", "none", *filled)
     assert done.code == 0
-    assert done.err.startswith("nothing found in scope test-")
+    assert done.err.startswith("nothing found in scope 'test-")
 
 
 def test_recall_with_a_wrong_setting_is_one_line(call: Call, filled: list[str]) -> None:

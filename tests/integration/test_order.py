@@ -34,7 +34,7 @@ async def turns(store: Store, scope: str, relation: str | None) -> None:
     await GraphWriter(store, scope=scope).write(memories, edges)
 
 
-@pytest.mark.parametrize("relation", ["next", "NEXT_CHUNK", "in reply to", "Reply"])
+@pytest.mark.parametrize("relation", ["next", "NEXT_CHUNK", "in reply to", "REPLIES_TO"])
 async def test_turns_say_who_stands_beside_them(
     store: Store, retriever: GraphRetriever, relation: str
 ) -> None:

@@ -38,7 +38,7 @@ def test_pip_finds_the_memoria_that_is_installed_and_asks_no_registry_for_it() -
 def test_every_extra_that_a_message_names_is_there() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     code = "".join(path.read_text("utf-8") for path in (ROOT / "memoria").rglob("*.py"))
-    named = set(re.findall(r"""install_command\(['"]([\w-]+)['"]""", code))
+    named = set(re.findall(r"""(?:install_command|missing)\(['"]([\w-]+)['"]""", code))
     assert {"evaluation", "local", "mcp", "notes", "onnx", "view"} <= named
     assert named <= set(project["optional-dependencies"])
 

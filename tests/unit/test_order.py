@@ -28,6 +28,16 @@ def test_in_a_ring_of_three_nobody_stands_beside_itself() -> None:
     assert beside_of(TURNS, {"a": "bc", "b": "ac", "c": "ab"})["a"] == ("b", "c")
 
 
+def test_those_who_answer_one_message_do_not_stand_beside_each_other() -> None:
+    thread = {"a": "bcd", "d": "e"}
+    found = beside_of(TURNS, thread)
+    assert found == {"b": ("a",), "c": ("a",), "d": ("a", "e"), "e": ("a", "d")}
+
+
+def test_a_pair_may_be_named_from_one_end() -> None:
+    assert beside_of(TURNS, {"b": "ac"}) == {"a": ("b", "c"), "b": ("a", "c"), "c": ("a", "b")}
+
+
 def test_what_was_not_found_stands_beside_nothing_and_leads_nowhere() -> None:
     assert beside_of({id_: TURNS[id_] for id_ in "acf"}, ROW) == {}
 

@@ -179,6 +179,11 @@ def test_words_only_join_a_text_with_fewer_than_three_mentions() -> None:
     assert named == {"ada bell", "bo carr", "cy dean", "di ebert"}
 
 
+def test_a_name_is_shown_as_it_stands_where_no_words_are_looked_for() -> None:
+    found = RULES.extract("He took the Winters and foo.bar, E0308; winter came")
+    assert [(each.name, each.shown) for each in found][-1] == ("winter", "winters")
+
+
 @given(st.text())
 def test_any_text_gives_at_most_so_many_names_each_once(text: str) -> None:
     found = [mention.name for mention in RULES.extract(text)]
