@@ -37,7 +37,7 @@ from memoria.context.duplicates import find_duplicates
 from memoria.context.exchange import find_exchange, is_worth_more
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
-from memoria.context.tree import Place, chain_of, grow
+from memoria.context.tree import Place, by_texts, chain_of, grow
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -173,6 +173,10 @@ class ContextBuilder:
         draft = self._settle(places, self._fill(places, self._arrange(places, draft), self._budget))
         if (exchanged := self._exchange(places, draft)) is not draft:
             draft = self._settle(places, exchanged)
+        if worth is not None:
+            ordered = by_texts(places, draft.included, self._config.order)
+            if (final := self._draft(ordered, draft.included)).tokens <= self._budget:
+                places, draft = ordered, final
         nothing = self._draft(places, set())
         if not draft.included and nothing.text and nothing.tokens <= self._budget:
             draft = nothing

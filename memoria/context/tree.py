@@ -14,7 +14,7 @@ names it: both memories speak of the same topic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -145,6 +145,19 @@ def _by_best(value: Mapping[Place, float]) -> list[Place]:
         above = place.parent.rank if place.parent else ()
         place.rank = (*above, (-most[place], -place.energy, place.id))
     return sorted(places, key=lambda place: place.rank)
+
+
+def by_texts(
+    places: Iterable[Place], included: Container[Place], order: Literal["relevance", "time"]
+) -> list[Place]:
+    """Return places in the order of the text, by the worth of the texts that stand there.
+
+    A tree that only refers to the best memory, or has it at a place that was left out, does not
+    stand before the one with its text.
+    """
+    stands = {p: p.worth if p in included and p.home is p and p.text else 0.0 for p in places}
+    ordered = _by_best(stands)
+    return ordered if order == "relevance" else _by_time(ordered)
 
 
 def chain_of(target: Place) -> list[Place]:

@@ -200,6 +200,15 @@ def test_a_tree_stands_by_the_best_worth_however_deep_it_lies() -> None:
     assert ids(result.items) == ["a", "b", "c", "d"]
 
 
+def test_a_tree_that_only_refers_to_the_best_memory_stands_behind_its_text() -> None:
+    builder = ContextBuilder(PLENTY, count_tokens=words)
+    for one in (path(("x", 0.95), ("best", 0.1), ("z", 0.05)), path(("y", 0.9), ("best", 0.5))):
+        builder.add(one)
+    result = builder.build(worth={"x": 0.2, "y": 0.1, "z": 0.3, "best": 1.0})
+    assert [line[:3] for line in result.text.splitlines() if line.startswith("[")] == ["[y]", "[x]"]
+    assert ids(result.items) == ["y", "best", "x", "z"]
+
+
 def test_a_memory_that_is_not_named_has_no_worth() -> None:
     builder = ContextBuilder(PLENTY, count_tokens=words)
     for one in (path(("a", 0.9)), path(("b", 0.5))):
@@ -524,7 +533,7 @@ def test_what_has_no_worth_enters_only_beside_something_relevant() -> None:
     # "b" is of a kind that was not asked for: nothing ranked it.
     paths = (path(("a", 0.9), ("b", 0.5)), path(("c", 0.8)))
     worth = {"a": 1.0, "c": 0.5}
-    assert ids(built_without({"a"}, *paths, worth=worth).items) == ["b", "c"]
+    assert ids(built_without({"a"}, *paths, worth=worth).items) == ["c", "b"]
     nothing = built_without({"a", "c"}, *paths, worth=worth)
     assert (nothing.text, nothing.items) == ("", ())
     assert {o.id: o.reason for o in nothing.omitted} == dict.fromkeys("abc", "relevance")
