@@ -1,7 +1,7 @@
 """A chat that remembers: it recalls before each answer, and remembers each turn after it.
 
     memoria up
-    python examples/chat.py alice
+    python examples/chat.py my-chat
 
 Type a line, and read the answer; Ctrl-D ends. The next chat of the same name knows what was said.
 """
