@@ -114,6 +114,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "known": ["a"],
         "max_degree": 400,
         "max_weight": 1.0,
+        "order_words": ["next"],
         "scope": "s",
         "vector": [0.1] * 384,
     },

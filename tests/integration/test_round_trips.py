@@ -323,7 +323,7 @@ async def test_a_recall_that_streams_reads_once_what_no_level_brought(
             if query.name == "graph.hydrate":
                 read.extend(row[0] for row in records[0][0])
             elif query.name == "ranking.candidates":
-                read.extend(row[0] for row in records[0][0] if row[-1] is not None)
+                read.extend(row[0] for row in records[0][0] if row[4] is not None)
             return records
 
     retriever = GraphRetriever(driver, scope=WEB_SCOPE)
