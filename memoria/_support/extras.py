@@ -15,8 +15,8 @@ def install_command(extra: str, *, python: str = sys.executable) -> str:
     well as from a release, and fetches only the packages that are missing. Another pip would look
     for memoria itself.
 
-    >>> install_command("view", python="/home/ada/.venv/bin/python")
-    '/home/ada/.venv/bin/python -m pip install "memoria-graph[view]"'
+    >>> install_command("view", python=".venv/bin/python")
+    '.venv/bin/python -m pip install "memoria-graph[view]"'
     """
     program = f'"{python}"' if " " in python else python or "python"
     return f'{program} -m pip install "memoria-graph[{extra}]"'

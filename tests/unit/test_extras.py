@@ -22,8 +22,8 @@ def test_the_command_names_this_python_and_the_extra() -> None:
 
 
 def test_a_python_in_a_folder_with_a_space_is_quoted() -> None:
-    command = install_command("mcp", python="/home/ada/my notes/bin/python")
-    assert command == '"/home/ada/my notes/bin/python" -m pip install "memoria-graph[mcp]"'
+    command = install_command("mcp", python="my notes/bin/python")
+    assert command == '"my notes/bin/python" -m pip install "memoria-graph[mcp]"'
     assert install_command("mcp", python="") == 'python -m pip install "memoria-graph[mcp]"'
 
 
