@@ -155,7 +155,7 @@ class ContextBuilder:
         -----
         The module's docstring has the algorithm. Cost: ``count_tokens`` is called once or twice for
         the lines of each place, and for the whole text once at each halving, once for each exchange
-        tried, and again while the text is filled after it.
+        tried, again while the text is filled after it, and once if trees change places in the end.
         """
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, self._config.order, worth)
@@ -173,9 +173,12 @@ class ContextBuilder:
         draft = self._settle(places, self._fill(places, self._arrange(places, draft), self._budget))
         if (exchanged := self._exchange(places, draft)) is not draft:
             draft = self._settle(places, exchanged)
+        ordered = places
         if worth is not None:
             ordered = by_texts(places, draft.included, self._config.order)
-            if (final := self._draft(ordered, draft.included)).tokens <= self._budget:
+        if ordered != places:
+            final = self._draft(ordered, draft.included)
+            if final.tokens <= self._budget:
                 places, draft = ordered, final
         nothing = self._draft(places, set())
         if not draft.included and nothing.text and nothing.tokens <= self._budget:

@@ -72,6 +72,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     best_mass = mass.max(initial=0.0) or 1.0
     bm25 = mass / best_mass
     raw = _cosines(ids, facts, bm25)
+    place = _place(raw)
     relative = over_best(np.array([facts.cosines.get(id_, 0.0) for id_ in ids]))
     cosine = relative if facts.cosines else raw
     strength = _strengths(candidates)
@@ -83,8 +84,8 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "cosine": cosine,
         "cosine_gap": _gap(raw),
         "cosine_rise": _rise(raw) if facts.cosines else np.zeros(len(ids)),
-        "cosine_place": 1 - np.log1p(np.minimum(_place(raw), _LAST)) / math.log1p(_LAST),
-        "cosine_first": _FIRST / (_FIRST + _place(raw)),
+        "cosine_place": 1 - np.log1p(np.minimum(place, _LAST)) / math.log1p(_LAST),
+        "cosine_first": _FIRST / (_FIRST + place),
         "bm25": bm25,
         "bm25_first": (mass > 0) * _FIRST / (_FIRST + _place(mass)),
         "cosine_bm25": cosine * bm25,

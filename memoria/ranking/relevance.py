@@ -44,12 +44,12 @@ def rank_by_relevance(
         return ()
     values = features(query, candidates, facts)
     weights = config.weights
-    by_query = weighted_sum(values, weights)
+    by_query = by_features = weighted_sum(values, weights)
     if history is not None:
         values |= history_features(query, candidates, facts.past, history.least_shared)
         weights |= history_weights(history)
+        by_features = weighted_sum(values, weights)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
-    by_features = weighted_sum(values, weights)
     ids = [each.memory.id for each in candidates]
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
     in_order = with_beside(by_features, by_query, ids, beside)
