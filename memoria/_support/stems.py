@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
+# ASCII in lower case, with a space for each character that is in no word.
+_ASCII_WORDS = "".join(c.lower() if _WORD.match(c) else " " for c in map(chr, range(128))).encode()
+_TO_WORDS = _ASCII_WORDS.ljust(256)
 #: Words that say nothing by themselves.
 STOP_WORDS = frozenset(
     """
@@ -54,6 +57,8 @@ def all_words(text: str) -> list[str]:
     >>> all_words("Where did the ferry stop?")
     ['where', 'did', 'the', 'ferry', 'stop']
     """
+    if text.isascii():  # twice as fast, and counting words takes most of the time of a ranking
+        return text.encode().translate(_TO_WORDS).decode().split()
     return _WORD.findall(text.lower())
 
 

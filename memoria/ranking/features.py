@@ -20,7 +20,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import content_words, query_terms, stem
+from memoria._support.stems import content_words, query_terms
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.links import link_features, over_best
 from memoria.ranking.substance import substance
@@ -91,7 +91,7 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "cosine_bm25": cosine * bm25,
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
         "beyond_best": _beyond_best(pool, match),
-        "heading": np.array([_is_named(heading, terms) for heading in headings], float),
+        "heading": np.array([_is_named(heading, pool) for heading in headings], float),
         "question": np.array([text.rstrip().endswith("?") for text in texts], float),
         "recency": _recency(candidates),
         "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
@@ -214,7 +214,7 @@ def _heading(text: str) -> str:
     return _PARENTHESIS.sub("", line).strip()
 
 
-def _is_named(heading: str, terms: Sequence[str]) -> bool:
+def _is_named(heading: str, pool: Pool) -> bool:
     """Tell whether the query holds all words of a heading."""
     words = content_words(heading)
-    return bool(words) and {stem(word) for word in words} <= set(terms)
+    return bool(words) and all(map(pool.has_term, words))

@@ -10,7 +10,7 @@ count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
@@ -25,15 +25,20 @@ _B = 0.75
 _OTHER, _STOP = -1, -2
 
 
-def _columns(terms: Sequence[str], words: Set[str]) -> dict[str, int]:
-    """Return word -> column of its stem among the terms."""
-    of_stem = {term: number for number, term in enumerate(terms)}
-    starts = {term[0] for term in terms}  # a stem begins with the first letter of its word
-    found = dict.fromkeys(words, _OTHER)
-    for word in words:
-        if word[0] in starts:  # few words, so that few stems have to be made
-            found[word] = of_stem.get(stem(word), _OTHER)
-    return found | dict.fromkeys(words & STOP_WORDS, _STOP)
+class _Columns(dict[str, int]):
+    """Word -> column of its stem among the terms; each word of a pool is looked at once."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        super().__init__(dict.fromkeys(STOP_WORDS, _STOP))
+        self._of_stem = {term: number for number, term in enumerate(terms)}
+        # Making a stem takes long, and few words begin as one of the terms does. But for its last
+        # letter a stem is the beginning of its word, and that of "dying" is "die".
+        self._beginnings = tuple({each for t in terms for each in (t[:-1] or t, t[:-2] + "y")})
+
+    def __missing__(self, word: str) -> int:
+        like_a_term = word.startswith(self._beginnings)
+        column = self[word] = self._of_stem.get(stem(word), _OTHER) if like_a_term else _OTHER
+        return column
 
 
 class Pool:
@@ -62,8 +67,9 @@ class Pool:
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
         words = [all_words(text) for text in texts]
         sizes = [len(each) for each in words]
-        column = _columns(terms, set(chain.from_iterable(words)))
-        columns = np.fromiter(map(column.__getitem__, chain.from_iterable(words)), np.int64)
+        self._columns = _Columns(terms)
+        column_of = map(self._columns.__getitem__, chain.from_iterable(words))
+        columns = np.fromiter(column_of, np.int64, sum(sizes))
         rows = np.repeat(np.arange(len(texts)), sizes)
         lengths = np.bincount(rows[columns != _STOP], minlength=len(texts)).astype(np.float64)
         cells = rows * len(terms) + columns
@@ -74,3 +80,7 @@ class Pool:
         relative = lengths / max(lengths.mean(), 1.0) if len(texts) else lengths
         damping = _K1 * (1 - _B + _B * relative)[:, None]
         self.masses: NDArray[np.float64] = self.idf * counts * (_K1 + 1) / (counts + damping)
+
+    def has_term(self, word: str) -> bool:
+        """Tell whether a word in lower case is a form of one of the terms."""
+        return self._columns[word] >= 0

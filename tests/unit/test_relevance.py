@@ -1,6 +1,7 @@
 """Ranking what a recall found: each feature by hand, then the order."""
 
 import math
+import re
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria._support.stems import query_terms, stem
+from memoria._support.stems import STOP_WORDS, all_words, query_terms, stem
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.ranking import (
@@ -88,6 +89,27 @@ def test_words_are_compared_by_stem_and_stop_words_do_not_count() -> None:
     assert query_terms("Where did the ferries stop, and who stopped them?") == ["ferri", "stop"]
     pool = Pool(query_terms("the ferries"), ["A ferry.", "The and of", ""])
     assert (pool.masses[:, 0] > 0).tolist() == [True, False, False]
+
+
+@given(st.text(alphabet=st.characters(codec="ascii")) | st.text())
+def test_words_are_the_same_whether_all_of_a_text_is_ascii_or_not(text: str) -> None:
+    assert all_words(text) == all_words(f"{text} é")[:-1] == re.findall(r"\w+", text.lower())
+
+
+_ENDINGS = ["s", "es", "y", "ied", "ying", "ing", "edly", "ational", "fulness", "biliti", "logi"]
+
+
+@pytest.mark.parametrize("word", ["dying", "skies", "cried", "hopping", "relational", "é", "a1"])
+def test_a_word_is_a_form_of_its_own_stem(word: str) -> None:
+    assert Pool([stem(word)], []).has_term(word)
+    assert not Pool(["rain"], []).has_term(word)
+
+
+@given(st.text("abcdeginrstuyz", min_size=1, max_size=6), st.sampled_from(["", *_ENDINGS]))
+def test_words_of_all_endings_are_found_by_their_stem(start: str, ending: str) -> None:
+    word = start + ending
+    found = Pool([stem(word)], []).has_term(word)
+    assert found == (word not in STOP_WORDS)
 
 
 def test_recalls_that_stem_at_once_in_threads_do_not_disturb_each_other() -> None:
