@@ -5,7 +5,7 @@
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
 // rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
 // scope_key),
-// created_at (null keeps that; a new memory gets now, unless it is undated), history (what use and
+// created_at (text in ISO 8601; null keeps that; a new memory gets now, unless it is undated), history (what use and
 // linking left elsewhere, in place of what they left here; null keeps that), embedding (null keeps
 // the one stored, unless the text changed). Learning counters stay. kinds: the labels of which a
 // memory has one.
@@ -20,7 +20,7 @@ MERGE (m:Memory {scope: $p.scope, id: row.id})
 WITH m, row,
      m.text IS NULL AND m.connector_name IS NULL AS created,
      m.text IS NOT NULL AND coalesce(m.text <> row.properties.text, true) AS changed,
-     coalesce(row.created_at, m.created_at, CASE
+     coalesce(datetime(row.created_at), m.created_at, CASE
        WHEN m.text IS NULL AND m.connector_name IS NULL AND NOT row.undated THEN $p.now
      END) AS created_at
 SET m += row.properties, m.created_at = created_at,

@@ -12,7 +12,7 @@
 // order.
 // An edge that is written again with the weight that it was given before keeps what it has learned
 // since. With another weight it counts as given anew, and learning starts from there.
-// created_at of a row: null keeps the stored time. history: as in ingest.memories. A new edge has no
+// created_at of a row: text in ISO 8601; null keeps the stored time. history: as in ingest.memories. A new edge has no
 // uses until it is counted as created.
 UNWIND range(0, size($p.ids) - 1) AS place
 WITH place, $p.ids[place] AS id
@@ -25,9 +25,9 @@ CALL (missing, ends) {
   WITH row, ends[row.source][0] AS source, ends[row.target][0] AS target
   WHERE source IS NOT NULL AND target IS NOT NULL
   MERGE (source)-[r:RELATES {relation: row.relation}]->(target)
-    ON CREATE SET r.origin = $p.origin, r.created_at = coalesce(row.created_at, $p.now),
+    ON CREATE SET r.origin = $p.origin, r.created_at = coalesce(datetime(row.created_at), $p.now),
                   r.tags = row.tags, r.weight = row.weight
-    ON MATCH SET r.tags = row.tags, r.created_at = coalesce(row.created_at, r.created_at),
+    ON MATCH SET r.tags = row.tags, r.created_at = coalesce(datetime(row.created_at), r.created_at),
                  r.uses = coalesce(r.uses, 0)
   WITH r, row, r.uses IS NULL AS created, coalesce(r.given_weight = row.weight, false) AS known
   FOREACH (_ IN CASE WHEN created THEN [1] ELSE [] END | SET r.uses = 0)

@@ -14,7 +14,7 @@ from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.server import require_online
 from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
-from memoria.ingest.rows import memory_row
+from memoria.ingest.rows import json_text, utc
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
 
@@ -49,7 +49,10 @@ def check_memory(memory: Memory, kinds: Sequence[str], facts: ServerFacts | None
             "give other kinds to the GraphWriter as kinds",
             field="kind",
         )
-    memory_row(memory, None)  # refuses times and maps that can't be stored
+    for name in ("when", "metadata"):
+        json_text(getattr(memory, name), name)
+    for name in ("created_at", "valid_until"):
+        utc(getattr(memory, name), name)
     if isinstance(memory.embedding, tuple) and facts is not None:
         require_online(facts.vector_index, facts)
         size = len(memory.embedding)

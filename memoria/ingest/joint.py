@@ -7,7 +7,6 @@ Writes, in one transaction a call. Queries: ``ingest.memories``, ``ingest.relati
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from memoria.errors import DimensionError
@@ -34,6 +33,7 @@ class JointWriter(BatchWriter):
         guard: Guard | None = None,
         skip_missing: bool = False,
         undated: Collection[str] = (),
+        vectors: Mapping[str, Sequence[float]] | None = None,
     ) -> WriteReport:
         """Write checked memories and relations in one transaction, then link the memories.
 
@@ -46,6 +46,8 @@ class JointWriter(BatchWriter):
             Leave out relations of which an end is missing, instead of raising.
         undated
             Ids of memories whose time nobody knows: new ones stay without a time.
+        vectors
+            Id -> vector of a memory's text, as `make_vectors` returns them. Others are made.
 
         Raises
         ------
@@ -53,7 +55,7 @@ class JointWriter(BatchWriter):
             An end of a relation is missing. Nothing was written.
         """
         made = await self._set_up(memories)
-        nodes, embedded = await self._memory_parameters(memories, undated)
+        nodes, embedded = await self._memory_parameters(memories, undated, vectors)
         edges = self._relation_parameters(relations, skip_missing=skip_missing)
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
@@ -84,16 +86,14 @@ class JointWriter(BatchWriter):
         )
         return await self._linked(done, memories)
 
-    async def with_vectors(self, memories: Sequence[Memory]) -> tuple[list[Memory], WriteReport]:
-        """Return memories with the vectors that `write_together` would make; and what was done.
+    async def make_vectors(
+        self, memories: Sequence[Memory]
+    ) -> tuple[dict[str, list[float]], WriteReport]:
+        """Return the vectors that `write_together` would make, by id; and what was done.
 
         For a caller whose write may have to be repeated: the texts are embedded once. A memory
-        whose text is stored with a vector stays without one.
+        whose text is stored with a vector gets none.
         """
         made = await self._set_up(memories)
         vectors = await self._make_vectors(memories)
-        found = [
-            replace(memory, embedding=vectors[memory.id]) if memory.id in vectors else memory
-            for memory in memories
-        ]
-        return found, WriteReport(embedded=len(vectors), schema_created=made)
+        return vectors, WriteReport(embedded=len(vectors), schema_created=made)

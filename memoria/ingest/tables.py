@@ -10,7 +10,7 @@ from __future__ import annotations
 import mmap
 from array import array
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -22,6 +22,7 @@ from memoria._support.checks import check_scope
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import ORIGIN_INGEST, scope_key
+from memoria.ingest.rows import time_text
 
 LIST_DELIMITER = "\x1f"  # the unit separator
 REPORT_EVERY = 10_000
@@ -65,7 +66,7 @@ class Tables:
         self.relations = folder / "relations.csv"
         self.multiline = False
         self._scope, self._scope_key = _text(check_scope(scope)), scope_key(scope)
-        self._now = _time(now)
+        self._now = time_text(now)
 
     def __enter__(self) -> Self:
         self.memories.parent.mkdir(parents=True, exist_ok=True)
@@ -108,8 +109,8 @@ class Tables:
             _text(properties["when"]),
             _text(properties["metadata"]),
             _strings(properties["metadata_pairs"] or (), "metadata"),
-            self._now if created_at is None else _time(created_at),
-            "" if valid_until is None else _time(valid_until),
+            created_at or self._now,
+            "" if valid_until is None else time_text(valid_until),
             "" if vector is None else LIST_DELIMITER.join(repr(float(x)) for x in vector),
             f"Memory{LIST_DELIMITER}{row['kind']}",
         )
@@ -117,7 +118,6 @@ class Tables:
 
     def add_relation(self, row: Mapping[str, Any]) -> None:
         """Write one relation; raises as `add_memory` does."""
-        created_at = row["created_at"]
         cells = (
             _text(row["source"]),
             _text(row["target"]),
@@ -125,7 +125,7 @@ class Tables:
             repr(float(row["weight"])),
             _strings(row["tags"], "tags"),
             ORIGIN_INGEST,
-            self._now if created_at is None else _time(created_at),
+            row["created_at"] or self._now,
             "0",
         )
         self._starts.append(self._starts[-1] + self._write(self._relations, cells))
@@ -201,7 +201,3 @@ def _strings(values: Iterable[str], field: str) -> str:
             field=field,
         )
     return _text(joined)
-
-
-def _time(value: datetime) -> str:
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")

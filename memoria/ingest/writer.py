@@ -7,7 +7,7 @@ Writes in batches. Each batch is one transaction, which may be repeated without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, Generic, TypedDict, TypeVar
@@ -213,11 +213,16 @@ class BatchWriter:
         return telemetry.memory_span("upsert_memory", store=scope_key(self.scope), count=memories)
 
     async def _memory_parameters(
-        self, memories: Sequence[Memory], undated: Collection[str] = ()
+        self,
+        memories: Sequence[Memory],
+        undated: Collection[str] = (),
+        ready: Mapping[str, Sequence[float]] | None = None,
     ) -> tuple[dict[str, Any], int]:
         """Return the parameters of ``ingest.memories``, and how many vectors were made for them."""
         unique = {memory.id: memory for memory in memories}
-        vectors = await self._make_vectors(list(unique.values()))
+        vectors = dict(ready or {})
+        made = await self._make_vectors([m for id_, m in unique.items() if id_ not in vectors])
+        vectors |= made
         rows = Rows(
             memory_row(memory, vectors.get(id_, memory.embedding), undated=id_ in undated)
             for id_, memory in sorted(unique.items())
@@ -232,7 +237,7 @@ class BatchWriter:
             "kinds": list(self.kinds),
             "now": self._clock(),
         }
-        return parameters, len(vectors)
+        return parameters, len(made)
 
     async def _linked(self, done: WriteReport, memories: Sequence[Memory]) -> WriteReport:
         """Link memories that were written, but no connectors; return the report of both."""

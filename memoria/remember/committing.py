@@ -23,7 +23,7 @@ from memoria.remember.state import ConversationState, state_of_ids
 from memoria.remember.topics import by_id
 from memoria.store import Call, Store
 from memoria.store.queries import load
-from memoria.types import Conversation, ConversationReport, Memory, WriteReport
+from memoria.types import Conversation, ConversationReport, WriteReport
 
 
 class ChangedError(Exception):
@@ -59,15 +59,17 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def commit(
-        self, steps: Sequence[Step], embedded: Mapping[str, Memory], *, said_now: bool
+        self, steps: Sequence[Step], vectors: Mapping[str, Sequence[float]], *, said_now: bool
     ) -> ConversationReport:
         """Write steps in one transaction, unless a conversation was written meanwhile.
+
+        Vectors that are ready come by text, so that none can belong to another one.
 
         Messages without a time get the time of writing if they are ``said_now``, else none: the
         time of an import would be taken for theirs.
         """
         expected = {step.root: step.stored.metadata for step in steps}
-        memories = [_with_vector(m, embedded) for step in steps for m in step.memories()]
+        memories = [memory for step in steps for memory in step.memories()]
         for memory in memories:
             self._batches.check_memory(memory)
 
@@ -102,6 +104,7 @@ class ConversationGraph:
                 guard=(first, check),
                 skip_missing=True,  # only a message that was forgotten since can be missing
                 undated=() if said_now else set(messages),
+                vectors={m.id: vectors[m.text] for m in others if m.text in vectors},
             )
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.
@@ -148,9 +151,3 @@ def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> 
         "stay": sorted(connectors),
     }
     return [(load("remember.rewrite"), parameters)]
-
-
-def _with_vector(memory: Memory, embedded: Mapping[str, Memory]) -> Memory:
-    """Return a memory as it was embedded; both were planned of the same message."""
-    ready = embedded.get(memory.id)
-    return memory if ready is None or ready.text != memory.text else ready

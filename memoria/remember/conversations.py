@@ -36,7 +36,6 @@ from memoria.store import StoreOrDriver, store_of, with_certainty
 from memoria.types import (
     Conversation,
     ConversationReport,
-    Memory,
     MemoryLinker,
     Message,
     WriteReport,
@@ -56,15 +55,15 @@ class _Prepared:
     steps
         What will be written first of each, if nobody else writes meanwhile; none without an
         embedder, and of conversations that are written already.
-    embedded
-        Id -> memory with its vector, of those that had none.
+    vectors
+        Text -> its vector, of the memories that had none.
     made
         What was done for that.
     """
 
     cursors: Sequence[Cursor] = ()
     steps: Sequence[tuple[Cursor, Step]] = ()
-    embedded: Mapping[str, Memory] = field(default_factory=dict)
+    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
     made: WriteReport = field(default_factory=WriteReport)
 
 
@@ -208,9 +207,9 @@ class ConversationWriter:
         names = (head.source, head.id)
         there = set(known)
         fresh = [m for m in head.messages if m.id is None or message_id(*names, m.id) not in there]
-        planner = self._planner(head, state, there)
+        planner = Planner(head, state, known=there, config=self.config)
         planner.add(fresh)
-        plan = planner.plan()
+        plan = planner.plan().with_topics(self.extractor)
         report = replace(_counts(plan), conversations=1, known=len(head.messages) - len(fresh))
         if not plan.messages:
             return None, report
@@ -239,7 +238,7 @@ class ConversationWriter:
                 ahead.start(self._prepare_group(waiting) if next_group else self._embed(rest))
             steps = await self._steps(cursors)
             rest = [] if next_group else self._following(steps)
-            report = report.plus(await self._write_steps(cursors, steps, prepared.embedded))
+            report = report.plus(await self._write_steps(cursors, steps, prepared.vectors))
             cursors = [cursor for cursor in cursors if not cursor.done]
             prepared = _Prepared() if next_group else await ahead.result()
             report = report.plus(ConversationReport(written=prepared.made))
@@ -252,36 +251,29 @@ class ConversationWriter:
         self,
         cursors: Sequence[Cursor],
         steps: list[tuple[Cursor, Step]],
-        embedded: Mapping[str, Memory],
+        vectors: Mapping[str, Sequence[float]],
     ) -> ConversationReport:
         """Write a step of each conversation in one transaction; plan anew if others wrote."""
         report = ConversationReport()
         while steps:
+            planned = [step.with_topics(self.extractor) for _, step in steps]
             try:
-                written = await self._graph.commit(
-                    [step for _, step in steps], embedded, said_now=False
-                )
+                report = report.plus(await self._graph.commit(planned, vectors, said_now=False))
             except ChangedError:
                 steps = await self._steps(cursors)
-            else:
-                report = report.plus(written)
-                break
-        for cursor, step in steps:
-            cursor.advance(step.plan)
-            report = report.plus(_counts(step.plan))
+                continue
+            for (cursor, _), step in zip(steps, planned, strict=True):
+                cursor.advance(step.plan)
+                report = report.plus(_counts(step.plan))
+            break
         for cursor in cursors:
             report = report.plus(cursor.take_counts())
         return report
 
-    async def _steps(
-        self, cursors: Sequence[Cursor], *, texts_only: bool = False
-    ) -> list[tuple[Cursor, Step]]:
+    async def _steps(self, cursors: Sequence[Cursor]) -> list[tuple[Cursor, Step]]:
         """Read how far conversations are written, and plan the next step of those that have one."""
         stored, _ = await self._graph.read([cursor.conversation for cursor in cursors], [])
-        found = (
-            (cursor, cursor.step(there, self._texts if texts_only else self._planner))
-            for cursor, there in zip(cursors, stored, strict=True)
-        )
+        found = ((each, each.step(there)) for each, there in zip(cursors, stored, strict=True))
         return [(cursor, step) for cursor, step in found if step is not None]
 
     async def _prepare_group(self, waiting: Iterator[Sequence[Conversation]]) -> _Prepared:
@@ -289,35 +281,18 @@ class ConversationWriter:
         cursors = [Cursor(each, self.config) for each in next(waiting, ())]
         if self._batches.embedder is None or not cursors:
             return _Prepared(cursors=cursors)
-        steps = await self._steps(cursors, texts_only=True)
-        return replace(await self._embed(steps), cursors=cursors)
+        return replace(await self._embed(await self._steps(cursors)), cursors=cursors)
 
     def _following(self, steps: Sequence[tuple[Cursor, Step]]) -> list[tuple[Cursor, Step]]:
         """Return what will be written after these steps, if nobody else writes meanwhile."""
-        found = ((cursor, cursor.step_after(step, self._texts)) for cursor, step in steps)
+        found = ((cursor, cursor.step_after(step)) for cursor, step in steps)
         return [(cursor, step) for cursor, step in found if step is not None]
 
     async def _embed(self, steps: Sequence[tuple[Cursor, Step]]) -> _Prepared:
         memories = [m for _, step in steps for m in step.plan.memories if not is_connector(m)]
-        found, made = await self._batches.with_vectors(memories)
-        return _Prepared(steps=steps, embedded={m.id: m for m in found if m.embedding}, made=made)
-
-    def _planner(
-        self, conversation: Conversation, state: ConversationState, known: Iterable[str]
-    ) -> Planner:
-        return Planner(
-            conversation,
-            state,
-            known=set(known),
-            extractor=self.extractor,
-            config=self.config,
-        )
-
-    def _texts(
-        self, conversation: Conversation, state: ConversationState, known: Iterable[str]
-    ) -> Planner:
-        """Return a planner of the same memories, which does not look for what they mention."""
-        return Planner(conversation, state, known=set(known), extractor=None, config=self.config)
+        made, report = await self._batches.make_vectors(memories)
+        vectors = {memory.text: made[memory.id] for memory in memories if memory.id in made}
+        return _Prepared(steps=steps, vectors=vectors, made=report)
 
 
 def _counts(plan: Plan) -> ConversationReport:

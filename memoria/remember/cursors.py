@@ -6,7 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -14,12 +14,13 @@ from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.remember.config import ConversationConfig
 from memoria.remember.ids import message_id, session_id
+from memoria.remember.mentions import Extractor
 from memoria.remember.plan import Plan, Planner
 from memoria.remember.state import ConversationState, digest_of
 from memoria.types import Conversation, ConversationReport, Memory, Message
 
 #: Messages and characters in one transaction, at most; a longer message has one to itself.
-BATCH_MESSAGES = 256
+BATCH_MESSAGES = 512
 BATCH_CHARS = 500_000
 
 
@@ -50,6 +51,10 @@ class Step:
     rewrites: bool = False
     blank: frozenset[str] = frozenset()
 
+    def with_topics(self, extractor: Extractor | None) -> Step:
+        """Return the step with what its messages mention."""
+        return replace(self, plan=self.plan.with_topics(extractor))
+
     def memories(self) -> list[Memory]:
         """Return the memories of the plan; the first session keeps the state."""
         metadata = self.state.metadata()
@@ -76,6 +81,8 @@ class Cursor:
         ]
         self._position = 0
         self._own = ConversationState()
+        self._config = config
+        self._latest: tuple[int, ConversationState, Plan] | None = None
         self._digests = [""]
         for message in conversation.messages:
             self._digests.append(digest_of(self._digests[-1], message))
@@ -85,8 +92,8 @@ class Cursor:
         """Tell whether all messages are written."""
         return self._position >= len(self.conversation.messages)
 
-    def step(self, stored: Stored, planner: Callable[..., Planner]) -> Step | None:
-        """Plan the next messages; None if what is stored has all of them.
+    def step(self, stored: Stored) -> Step | None:
+        """Plan the next messages, without what they mention; None if all of them are stored.
 
         Where the stored conversation is not a beginning of this one, all of this one is written,
         and the stored state only ever goes on: what was appended is not overwritten.
@@ -100,9 +107,7 @@ class Cursor:
         if self.done:
             return None
         end = self._position + _fitting(messages[self._position :])
-        planned: Planner = planner(self.conversation, before, self._written(self._position))
-        planned.add(messages[self._position : end])
-        plan = planned.plan()
+        plan = self._plan(before, end)
         furthest = plan.state if plan.state.messages >= state.messages else state
         return Step(
             root=session_id(self.conversation.source, self.conversation.id, 1),
@@ -118,12 +123,22 @@ class Cursor:
         self._position += plan.messages + plan.skipped
         self._own = plan.state
 
-    def step_after(self, step: Step, planner: Callable[..., Planner]) -> Step | None:
+    def step_after(self, step: Step) -> Step | None:
         """Plan what will come after a step, if nobody else writes meanwhile."""
-        stored = Stored(metadata=None, state=step.state)
         after = copy(self)
         after.advance(step.plan)
-        return after.step(stored, planner)
+        following = after.step(Stored(metadata=None, state=step.state))
+        self._latest = after._latest
+        return following
+
+    def _plan(self, before: ConversationState, end: int) -> Plan:
+        """Plan the messages up to a place; what was planned ahead of time is not planned again."""
+        if self._latest is None or self._latest[:2] != (self._position, before):
+            written = self._written(self._position)
+            planner = Planner(self.conversation, before, known=written, config=self._config)
+            planner.add(self.conversation.messages[self._position : end])
+            self._latest = (self._position, before, planner.plan())
+        return self._latest[2]
 
     def take_counts(self) -> ConversationReport:
         """Return how many messages were there, or left out, before; each is counted once."""

@@ -6,7 +6,7 @@ same messages after the same state give the same plan, whether they come at once
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -30,6 +30,8 @@ class Plan:
         The memories, and the connectors that they need; none twice.
     relations
         The edges. Their ends are among the memories, or were written before.
+    said
+        Id -> what was said, of each memory of a message; its text may begin with the speaker.
     state
         How far the conversation is written then.
     messages, skipped, parts, sessions, topics
@@ -38,16 +40,35 @@ class Plan:
 
     memories: tuple[Memory, ...]
     relations: tuple[Relation, ...]
+    said: Mapping[str, str]
     state: ConversationState
     messages: int
     skipped: int
     parts: int
     sessions: int
-    topics: int
+    topics: int = 0
+
+    def with_topics(self, extractor: Extractor | None) -> Plan:
+        """Return the plan with what its messages mention, and the edges to that."""
+        if extractor is None:
+            return self
+        topics: dict[str, Memory] = {}
+        relations = list(self.relations)
+        for id_, text in self.said.items():
+            for mention in extractor.extract(text):
+                topic = topic_of(mention, topics)
+                topics[topic.id] = topic
+                relations.append(_edge(id_, topic.id, MENTIONS, mention.weight))
+        return replace(
+            self,
+            memories=(*self.memories, *topics.values()),
+            relations=_kept(relations),
+            topics=len(topics),
+        )
 
 
 class Planner:
-    """Plans the messages of one conversation, in order.
+    """Plans the messages of one conversation, in order, but for what they mention.
 
     Parameters
     ----------
@@ -65,7 +86,6 @@ class Planner:
         state: ConversationState,
         *,
         known: Collection[str],
-        extractor: Extractor | None,
         config: ConversationConfig,
     ) -> None:
         self._conversation = conversation
@@ -75,12 +95,11 @@ class Planner:
         self._state = replace(state, title=title, more=more)
         self._before = state
         self._known = set(known)
-        self._extractor = extractor
         self._config = config
         self._memories: dict[str, Memory] = {}
         self._relations: list[Relation] = []
         self._messages = self._skipped = self._parts = 0
-        self._topics: set[str] = set()
+        self._said: dict[str, str] = {}
 
     def add(self, messages: Sequence[Message]) -> None:
         """Plan the next messages."""
@@ -102,13 +121,13 @@ class Planner:
         self._add_session(1, None)
         return Plan(
             memories=tuple(self._memories.values()),
-            relations=tuple(r for r in self._relations if r.weight > 0 and r.source != r.target),
+            relations=_kept(self._relations),
+            said=self._said,
             state=self._state,
             messages=self._messages,
             skipped=self._skipped,
             parts=self._parts,
             sessions=self._state.sessions - self._before.sessions,
-            topics=len(self._topics),
         )
 
     def _add(self, message: Message, id_: str, kind: str) -> None:
@@ -131,7 +150,7 @@ class Planner:
             )
             if speaker is not None:
                 self._join(last, speaker, SAID_BY, self._config.speaker_weight)
-            self._add_topics(last, text)
+            self._said[last] = text
             after = last
         said_at = message.created_at.isoformat() if message.created_at else before.last_at
         self._state = replace(self._state, sessions=session, last=last, last_at=said_at)
@@ -189,14 +208,13 @@ class Planner:
             self._memories[id_] = Memory(id=id_, kind="Speaker", text=message.speaker)
         return id_
 
-    def _add_topics(self, id_: str, text: str) -> None:
-        for mention in () if self._extractor is None else self._extractor.extract(text):
-            topic = topic_of(mention, self._memories)
-            self._memories[topic.id] = topic
-            self._topics.add(topic.id)
-            self._join(id_, topic.id, MENTIONS, mention.weight)
-
     def _join(self, source: str, target: str, relation: str, weight: float) -> None:
-        self._relations.append(
-            Relation(source=source, target=target, relation=relation, weight=weight)
-        )
+        self._relations.append(_edge(source, target, relation, weight))
+
+
+def _edge(source: str, target: str, relation: str, weight: float) -> Relation:
+    return Relation(source=source, target=target, relation=relation, weight=weight)
+
+
+def _kept(edges: Iterable[Relation]) -> tuple[Relation, ...]:
+    return tuple(edge for edge in edges if edge.weight > 0 and edge.source != edge.target)

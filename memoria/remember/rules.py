@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from memoria._support.checks import check_number, check_whole
 from memoria._support.stems import stem
@@ -70,6 +71,7 @@ class _Piece:
     """A run of characters without blanks, without the punctuation around it."""
 
     text: str
+    words: list[str]  # in lower case
     first: bool  # of its sentence
     joined: bool  # to the piece before, by a single blank
 
@@ -156,10 +158,10 @@ class _Reading:
         plain = _LINK.sub(" ", text)
         quoted = [next(filter(None, match.groups())) for match in _QUOTE.finditer(plain)]
         pieces = list(_pieces(plain))
-        words = [w for piece in pieces for w in _WORD.findall(piece.text.lower())]
-        self._language = _language_of(words, language)
+        self._language = _language_of([w for piece in pieces for w in piece.words], language)
         self._function_words = FUNCTION_WORDS[language] | FUNCTION_WORDS[self._language]
         self._japanese = _KANA.search(text) is not None
+        self._unspaced = _UNSPACED.search(text) is not None
         self._identifiers: list[str] = []
         self._prose: list[_Piece] = []
         for piece in pieces:
@@ -178,7 +180,7 @@ class _Reading:
         if kind == "phrase":
             yield from self._phrases()
         elif kind == "word":
-            words = dict.fromkeys(word for piece in self._prose for word in self._words(piece.text))
+            words = dict.fromkeys(w for piece in self._prose for w in self._content(piece.words))
             stems = ((self._stem(word), word) for word in sorted(words, key=len, reverse=True))
             yield from (each for each in stems if each[0] not in self._function_words)
         else:
@@ -189,10 +191,10 @@ class _Reading:
             }
             yield from ((name, name) for name in of_kind[kind])
 
-    def _words(self, text: str) -> Iterator[str]:
-        """Yield the content words of a piece of text, in lower case."""
-        for word in _WORD.findall(text.lower()):
-            if _UNSPACED.search(word):
+    def _content(self, words: Iterable[str]) -> Iterator[str]:
+        """Yield the words that say something; of Japanese, the words in a run of characters."""
+        for word in words:
+            if self._unspaced and _UNSPACED.search(word):
                 if self._japanese:
                     yield from _JAPANESE.findall(word)
             elif (
@@ -255,7 +257,7 @@ class _Reading:
     def _quote_name(self, quote: str) -> str | None:
         """Return the name of a quote that says something, and is not a sentence."""
         name = " ".join(quote.split()).strip(_EDGES + ",;!? ").lower().replace("’", "'")
-        return name if any(self._words(name)) else None
+        return name if any(self._content(_WORD.findall(name))) else None
 
     def _stem(self, word: str) -> str:
         return stem(word, self._language)
@@ -269,15 +271,16 @@ def _pieces(text: str) -> Iterator[_Piece]:
         raw = match[0]
         kept = raw.rstrip(_EDGES).lstrip("'’‘*&%$^-–—+@:")
         ended = ended or bool(between.strip(" (,"))
-        if _LETTER_OR_DIGIT.search(kept):
-            yield _Piece(text=kept, first=ended, joined=between == " ")
+        if kept.isalnum() or _LETTER_OR_DIGIT.search(kept):
+            words = _WORD.findall(kept.lower())
+            yield _Piece(text=kept, words=words, first=ended, joined=between == " ")
             ended = raw[-1] in ".:" and len(kept) > 2
         end = match.end()
 
 
 def _language_of(words: Sequence[str], language: str) -> str:
     """Return the language whose function words are the most; the given one unless others win."""
-    counts = Counter(name for word in words for name in _languages_with(word))
+    counts = Counter(chain.from_iterable(map(_languages_with, words)))
     best = max(counts, key=lambda name: (counts[name], name == language), default=language)
     return best if counts[best] > max(counts[language], 1) else language
 

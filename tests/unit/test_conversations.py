@@ -47,11 +47,10 @@ def planned(
         Conversation(**{"id": "c", "messages": (), **names}),
         state or ConversationState(),
         known=set(known),
-        extractor=Capitals(),
         config=config or ConversationConfig(),
     )
     planner.add(list(messages))
-    return planner.plan()
+    return planner.plan().with_topics(Capitals())
 
 
 def edges(plan: Plan) -> set[tuple[str, str, str, float]]:

@@ -206,7 +206,7 @@ class DocumentWriter:
         memories = [m for each in documents for m in each.memories(self.config.kind)]
         for memory in memories:
             self._batches.check_memory(memory)
-        memories, made = await self._batches.with_vectors(memories)
+        vectors, made = await self._batches.make_vectors(memories)
         report = report.plus(DocumentReport(parts=len(memories), written=made))
         if (call := renaming(self.scope, documents, self.config.kind)) is not None:
             await self._store.run(*call)
@@ -215,7 +215,7 @@ class DocumentWriter:
                 self._store, self.scope, documents, kind=self.config.kind
             )
             try:
-                done, late = await self._commit(documents, memories, standing)
+                done, late = await self._commit(documents, memories, vectors, standing)
             except _ChangedError:
                 continue
             gone = await self._forgetting.memories(_gone(memories, standing))
@@ -227,7 +227,11 @@ class DocumentWriter:
         )
 
     async def _commit(
-        self, documents: Sequence[Planned], memories: Sequence[Memory], standing: Standing
+        self,
+        documents: Sequence[Planned],
+        memories: Sequence[Memory],
+        vectors: Mapping[str, Sequence[float]],
+        standing: Standing,
     ) -> tuple[DocumentReport, list[Relation]]:
         """Write planned documents, unless others were written meanwhile."""
         renamed = standing.renamed(documents)
@@ -258,6 +262,7 @@ class DocumentWriter:
             list(edges.relations.values()),
             guard=(first, check),
             skip_missing=True,  # only a text that was forgotten since can be missing
+            vectors=vectors,
         )
         written = written.plus(WriteReport(memories=len(edges.topics), memories_created=created))
         counts = Counter(relation for _, _, relation in edges.relations)
