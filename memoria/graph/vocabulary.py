@@ -49,9 +49,11 @@ ABOUT = "about"
 CAUSED_BY = "caused_by"
 #: Relation of a question to the memories that answered it.
 ANSWERED_BY = "answered_by"
-#: Relations of a message: to the message after it or to its answers, to its session, to who said
-#: it, to what it mentions; and of a session to the next one.
+#: Relations of a message: to the message after it or to its answers, from each part of a long one
+#: to its next part, to its session, to who said it, to what it mentions; and of a session to the
+#: next one.
 NEXT = "next"
+CONTINUED_BY = "continued_by"
 IN_SESSION = "in_session"
 SAID_BY = "said_by"
 MENTIONS = "mentions"

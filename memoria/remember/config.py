@@ -36,7 +36,8 @@ class ConversationConfig:
     max_chars
         Length of the longest memory; 100 to 100,000 characters. Longer messages become parts.
     next_weight
-        Weight of the edge from a message to the next one, or from a message to its answer; 0 to 1.
+        Weight of the edge from a message to the next one, or from a message to its answer, and from
+        a part to the next part; 0 to 1.
     session_weight, next_session_weight
         Weights of the edges from a message to its session, and from a session to the next; 0 to 1.
     speaker_weight
@@ -50,7 +51,7 @@ class ConversationConfig:
 
     kinds: Mapping[Role, str] = field(default_factory=lambda: dict(KINDS))
     session_gap_s: float | None = 10_800.0
-    max_chars: int = 2_000
+    max_chars: int = 3_000
     next_weight: float = 1.0
     session_weight: float = 0.5
     next_session_weight: float = 0.5

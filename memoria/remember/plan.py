@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memoria.graph.vocabulary import IN_SESSION, MENTIONS, NEXT, NEXT_SESSION, SAID_BY
+from memoria.graph.vocabulary import CONTINUED_BY, IN_SESSION, MENTIONS, NEXT, NEXT_SESSION, SAID_BY
 from memoria.remember.config import ConversationConfig
-from memoria.remember.ids import message_id, part_id, session_id, speaker_id, whole_id
+from memoria.remember.ids import message_id, part_id, session_id, speaker_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.parts import parts_of
 from memoria.remember.state import ConversationState, digest_of
@@ -136,24 +136,23 @@ class Planner:
         begins = self._begins_session(message)
         session = before.sessions + begins
         self._enter(session, message.created_at, begins=begins)
-        after = self._answered(message, before.last, begins=begins)
+        after, relation = self._answered(message, before.last, begins=begins), NEXT
         speaker = self._add_speaker(message)
-        last = id_
         for number, text in enumerate(parts_of(message.text, self._config.max_chars), start=1):
-            last = part_id(id_, number)
-            self._memories[last] = self._memory(message, last, kind, text)
+            part = part_id(id_, number)
+            self._memories[part] = self._memory(message, part, kind, text)
             self._parts += 1
             if after is not None:
-                self._join(after, last, NEXT, self._config.next_weight)
+                self._join(after, part, relation, self._config.next_weight)
             self._join(
-                last, session_id(*self._names, session), IN_SESSION, self._config.session_weight
+                part, session_id(*self._names, session), IN_SESSION, self._config.session_weight
             )
             if speaker is not None:
-                self._join(last, speaker, SAID_BY, self._config.speaker_weight)
-            self._said[last] = text
-            after = last
+                self._join(part, speaker, SAID_BY, self._config.speaker_weight)
+            self._said[part] = text
+            after, relation = part, CONTINUED_BY
         said_at = message.created_at.isoformat() if message.created_at else before.last_at
-        self._state = replace(self._state, sessions=session, last=last, last_at=said_at)
+        self._state = replace(self._state, sessions=session, last=id_, last_at=said_at)
 
     def _begins_session(self, message: Message) -> bool:
         state, gap_s = self._state, self._config.session_gap_s
@@ -174,7 +173,7 @@ class Planner:
         if message.reply_to is not None:
             answered = message_id(*self._names, message.reply_to)
             if answered in self._known:
-                return last if last is not None and answered == whole_id(last) else answered
+                return answered
         return None if begins else last
 
     def _memory(self, message: Message, id_: str, kind: str, text: str) -> Memory:

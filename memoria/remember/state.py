@@ -36,7 +36,7 @@ class ConversationState:
     sessions
         How many sessions it has.
     last
-        Id of its last memory; None if it has none.
+        Id of the memory that the next message follows; None if there is none.
     last_at
         When the last message was said; ISO 8601, or None.
     digest
@@ -96,7 +96,7 @@ def state_of_ids(ids: Iterable[str], source: str, conversation: str) -> Conversa
     --------
     >>> state = state_of_ids(["c:7", "c:9", "c:9#2", "@session:c:2"], "", "c")
     >>> state.messages, state.sessions, state.last
-    (9, 2, 'c:9#2')
+    (9, 2, 'c:9')
     """
     sessions = session_id(source, conversation, 0)[:-1]
     prefix = conversation_prefix(source, conversation)
@@ -106,8 +106,8 @@ def state_of_ids(ids: Iterable[str], source: str, conversation: str) -> Conversa
         if id_.startswith(sessions):
             numbers[id_] = _number(id_.removeprefix(sessions))
         elif ":" not in (rest := id_.removeprefix(prefix)):  # else of a source of this name
-            messages.append((_number(whole_id(rest)), len(id_), id_))
-    last = max(messages, default=None)
+            messages.append((_number(whole_id(rest)), -len(id_), id_))
+    last = max(messages, default=None)  # of its parts the first, whose id is the shortest
     return ConversationState(
         messages=max(len(messages), last[0]) if last else 0,
         sessions=max(numbers.values()),

@@ -18,13 +18,21 @@ from dataclasses import dataclass, replace
 
 from memoria._support.stems import query_terms
 from memoria.formulas.repeats import Said, adds_nothing
-from memoria.graph.vocabulary import ANSWERED_BY, IN_SESSION, MENTIONS, NEXT, SAID_BY, SIMILAR
+from memoria.graph.vocabulary import (
+    ANSWERED_BY,
+    CONTINUED_BY,
+    IN_SESSION,
+    MENTIONS,
+    NEXT,
+    SAID_BY,
+    SIMILAR,
+)
 from memoria.types import Seed, Seeds
 
 #: Relations of the edges that lead from a question to nothing but what a search finds anyway.
 LOOSE_RELATIONS = (ANSWERED_BY, SIMILAR)
 #: The same, and those that every message of a conversation has.
-SPOKEN_RELATIONS = (*LOOSE_RELATIONS, NEXT, IN_SESSION, SAID_BY, MENTIONS)
+SPOKEN_RELATIONS = (*LOOSE_RELATIONS, NEXT, CONTINUED_BY, IN_SESSION, SAID_BY, MENTIONS)
 _QUESTION = re.compile(r"[?？؟]\W*\Z")
 # What states something: more than one sentence or line, or one that asks for a yes at its end.
 _STATEMENT = re.compile(

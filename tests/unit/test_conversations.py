@@ -109,21 +109,21 @@ def test_a_message_keeps_what_is_known_of_it() -> None:
     }
 
 
-def test_a_long_message_becomes_parts_in_a_row() -> None:
-    first, second = "a" * 60 + ". ", "b" * 60 + "."
-    plan = planned([said(first + second), said("c", 1)], config=ConversationConfig(max_chars=100))
-    assert [m.id for m in plan.memories if m.kind == "UserRequest"] == ["c:1", "c:1#2", "c:2"]
-    assert {edge for edge in edges(plan) if edge[1] == "next"} == {
-        ("c:1", "next", "c:1#2", 1.0),
-        ("c:1#2", "next", "c:2", 1.0),
+def test_parts_continue_a_long_message_and_the_next_message_follows_its_first_part() -> None:
+    long = said(" ".join(letter * 60 + "." for letter in "abc"))
+    plan = planned([long, said("d", 1)], config=ConversationConfig(max_chars=100))
+    assert [m.id for m in plan.memories if m.kind == "UserRequest"] == [
+        "c:1",
+        "c:1#2",
+        "c:1#3",
+        "c:2",
+    ]
+    assert {edge for edge in edges(plan) if edge[1] in ("next", "continued_by")} == {
+        ("c:1", "continued_by", "c:1#2", 1.0),
+        ("c:1#2", "continued_by", "c:1#3", 1.0),
+        ("c:1", "next", "c:2", 1.0),
     }
-    assert (plan.messages, plan.parts) == (2, 3)
-
-
-def test_an_answer_to_the_message_before_follows_its_last_part() -> None:
-    long = said("a" * 60 + ". " + "b" * 60, id="x")
-    plan = planned([long, said("c", 1, reply_to="x")], config=ConversationConfig(max_chars=100))
-    assert ("c:x#2", "next", "c:2", 1.0) in edges(plan)
+    assert (plan.messages, plan.parts) == (2, 4)
 
 
 def test_an_answer_to_what_nobody_remembers_follows_the_message_before() -> None:
@@ -228,7 +228,7 @@ def test_a_state_survives_its_metadata() -> None:
 def test_a_state_can_be_had_from_what_is_left() -> None:
     left = ["c:7", "c:9", "c:9#2", "@session:c:3", "c:x:1"]
     state = state_of_ids(left, "", "c")
-    assert (state.messages, state.sessions, state.last) == (9, 3, "c:9#2")
+    assert (state.messages, state.sessions, state.last) == (9, 3, "c:9")
     assert state_of_ids([], "", "c") == ConversationState()
 
 
