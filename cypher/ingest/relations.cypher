@@ -12,8 +12,8 @@
 // order.
 // An edge that is written again with the weight that it was given before keeps what it has learned
 // since. With another weight it counts as given anew, and learning starts from there.
-// created_at of a row: text in ISO 8601; null keeps the stored time. history: as in ingest.memories. A new edge has no
-// uses until it is counted as created.
+// created_at of a row: text in ISO 8601; null keeps the stored time. history: as in
+// ingest.memories. A new edge has no uses until it is counted as created.
 UNWIND range(0, size($p.ids) - 1) AS place
 WITH place, $p.ids[place] AS id
 OPTIONAL MATCH (m:Memory {scope: $p.scope, id: id})
