@@ -51,7 +51,8 @@ CAUSED_BY = "caused_by"
 ANSWERED_BY = "answered_by"
 #: Relations of a message: to the message after it or to its answers, from each part of a long one
 #: to its next part, to its session, to who said it, to what it mentions; and of a session to the
-#: next one.
+#: next one. Parts have a relation of their own, since the message after stands next to the first:
+#: as long as a message may be, those before and after it stay as near.
 NEXT = "next"
 CONTINUED_BY = "continued_by"
 IN_SESSION = "in_session"

@@ -47,7 +47,8 @@ class JointWriter(BatchWriter):
         undated
             Ids of memories whose time nobody knows: new ones stay without a time.
         vectors
-            Id -> vector of a memory's text, as `make_vectors` returns them. Others are made.
+            Text -> its vector, as `make_vectors` returns them, so that none can belong to another
+            text. Others are made.
 
         Raises
         ------
@@ -89,11 +90,12 @@ class JointWriter(BatchWriter):
     async def make_vectors(
         self, memories: Sequence[Memory]
     ) -> tuple[dict[str, list[float]], WriteReport]:
-        """Return the vectors that `write_together` would make, by id; and what was done.
+        """Return the vectors that `write_together` would make, by text; and what was done.
 
         For a caller whose write may have to be repeated: the texts are embedded once. A memory
         whose text is stored with a vector gets none.
         """
         made = await self._set_up(memories)
         vectors = await self._make_vectors(memories)
-        return vectors, WriteReport(embedded=len(vectors), schema_created=made)
+        by_text = {memory.text: vectors[memory.id] for memory in memories if memory.id in vectors}
+        return by_text, WriteReport(embedded=len(vectors), schema_created=made)

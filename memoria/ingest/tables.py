@@ -110,7 +110,7 @@ class Tables:
             _text(properties["metadata"]),
             _strings(properties["metadata_pairs"] or (), "metadata"),
             created_at or self._now,
-            "" if valid_until is None else time_text(valid_until),
+            "" if valid_until is None else time_text(valid_until, "valid_until"),
             "" if vector is None else LIST_DELIMITER.join(repr(float(x)) for x in vector),
             f"Memory{LIST_DELIMITER}{row['kind']}",
         )

@@ -220,11 +220,11 @@ class BatchWriter:
     ) -> tuple[dict[str, Any], int]:
         """Return the parameters of ``ingest.memories``, and how many vectors were made for them."""
         unique = {memory.id: memory for memory in memories}
-        vectors = dict(ready or {})
-        made = await self._make_vectors([m for id_, m in unique.items() if id_ not in vectors])
-        vectors |= made
+        by_text = ready or {}
+        made = await self._make_vectors([m for m in unique.values() if m.text not in by_text])
+        vectors = {id_: by_text.get(m.text, m.embedding) for id_, m in unique.items()} | made
         rows = Rows(
-            memory_row(memory, vectors.get(id_, memory.embedding), undated=id_ in undated)
+            memory_row(memory, vectors[id_], undated=id_ in undated)
             for id_, memory in sorted(unique.items())
         )
         has_vectors = any(row["embedding"] is not None for row in rows)

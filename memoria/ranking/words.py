@@ -33,10 +33,13 @@ class _Columns(dict[str, int]):
         self._of_stem = {term: number for number, term in enumerate(terms)}
         # Making a stem takes long, and few words begin as one of the terms does. But for its last
         # letter a stem is the beginning of its word, and that of "dying" is "die".
-        self._beginnings = tuple({each for t in terms for each in (t[:-1] or t, t[:-2] + "y")})
+        self._beginnings: dict[str, tuple[str, ...]] = {}  # by letter, as a query may be long
+        for term in terms:
+            known = self._beginnings.get(term[0], ())
+            self._beginnings[term[0]] = (*known, term[:-1] or term, term[0] + term[1:-2] + "y")
 
     def __missing__(self, word: str) -> int:
-        like_a_term = word.startswith(self._beginnings)
+        like_a_term = word.startswith(self._beginnings.get(word[0], ()))
         column = self[word] = self._of_stem.get(stem(word), _OTHER) if like_a_term else _OTHER
         return column
 

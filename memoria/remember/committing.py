@@ -63,8 +63,6 @@ class ConversationGraph:
     ) -> ConversationReport:
         """Write steps in one transaction, unless a conversation was written meanwhile.
 
-        Vectors that are ready come by text, so that none can belong to another one.
-
         Messages without a time get the time of writing if they are ``said_now``, else none: the
         time of an import would be taken for theirs.
         """
@@ -104,7 +102,7 @@ class ConversationGraph:
                 guard=(first, check),
                 skip_missing=True,  # only a message that was forgotten since can be missing
                 undated=() if said_now else set(messages),
-                vectors={m.id: vectors[m.text] for m in others if m.text in vectors},
+                vectors=vectors,
             )
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.

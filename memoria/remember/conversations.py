@@ -290,9 +290,8 @@ class ConversationWriter:
 
     async def _embed(self, steps: Sequence[tuple[Cursor, Step]]) -> _Prepared:
         memories = [m for _, step in steps for m in step.plan.memories if not is_connector(m)]
-        made, report = await self._batches.make_vectors(memories)
-        vectors = {memory.text: made[memory.id] for memory in memories if memory.id in made}
-        return _Prepared(steps=steps, vectors=vectors, made=report)
+        vectors, made = await self._batches.make_vectors(memories)
+        return _Prepared(steps=steps, vectors=vectors, made=made)
 
 
 def _counts(plan: Plan) -> ConversationReport:

@@ -82,7 +82,8 @@ class Cursor:
         self._position = 0
         self._own = ConversationState()
         self._config = config
-        self._latest: tuple[int, ConversationState, Plan] | None = None
+        # Place -> the state before, and the plan of what comes there; this step and the next one.
+        self._plans: dict[int, tuple[ConversationState, Plan]] = {}
         self._digests = [""]
         for message in conversation.messages:
             self._digests.append(digest_of(self._digests[-1], message))
@@ -122,23 +123,27 @@ class Cursor:
         """Go on after the messages of a plan that was written."""
         self._position += plan.messages + plan.skipped
         self._own = plan.state
+        self._plans = {
+            place: each for place, each in self._plans.items() if place >= self._position
+        }
 
     def step_after(self, step: Step) -> Step | None:
         """Plan what will come after a step, if nobody else writes meanwhile."""
         after = copy(self)
         after.advance(step.plan)
         following = after.step(Stored(metadata=None, state=step.state))
-        self._latest = after._latest
+        self._plans |= after._plans
         return following
 
     def _plan(self, before: ConversationState, end: int) -> Plan:
         """Plan the messages up to a place; what was planned ahead of time is not planned again."""
-        if self._latest is None or self._latest[:2] != (self._position, before):
+        planned = self._plans.get(self._position)
+        if planned is None or planned[0] != before:
             written = self._written(self._position)
             planner = Planner(self.conversation, before, known=written, config=self._config)
             planner.add(self.conversation.messages[self._position : end])
-            self._latest = (self._position, before, planner.plan())
-        return self._latest[2]
+            planned = self._plans[self._position] = (before, planner.plan())
+        return planned[1]
 
     def take_counts(self) -> ConversationReport:
         """Return how many messages were there, or left out, before; each is counted once."""

@@ -53,7 +53,7 @@ class Plan:
         if extractor is None:
             return self
         topics: dict[str, Memory] = {}
-        relations = list(self.relations)
+        relations = []
         for id_, text in self.said.items():
             for mention in extractor.extract(text):
                 topic = topic_of(mention, topics)
@@ -62,7 +62,7 @@ class Plan:
         return replace(
             self,
             memories=(*self.memories, *topics.values()),
-            relations=_kept(relations),
+            relations=(*self.relations, *_kept(relations)),
             topics=len(topics),
         )
 
@@ -122,7 +122,7 @@ class Planner:
         return Plan(
             memories=tuple(self._memories.values()),
             relations=_kept(self._relations),
-            said=self._said,
+            said=dict(self._said),
             state=self._state,
             messages=self._messages,
             skipped=self._skipped,
@@ -131,7 +131,7 @@ class Planner:
         )
 
     def _add(self, message: Message, id_: str, kind: str) -> None:
-        """Plan one message: its parts in a row, after what it answers."""
+        """Plan one message: its parts, each continuing the one before, after what it answers."""
         before = self._state
         begins = self._begins_session(message)
         session = before.sessions + begins

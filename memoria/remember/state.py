@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from memoria.remember.ids import conversation_prefix, session_id, whole_id
+from memoria.remember.ids import conversation_prefix, session_id
 from memoria.types import Message
 
 #: Key of the metadata under which the state stands.
@@ -101,17 +101,19 @@ def state_of_ids(ids: Iterable[str], source: str, conversation: str) -> Conversa
     sessions = session_id(source, conversation, 0)[:-1]
     prefix = conversation_prefix(source, conversation)
     numbers = {"": 0}
-    messages: list[tuple[int, int, str]] = []
+    messages: list[tuple[int, int, str, int, str]] = []
     for id_ in ids:
         if id_.startswith(sessions):
             numbers[id_] = _number(id_.removeprefix(sessions))
         elif ":" not in (rest := id_.removeprefix(prefix)):  # else of a source of this name
-            messages.append((_number(whole_id(rest)), -len(id_), id_))
-    last = max(messages, default=None)  # of its parts the first, whose id is the shortest
+            whole, _, part = rest.partition("#")
+            # Of the parts of the last message the first one is the last memory.
+            messages.append((_number(whole), len(whole), whole, -_number(part), id_))
+    last = max(messages, default=None)
     return ConversationState(
         messages=max(len(messages), last[0]) if last else 0,
         sessions=max(numbers.values()),
-        last=last[2] if last else None,
+        last=last[-1] if last else None,
     )
 
 

@@ -15,6 +15,17 @@ from memoria.local import LocalNeo4j
 from memoria.store import Store, Target, open_driver
 from tests.integration.test_doctor import wipe
 
+ENDS_THE_SERVER = "docs/tutorial.md"
+
+
+@pytest.hookimpl(trylast=True)  # when they stand in the order of their groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move the page that ends the server behind the others, which would start it again."""
+    here = [n for n, item in enumerate(items) if item.path.is_relative_to(Path(__file__).parent)]
+    ordered = sorted((items[n] for n in here), key=lambda item: ENDS_THE_SERVER in item.name)
+    for n, item in zip(here, ordered, strict=True):
+        items[n] = item
+
 
 @pytest.fixture(scope="session")
 def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

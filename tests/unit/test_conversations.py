@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.ingest.rows import json_text
+from memoria.remember import cursors
 from memoria.remember.config import ConversationConfig
 from memoria.remember.cursors import BATCH_MESSAGES, groups
 from memoria.remember.ids import message_id, part_id, session_id, speaker_id, topic_id
@@ -230,6 +231,32 @@ def test_a_state_can_be_had_from_what_is_left() -> None:
     state = state_of_ids(left, "", "c")
     assert (state.messages, state.sessions, state.last) == (9, 3, "c:9")
     assert state_of_ids([], "", "c") == ConversationState()
+    assert state_of_ids(["c:m9", "c:m11#2", "c:m11", "c:m10"], "", "c").last == "c:m11"
+    assert state_of_ids(["c:9#3", "c:9#2"], "", "c").last == "c:9#2"
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_step_that_was_planned_ahead_is_not_planned_again(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cursors, "BATCH_MESSAGES", 2)
+    made = []
+    plan = Planner.plan
+    monkeypatch.setattr(Planner, "plan", lambda self: made.append(self) or plan(self))
+    messages = [said(f"message {number}", number) for number in range(2 * steps)]
+    cursor = cursors.Cursor(Conversation(id="c", messages=messages), ConversationConfig())
+    stored = cursors.Stored(metadata=None, state=None)
+    ahead = cursor.step(stored)
+    while ahead is not None:  # as a writer does: the next step is asked for twice
+        cursor.step_after(ahead)
+        step = cursor.step(stored)
+        assert step is not None
+        assert step.plan is ahead.plan
+        ahead = cursor.step_after(step)
+        cursor.advance(step.plan)
+        stored = cursors.Stored(metadata=None, state=step.state)
+    assert cursor.done
+    assert len(made) == steps
 
 
 def test_conversations_are_grouped_up_to_a_number_of_messages() -> None:

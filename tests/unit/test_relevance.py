@@ -112,6 +112,13 @@ def test_words_of_all_endings_are_found_by_their_stem(start: str, ending: str) -
     assert found == (word not in STOP_WORDS)
 
 
+def test_a_query_may_have_many_words() -> None:
+    words = ["rain", "rage", "ran", "dying", "dial", "snow", "a1", "é"]
+    pool = Pool([stem(word) for word in words], [" ".join(words), "rains die"])
+    assert (pool.masses[0] > 0).all()
+    assert (pool.masses[1] > 0).tolist() == [word in ("rain", "dying") for word in words]
+
+
 def test_recalls_that_stem_at_once_in_threads_do_not_disturb_each_other() -> None:
     endings = ("ational", "fulness", "iveness", "ization", "ously", "ments", "ing", "ed")
     words = [f"{start}{end}" for start in ("relat", "hope", "decis", "organ") for end in endings]
