@@ -51,7 +51,7 @@ from memoria.types import (
     WriteReport,
 )
 from tests.conftest import DIMENSIONS
-from tests.integration.test_doctor import by_check, look_past_plans, run_statement, wipe
+from tests.integration.test_doctor import by_check, look, run_statement, wipe
 from tests.integration.test_export import memoria
 
 NOW = datetime(2026, 5, 2, 12, tzinfo=UTC)
@@ -375,7 +375,7 @@ async def test_the_doctor_counts_connectors_apart_and_misses_nothing_on_them(
     store: Store, scope: str
 ) -> None:
     await GraphWriter(store, scope=scope, embedder=embedder).backfill_embeddings()
-    found = by_check(await look_past_plans(store, scope))
+    found = by_check(await look(store, scope))
     assert found["memories.present"].message == f"3 memories and 4 connectors in scope {scope!r}"
     assert {name for name, each in found.items() if each.severity != "ok"} <= {"server.dialect"}
 
@@ -420,10 +420,10 @@ async def test_a_connector_that_another_program_uses_stays(
     )
     assert await talk.forget(["m3"]) == ForgetReport(deleted=1)
     assert "bob" in await nodes(store, scope)
-    found = by_check(await look_past_plans(store, scope))
+    found = by_check(await look(store, scope))
     assert found["memories.unused_connector"].severity == "ok"
     await run_statement(store, "MATCH (t:Thing {of: $scope}) DETACH DELETE t", scope=scope)
-    found = by_check(await look_past_plans(store, scope))
+    found = by_check(await look(store, scope))
     assert found["memories.unused_connector"].examples == ("bob",)
 
 

@@ -89,11 +89,9 @@ def past_plans() -> Iterator[None]:
         yield
 
 
-async def look_past_plans(
-    store: Store, scope: str | None = None, embedder: Embedder | None = None
-) -> Examination:
+async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Examination:
     with past_plans():
-        return await look(store, scope, embedder)
+        return await look(store, embedder=embedder)
 
 
 async def mend(store: Store, found: Examination) -> list[str]:
@@ -258,7 +256,8 @@ async def notes_on_the_server(store: Store) -> dict[str, tuple[str, int]]:
 async def test_every_planted_fault_is_found_with_its_count_and_severity(
     store: Store, planted: str
 ) -> None:
-    found = await look_past_plans(store, planted)
+    with past_plans():
+        found = await look(store, planted)
     assert faults(found, "memories", "edges") == EXPECTED
     assert faults(found, "graph", "energy") == {
         "graph.isolated": ("note", 2),
@@ -276,10 +275,10 @@ async def test_every_planted_fault_is_found_with_its_count_and_severity(
 
 
 async def test_after_its_statement_each_fault_is_gone(store: Store, planted: str) -> None:
-    found = await look_past_plans(store, planted)
+    found = await look(store, planted)
     mended = await mend(store, found)
     assert set(mended) == EXPECTED.keys() - {"memories.text", "memories.no_embedding"}
-    after = by_check(await look_past_plans(store, planted))
+    after = by_check(await look(store, planted))
     assert {check: after[check].severity for check in mended} == dict.fromkeys(mended, "ok")
 
     bare = after["memories.no_embedding"]
@@ -292,7 +291,7 @@ async def test_after_its_statement_each_fault_is_gone(store: Store, planted: str
     texts = after["memories.text"]
     assert texts.command == f"memoria forget --scope={planted} {' '.join(texts.examples)}"
     await GraphWriter(store, scope=planted).forget(texts.examples)
-    assert faults(await look_past_plans(store, planted), "memories", "edges") == {}
+    assert faults(await look(store, planted), "memories", "edges") == {}
 
 
 @pytest.mark.parametrize("scoped", [True, False])
@@ -354,7 +353,8 @@ async def test_remedies_keep_what_can_be_kept(store: Store, planted: str) -> Non
 
 async def test_a_clean_scope_has_nothing_worse_than_notes(store: Store, scope: str) -> None:
     await write_healthy(store, scope, [f"n{number}" for number in range(40)])
-    found = await look_past_plans(store, scope)
+    with past_plans():
+        found = await look(store, scope)
     notes = [finding.check for finding in found.findings if finding.severity != "ok"]
     assert notes == list(await notes_on_the_server(store))
     assert found.histogram[-1].low == 2
@@ -727,7 +727,7 @@ class TestWholeDatabase:
         assert len(names) == 4
         fixed = await fix(empty, [*names, "plans"])
         assert [each.changed for each in fixed] == [0] * 5
-        assert (await look_past_plans(empty)).severity == "note"
+        assert (await look(empty)).severity == "note"
 
     async def test_another_embedder_is_named_with_the_one_recorded(self, empty: Store) -> None:
         for name, size in (("other", self.SIZE), ("test", 8)):
