@@ -222,7 +222,11 @@ class BatchWriter:
         unique = {memory.id: memory for memory in memories}
         by_text = ready or {}
         made = await self._make_vectors([m for m in unique.values() if m.text not in by_text])
-        vectors = {id_: by_text.get(m.text, m.embedding) for id_, m in unique.items()} | made
+        given = {
+            id_: by_text.get(memory.text) if memory.embedding is None else memory.embedding
+            for id_, memory in unique.items()
+        }
+        vectors = {**given, **made}
         rows = Rows(
             memory_row(memory, vectors[id_], undated=id_ in undated)
             for id_, memory in sorted(unique.items())

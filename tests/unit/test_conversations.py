@@ -127,6 +127,13 @@ def test_parts_continue_a_long_message_and_the_next_message_follows_its_first_pa
     assert (plan.messages, plan.parts) == (2, 4)
 
 
+def test_an_answer_to_the_message_before_follows_its_first_part() -> None:
+    long = said("a" * 60 + ". " + "b" * 60, id="x")
+    plan = planned([long, said("c", 1, reply_to="x")], config=ConversationConfig(max_chars=100))
+    assert ("c:x", "next", "c:2", 1.0) in edges(plan)
+    assert ("c:x#2", "next", "c:2", 1.0) not in edges(plan)
+
+
 def test_an_answer_to_what_nobody_remembers_follows_the_message_before() -> None:
     plan = planned([said("a"), said("b", 1, reply_to="gone")])
     assert ("c:1", "next", "c:2", 1.0) in edges(plan)
