@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
-# ASCII in lower case, with a space for each character that is in no word.
-_ASCII_WORDS = "".join(c.lower() if _WORD.match(c) else " " for c in map(chr, range(128))).encode()
-_TO_WORDS = _ASCII_WORDS.ljust(256)
 #: Words that say nothing by themselves.
 STOP_WORDS = frozenset(
     """
@@ -49,17 +46,6 @@ def stem(word: str, language: str = "english") -> str:
 
         stemmers[language] = snowballstemmer.stemmer(language)
     return str(stemmers[language].stemWord(word))
-
-
-def all_words(text: str) -> list[str]:
-    """Words of a text in lower case, in order, stop words among them.
-
-    >>> all_words("Where did the ferry stop?")
-    ['where', 'did', 'the', 'ferry', 'stop']
-    """
-    if text.isascii():  # faster, and to count words takes much of the time of a ranking
-        return text.encode().translate(_TO_WORDS).decode().split()
-    return _WORD.findall(text.lower())
 
 
 def content_words(text: str) -> list[str]:

@@ -56,48 +56,48 @@ class Links:
     def of(cls, candidates: Sequence[Candidate], facts: Facts) -> Links:
         """Collect the edges among candidates, and those of the paths that brought them."""
         place = {candidate.memory.id: row for row, candidate in enumerate(candidates)}
-        edges: dict[tuple[int, int], float] = {}
-
-        def add(source: int, target: int, weight: float) -> None:
-            edges[source, target] = max(weight, edges.get((source, target), 0.0))
-
+        ends: list[tuple[int, int]] = []
+        weights: list[float] = []
         for id_, neighbours in facts.neighbours.items():
             for other, weight, outgoing in neighbours:
                 if id_ in place and other in place:
-                    ends = (place[id_], place[other])
-                    add(*(ends if outgoing else ends[::-1]), weight)
-        count = len(candidates)
+                    pair = (place[id_], place[other])
+                    ends.append(pair if outgoing else pair[::-1])
+                    weights.append(weight)
         for path in {each.path.ids: each.path for each in candidates}.values():
             for hop in path.hops:
                 near = place.setdefault(hop.source, len(place))
                 far = place.setdefault(hop.target, len(place))
-                hop_ends = (near, far) if hop.direction == "out" else (far, near)
-                add(*hop_ends, min(hop.weight, 1.0))
-        order = sorted(edges)  # added up in one order, so that a sum is always the same
-        source, target = np.array(order, np.int64).reshape(-1, 2).T
+                ends.append((near, far) if hop.direction == "out" else (far, near))
+                weights.append(min(hop.weight, 1.0))
+        source, target = np.array(ends, np.int64).reshape(-1, 2).T
+        source, target, strongest = _strongest(source, target, np.array(weights, np.float64))
         return cls(
-            candidates=count,
+            candidates=len(candidates),
             nodes=len(place),
             source=source,
             target=target,
-            weight=np.array([edges[edge] for edge in order], np.float64),
+            weight=strongest,
             # At least 1: an edge may be deleted between the query of the level and this one.
             degrees=np.array([max(facts.degrees.get(id_, 1), 1) for id_ in place], np.float64),
         )
 
     def both_ways(self) -> tuple[Places, Places, Array]:
         """Return source, target and weight of each edge once in each direction."""
-        ends = {
-            (one, other): weight
-            for one, other, weight in zip(
-                self.source.tolist(), self.target.tolist(), self.weight.tolist(), strict=True
-            )
-        }
-        for (one, other), weight in [*ends.items()]:
-            ends[one, other] = ends[other, one] = max(weight, ends.get((other, one), 0.0))
-        order = sorted(ends)
-        source, target = np.array(order, np.int64).reshape(-1, 2).T
-        return source, target, np.array([ends[edge] for edge in order], np.float64)
+        source = np.concatenate([self.source, self.target])
+        target = np.concatenate([self.target, self.source])
+        return _strongest(source, target, np.tile(self.weight, 2))
+
+
+def _strongest(source: Places, target: Places, weight: Array) -> tuple[Places, Places, Array]:
+    """Return the strongest of the edges with the same ends, sorted by these.
+
+    What is added up over edges is added up in one order, so that a sum is always the same.
+    """
+    order = np.lexsort((weight, target, source))
+    source, target, weight = source[order], target[order], weight[order]
+    last = (np.diff(source, append=-1) != 0) | (np.diff(target, append=-1) != 0)
+    return source[last], target[last], weight[last]
 
 
 def link_features(

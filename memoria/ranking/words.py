@@ -16,30 +16,37 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import STOP_WORDS, all_words, stem
+from memoria._support.stems import STOP_WORDS, stem
+from memoria.ranking.splitting import SplitTexts
 
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
 _K1 = 1.2
 _B = 0.75
-# What a word has in place of a column.
-_OTHER, _STOP = -1, -2
+_OTHER = -1  # in place of a column
 
 
 class _Columns(dict[str, int]):
-    """Word -> column of its stem among the terms; each word of a pool is looked at once."""
+    """Word -> column of its stem among the terms; each word of a pool is looked at once.
+
+    Attributes
+    ----------
+    beginnings
+        A word that begins with none of these is a form of no term.
+    """
 
     def __init__(self, terms: Sequence[str]) -> None:
-        super().__init__(dict.fromkeys(STOP_WORDS, _STOP))
+        super().__init__(dict.fromkeys(STOP_WORDS, _OTHER))
         self._of_stem = {term: number for number, term in enumerate(terms)}
         # Making a stem takes long, and few words begin as one of the terms does. But for its last
         # letter a stem is the beginning of its word, and that of "dying" is "die".
-        self._beginnings: dict[str, tuple[str, ...]] = {}  # by letter, as a query may be long
+        self._by_letter: dict[str, tuple[str, ...]] = {}  # as a query may be long
         for term in terms:
-            known = self._beginnings.get(term[0], ())
-            self._beginnings[term[0]] = (*known, term[:-1] or term, term[0] + term[1:-2] + "y")
+            known = self._by_letter.get(term[0], ())
+            self._by_letter[term[0]] = (*known, term[:-1] or term, term[0] + term[1:-2] + "y")
+        self.beginnings = [*chain.from_iterable(self._by_letter.values())]
 
     def __missing__(self, word: str) -> int:
-        like_a_term = word.startswith(self._beginnings.get(word[0], ()))
+        like_a_term = word.startswith(self._by_letter.get(word[0], ()))
         column = self[word] = self._of_stem.get(stem(word), _OTHER) if like_a_term else _OTHER
         return column
 
@@ -68,14 +75,13 @@ class Pool:
     """
 
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
-        words = [all_words(text) for text in texts]
-        sizes = [len(each) for each in words]
+        split = SplitTexts.of(texts)
         self._columns = _Columns(terms)
-        column_of = map(self._columns.__getitem__, chain.from_iterable(words))
-        columns = np.fromiter(column_of, np.int64, sum(sizes))
-        rows = np.repeat(np.arange(len(texts)), sizes)
-        lengths = np.bincount(rows[columns != _STOP], minlength=len(texts)).astype(np.float64)
-        cells = rows * len(terms) + columns
+        places = split.like(self._columns.beginnings)
+        columns = np.array([self._columns[word] for word in split.words(places)], np.int64)
+        told = split.rows[~split.is_stop]
+        lengths = np.bincount(told, minlength=len(texts)).astype(np.float64)
+        cells = split.rows[places] * len(terms) + columns
         counts = np.bincount(cells[columns >= 0], minlength=len(texts) * len(terms))
         counts = counts.reshape(len(texts), len(terms))
         found = (counts > 0).sum(axis=0)

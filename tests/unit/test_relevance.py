@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria._support.stems import STOP_WORDS, all_words, query_terms, stem
+from memoria._support.stems import STOP_WORDS, query_terms, stem
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.ranking import (
@@ -28,6 +28,7 @@ from memoria.ranking import (
 )
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import features
+from memoria.ranking.splitting import SplitTexts
 from memoria.ranking.substance import substance
 from memoria.ranking.words import Pool
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryFilter, MemoryNode, Path, Seed
@@ -91,9 +92,26 @@ def test_words_are_compared_by_stem_and_stop_words_do_not_count() -> None:
     assert (pool.masses[:, 0] > 0).tolist() == [True, False, False]
 
 
-@given(st.text(alphabet=st.characters(codec="ascii")) | st.text())
-def test_words_are_the_same_whether_all_of_a_text_is_ascii_or_not(text: str) -> None:
-    assert all_words(text) == all_words(f"{text} é")[:-1] == re.findall(r"\w+", text.lower())
+_ASCII = st.text(alphabet=st.characters(codec="ascii"))
+_TEXTS = _ASCII | st.text() | st.sampled_from([*STOP_WORDS, "É²_9", "the—these"])
+
+
+@given(st.lists(_TEXTS))
+def test_texts_are_split_at_once_as_each_of_them_is(texts: list[str]) -> None:
+    split = SplitTexts.of(texts)
+    words = [re.findall(r"\w+", text.lower()) for text in texts]
+    every = np.arange(len(split.rows))
+    assert split.words(every) == [word for each in words for word in each]
+    assert split.rows.tolist() == [row for row, each in enumerate(words) for _ in each]
+    assert split.is_stop.tolist() == [word in STOP_WORDS for each in words for word in each]
+
+
+def test_words_are_found_by_their_first_two_bytes() -> None:
+    split = SplitTexts.of(["Rain and the Rhine", "a rag, r2 or r", "ärgerlich ähnlich arg"])
+    assert split.words(split.like(["rai", "rage"])) == ["rain", "rag"]
+    assert split.words(split.like(["r"])) == ["rain", "rhine", "rag", "r2", "r"]
+    assert split.words(split.like(["ä"])) == ["ärgerlich", "ähnlich"]
+    assert split.words(split.like([])) == []
 
 
 _ENDINGS = ["s", "es", "y", "ied", "ying", "ing", "edly", "ational", "fulness", "biliti", "logi"]
