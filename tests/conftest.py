@@ -27,6 +27,8 @@ DIMENSIONS = 384
 EMBEDDER = "test"
 ALONE = "server alone"
 PAGES = "tests/docs"
+# A minute of limits that run out, in which the other workers have the processor.
+WAITING = "tests/unit/test_wrong_messages.py"
 NEED_A_SERVER_ALONE = {"lone_target", "second_server"}
 
 # Read before the environment is cleaned; only --neo4j=bolt://... uses them.
@@ -116,7 +118,7 @@ def _fixtures(item: pytest.Item) -> set[str]:
 
 
 def _place(group: str) -> tuple[int, str]:
-    folders = (ALONE, PAGES, "tests/integration")
+    folders = (ALONE, PAGES, WAITING, "tests/integration")
     place = next((n for n, folder in enumerate(folders) if group.startswith(folder)), len(folders))
     return place, group
 
