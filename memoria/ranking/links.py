@@ -90,7 +90,7 @@ class Links:
 
 
 def _strongest(source: Places, target: Places, weight: Array) -> tuple[Places, Places, Array]:
-    """Return the strongest of the edges with the same ends, sorted by these.
+    """Return the strongest of the edges with the same ends, sorted by source, then target.
 
     What is added up over edges is added up in one order, so that a sum is always the same.
     """

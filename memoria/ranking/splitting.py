@@ -2,8 +2,8 @@
 
 In: texts. Out: `SplitTexts`. Touches nothing.
 
-A pool holds tens of thousands of words, and few of them look like a word of the query. Only those
-become strings; of the others an array holds the first letters.
+A pool holds tens of thousands of words, and few of them look like a word of the query. Only these
+few become strings; of every word an array holds the first letters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Flags = NDArray[np.bool_]
 _WORD = re.compile(r"\w")
 _FOREIGN = re.compile(r"[^\w\x00-\x7f]")  # neither ASCII nor in a word
 _SPACE = b" "
-# ASCII in lower case, with a space for what is in no word. The other bytes are parts of letters.
+# ASCII in lower case, with a space for each character that is not part of a word. The other bytes are
+# parts of letters.
 _ASCII = bytes(ord(c.lower() if _WORD.match(c) else _SPACE) for c in map(chr, range(128)))
 _SPELLED = _ASCII + bytes(range(128, 256))
 # A head is the beginning of a word in UTF-8, read as a number whose lowest byte comes first.
@@ -63,7 +64,7 @@ class SplitTexts:
         sizes = np.diff(np.searchsorted(starts, beginnings))
         windows = np.ndarray(len(letters) - _HEAD.itemsize + 1, _HEAD, letters, strides=(1,))
         heads = windows[starts] & _MASKS[np.minimum(ends - starts, _HEAD.itemsize)]
-        # No stop word fills a head, so none is taken for another word that begins like it.
+        # No stop word fills a head (a test), so no longer word is taken for one.
         nearest = np.searchsorted(_STOP_HEADS, heads).clip(max=len(_STOP_HEADS) - 1)
         return cls(
             rows=np.repeat(np.arange(len(texts)), sizes),
@@ -74,17 +75,17 @@ class SplitTexts:
             _heads=heads,
         )
 
-    def like(self, beginnings: Iterable[str]) -> Places:
+    def places_beginning_like(self, beginnings: Iterable[str]) -> Places:
         """Return the places of the words whose first two bytes are those of a beginning.
 
-        Stop words are left out.
+        Stop words are left out. No beginning may be empty.
         """
         first = np.zeros(1 << 16, np.bool_)
-        for one in {beginning.encode()[:2] for beginning in beginnings}:
-            if len(one) > 1:
-                first[int.from_bytes(one, "little")] = True
+        for pair in {beginning.encode()[:2] for beginning in beginnings}:
+            if len(pair) > 1:
+                first[int.from_bytes(pair, "little")] = True
             else:
-                first[one[0] :: 1 << 8] = True  # with any second byte
+                first[pair[0] :: 1 << 8] = True  # with any second byte
         return np.flatnonzero(first[self._heads.astype(np.uint16)] & ~self.is_stop)
 
     def words(self, places: Places) -> list[str]:

@@ -26,12 +26,12 @@ _OTHER = -1  # in place of a column
 
 
 class _Columns(dict[str, int]):
-    """Word -> column of its stem among the terms; each word of a pool is looked at once.
+    """Word -> column of its stem among the terms; each word is looked at once.
 
     Attributes
     ----------
     beginnings
-        A word that begins with none of these is a form of no term.
+        A word that begins with none of these is not a form of any term.
     """
 
     def __init__(self, terms: Sequence[str]) -> None:
@@ -77,10 +77,10 @@ class Pool:
     def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
         split = SplitTexts.of(texts)
         self._columns = _Columns(terms)
-        places = split.like(self._columns.beginnings)
+        places = split.places_beginning_like(self._columns.beginnings)
         columns = np.array([self._columns[word] for word in split.words(places)], np.int64)
-        told = split.rows[~split.is_stop]
-        lengths = np.bincount(told, minlength=len(texts)).astype(np.float64)
+        counted_rows = split.rows[~split.is_stop]
+        lengths = np.bincount(counted_rows, minlength=len(texts)).astype(np.float64)
         cells = split.rows[places] * len(terms) + columns
         counts = np.bincount(cells[columns >= 0], minlength=len(texts) * len(terms))
         counts = counts.reshape(len(texts), len(terms))

@@ -28,6 +28,7 @@ from memoria.ranking import (
 )
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import features
+from memoria.ranking.links import Links
 from memoria.ranking.splitting import SplitTexts
 from memoria.ranking.substance import substance
 from memoria.ranking.words import Pool
@@ -108,10 +109,37 @@ def test_texts_are_split_at_once_as_each_of_them_is(texts: list[str]) -> None:
 
 def test_words_are_found_by_their_first_two_bytes() -> None:
     split = SplitTexts.of(["Rain and the Rhine", "a rag, r2 or r", "ärgerlich ähnlich arg"])
-    assert split.words(split.like(["rai", "rage"])) == ["rain", "rag"]
-    assert split.words(split.like(["r"])) == ["rain", "rhine", "rag", "r2", "r"]
-    assert split.words(split.like(["ä"])) == ["ärgerlich", "ähnlich"]
-    assert split.words(split.like([])) == []
+    assert split.words(split.places_beginning_like(["rai", "rage"])) == ["rain", "rag"]
+    assert split.words(split.places_beginning_like(["r"])) == ["rain", "rhine", "rag", "r2", "r"]
+    assert split.words(split.places_beginning_like(["ä"])) == ["ärgerlich", "ähnlich"]
+    assert split.words(split.places_beginning_like([])) == []
+
+
+def test_stop_words_are_not_among_the_words_that_begin_like_a_term() -> None:
+    split = SplitTexts.of(["the this thing"])
+    assert split.words(split.places_beginning_like(["th"])) == ["thing"]
+
+
+def test_each_stop_word_is_shorter_than_what_an_array_holds_of_a_word() -> None:
+    assert max(len(word.encode()) for word in STOP_WORDS) < 8
+
+
+def test_of_parallel_edges_the_strongest_counts_in_each_direction() -> None:
+    candidates = [Candidate(memory=memory(name), path=lone(name, 0.5)) for name in ("a", "b")]
+    candidates.append(Candidate(memory=memory("c"), path=path(("a", 0.5), ("c", 0.25))))
+    facts = Facts(
+        cosines={},
+        degrees={},
+        neighbours={
+            "a": [("b", 0.2, True), ("b", 0.8, False), ("c", 0.3, True)],
+            "b": [("a", 0.8, True), ("a", 0.1, False)],
+        },
+    )
+    links = Links.of(candidates, facts)
+    edges = zip(links.source.tolist(), links.target.tolist(), links.weight.tolist(), strict=True)
+    assert [*edges] == [(0, 1, 0.2), (0, 2, 1.0), (1, 0, 0.8)]  # that of the path to c weighs 1
+    both = zip(*(column.tolist() for column in links.both_ways()), strict=True)
+    assert [*both] == [(0, 1, 0.8), (0, 2, 1.0), (1, 0, 0.8), (2, 0, 1.0)]
 
 
 _ENDINGS = ["s", "es", "y", "ied", "ying", "ing", "edly", "ational", "fulness", "biliti", "logi"]
