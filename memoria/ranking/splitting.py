@@ -24,8 +24,8 @@ Flags = NDArray[np.bool_]
 _WORD = re.compile(r"\w")
 _FOREIGN = re.compile(r"[^\w\x00-\x7f]")  # neither ASCII nor in a word
 _SPACE = b" "
-# ASCII in lower case, with a space for each character that is not part of a word. The other bytes are
-# parts of letters.
+# ASCII in lower case, with a space for each character that is not part of a word. All other bytes
+# are parts of letters.
 _ASCII = bytes(ord(c.lower() if _WORD.match(c) else _SPACE) for c in map(chr, range(128)))
 _SPELLED = _ASCII + bytes(range(128, 256))
 # A head is the beginning of a word in UTF-8, read as a number whose lowest byte comes first.
