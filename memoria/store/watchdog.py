@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import neo4j
+from neo4j import exceptions as driver_errors
 
 log = logging.getLogger(__name__)
 
@@ -30,15 +31,22 @@ _LATE_S = 0.1
 # A loop that does not run within this time stands still; seconds.
 _ANSWER_S = 0.1
 
+# Who blocks the loop, the driver or others, is unknown.
+_DROPPED = (
+    "the event loop stands still past the limit of a query, whose connection is dropped: "
+    "the driver waits for a message that never comes, or other code blocks the loop, "
+    "such as a breakpoint or a model that is being loaded"
+)
+
 
 @dataclass(slots=True, kw_only=True)
 class _Watched:
-    """A session, its loop, when it must be done on the clock of `time.monotonic`, and its log."""
+    """A session, its loop, when it must be done on the clock of `time.monotonic`, and its end."""
 
     session: neo4j.AsyncSession
     loop: asyncio.AbstractEventLoop
     until: float
-    is_logged: bool = False
+    is_dropped: bool = False
 
 
 class Watchdog:
@@ -53,16 +61,27 @@ class Watchdog:
 
     @contextmanager
     def watch(self, session: neo4j.AsyncSession, timeout_s: float) -> Iterator[None]:
-        """Drop the connection of a session if the loop of this task stands still past the limit."""
+        """Drop the connection of a session if the loop of this task stands still past the limit.
+
+        Raises
+        ------
+        TimeoutError
+            The connection was dropped, and the driver could not go on.
+        """
         if self._thread is None or not self._thread.is_alive():  # a fork leaves the thread behind
             self._start()
         number = next(self._numbers)
         loop = asyncio.get_running_loop()
         until = time.monotonic() + timeout_s
-        self._watched[number] = _Watched(session=session, loop=loop, until=until)
+        watched = _Watched(session=session, loop=loop, until=until)
+        self._watched[number] = watched
         self._busy.set()
         try:
             yield
+        except (driver_errors.DriverError, OSError) as exc:
+            if watched.is_dropped:  # the server may be well, and the driver can't know
+                raise TimeoutError from exc
+            raise
         finally:
             del self._watched[number]
 
@@ -93,7 +112,9 @@ class Watchdog:
                 continue
             for each in late:
                 if each.loop is loop:
-                    _log(each)
+                    if not each.is_dropped:
+                        each.is_dropped = True
+                        log.error(_DROPPED)
                     # Each time, because the driver may have opened its connection meanwhile.
                     with suppress(Exception):  # the driver is in a state that nobody foresaw
                         _drop(each.session)
@@ -111,17 +132,6 @@ def _drop(session: neo4j.AsyncSession) -> None:
         session.cancel()
     else:
         connection.kill()
-
-
-def _log(late: _Watched) -> None:
-    """Say once that a query is dropped. Who blocks the loop, the driver or others, is unknown."""
-    if not late.is_logged:
-        late.is_logged = True
-        log.error(
-            "the event loop stands still past the limit of a query, whose connection is dropped: "
-            "the driver waits for a message that never comes, or other code blocks the loop, "
-            "such as a breakpoint or a model that is being loaded"
-        )
 
 
 def _runs(loop: asyncio.AbstractEventLoop) -> bool:

@@ -8,7 +8,15 @@ import time
 
 import pytest
 
+from memoria.errors import DeadlineError
+from memoria.store import Store, open_driver
+from memoria.store.queries import parse
 from memoria.store.watchdog import Watchdog
+from tests.bolt import bolt_server
+
+QUERY = parse(
+    "// name: test.one\n// mode: read\n// params:\n// returns: x INTEGER\nRETURN 1 AS x", "test.one"
+)
 
 
 class _Session:
@@ -46,3 +54,20 @@ async def test_a_session_of_a_loop_that_runs_is_left_to_its_own_limit() -> None:
         if not session.dropped:
             return
     pytest.fail("each of ten sessions of a loop that runs was dropped")
+
+
+async def test_a_query_dropped_because_others_block_the_loop_says_that_its_time_was_over() -> None:
+    """The server is well, and more time would have helped."""
+    with bolt_server() as server:
+        async with open_driver(server.target) as driver:
+            store = Store(driver)
+            await store.run(QUERY, {})  # the driver connects
+            server.replace(2, b"")  # the answer never ends
+            limit = asyncio.get_running_loop().time() + 0.1
+            asking = asyncio.create_task(store.run(QUERY, {}, until=limit))
+            await asyncio.sleep(0.05)
+            time.sleep(1)  # noqa: ASYNC251  # as a breakpoint would
+            with pytest.raises(DeadlineError, match="give more time"):
+                await asking
+            server.replace(-1, b"")
+            assert [row["x"] for row in await store.run(QUERY, {})] == [1]
