@@ -31,13 +31,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria._support.checks import check_whole
-from memoria.context.arrange import find_moves, settle
+from memoria.context.arrange import Move, make, move_all, touched
 from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
 from memoria.context.exchange import find_exchange, is_worth_more
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
-from memoria.context.tree import Place, by_texts, chain_of, grow
+from memoria.context.tree import Place, by_texts, chain_of, grow, in_order
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -50,7 +50,7 @@ from memoria.types import (
 
 # Share of the budget held back until memories have been moved into their trees: the lines that say
 # how a memory relates to the one above it add about 5 % to its tokens.
-ROOM_FOR_REASONS = 0.05
+ROOM_FOR_REASONS = 0.08
 
 # After so many memories that got no place by an exchange, no more are tried.
 MAX_REFUSED = 8
@@ -262,19 +262,34 @@ class ContextBuilder:
         return draft
 
     def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:
-        """Move memories that stand alone into the trees; return ``draft`` if none can move."""
-        moves = find_moves(places, draft.included)
-        while moves:
-            self._render(settle(places, moves))
-            old, new = zip(*moves, strict=True)
-            trial = self._draft(places, draft.included.difference(old).union(new))
+        """Move trees below memories that lead to them; return ``draft`` if none can move.
+
+        Of moves that are too many for the budget, as many are made as fit, by bisection.
+        """
+        moves = move_all(places, draft.included)
+        self._write_again(places, moves)
+        made, fit, too_many = len(moves), 0, len(moves) + 1
+        best = draft
+        while fit + 1 < too_many:
+            old, new = {move.old for move in moves[:made]}, {move.new for move in moves[:made]}
+            trial = self._draft(places, draft.included - old | new)
             if trial.tokens <= self._budget:
-                draft = trial
-                moves = find_moves(places, draft.included)
+                fit, best = made, trial
             else:
-                self._render(settle(places, [move.back() for move in moves]))
-                moves = moves[: len(moves) // 2]
-        return draft
+                too_many = made
+            wanted = (fit + too_many) // 2
+            for move in reversed(moves[wanted:made]):
+                make(places, move.back())
+            for move in moves[made:wanted]:
+                make(places, move)
+            self._write_again(places, moves[wanted:made] or moves[made:wanted])
+            made = wanted
+        return best
+
+    def _write_again(self, places: list[Place], moves: Iterable[Move]) -> None:
+        """Render what moves have touched, and put the places into the order of the text."""
+        self._render(touched(places, moves))
+        places[:] = in_order(places, self._config.order)
 
     def _render(self, places: Iterable[Place]) -> None:
         for place in places:

@@ -37,8 +37,8 @@ class Place:
 
     id: str
     parent: Place | None
-    depth: int  # places above
     steps: int  # hops from the seed
+    since: int  # hops from the seed to the parent on these paths
     through: tuple[str, ...]  # names of the connectors passed since the parent
     energy: float
     path: Path
@@ -46,6 +46,7 @@ class Place:
     memory: MemoryNode = field(init=False)
     home: Place = field(init=False)  # the place with this memory's text; may be this place
     worth: float = 0.0  # worth of the memory, the same at all its places
+    value: float = 0.0  # by which trees and branches stand in order
     text: str = ""
     note: str = "no text"  # why the text is empty, if it is
     lines: str = ""
@@ -54,7 +55,23 @@ class Place:
     @property
     def hops(self) -> tuple[Hop, ...]:
         """The hops from the parent, or from a connector that is the seed, to here."""
-        return self.path.hops[self.parent.steps if self.parent else 0 : self.steps]
+        return self.path.hops[self.since : self.steps]
+
+    def above(self) -> Iterator[Place]:
+        """Yield the places above, the nearest first."""
+        place = self
+        while place.parent is not None:
+            yield (place := place.parent)
+
+    @property
+    def depth(self) -> int:
+        """How many places stand above."""
+        return sum(1 for _ in self.above())
+
+    @property
+    def root(self) -> Place:
+        """The place at which the tree begins."""
+        return [self, *self.above()][-1]
 
 
 def grow(
@@ -90,13 +107,20 @@ def grow(
         place.memory = memories.get(place.id) or MemoryNode(id=place.id, kind="", text="")
         place.text = place.memory.text.strip()
         place.worth = worth.get(place.id, 0.0)
-    places = _by_best({place: place.worth if ranked else place.energy for place in planted})
+        place.value = place.worth if ranked else place.energy
+    places = in_order(planted, "relevance")
     homes: dict[str, Place] = {}
     for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
         homes.setdefault(place.id, place)
     for place in places:
         place.home = homes[place.id]
-    return places if order == "relevance" else _by_time(places)
+    return in_order(places, order)
+
+
+def in_order(places: Iterable[Place], order: Literal["relevance", "time"]) -> list[Place]:
+    """Return places in the order of the text."""
+    best = _by_best({place: place.value for place in places})
+    return best if order == "relevance" else _by_time(best)
 
 
 def _memories_of(paths: Iterable[Path]) -> dict[str, MemoryNode]:
@@ -127,8 +151,8 @@ def _places_on(
                 continue
             trunk = ids[: steps + 1]
             if trunk not in tree:
-                depth = place.depth + 1 if place else 0
-                tree[trunk] = Place(ids[steps], place, depth, steps, through, energy, path)
+                since = place.steps if place else 0
+                tree[trunk] = Place(ids[steps], place, steps, since, through, energy, path)
             place, through = tree[trunk], ()
             if energy > place.energy:
                 place.energy, place.path = energy, path
