@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Coroutine, Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -38,15 +38,6 @@ Scope = Annotated[str, typer.Option(envvar="MEMORIA_SCOPE", help="Scope (tenant)
 Tags = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="TAG", help="Tag of the query; may be repeated."),
-]
-Budget = Annotated[
-    int, typer.Option("--budget", min=1, metavar="TOKENS", help="Size of the context.")
-]
-Format = Annotated[
-    Literal["text", "markdown", "json"], typer.Option("--format", help="Form of the context.")
-]
-Order = Annotated[
-    Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
 ]
 
 

@@ -11,11 +11,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from memoria._support.wording import number_of
-from memoria.cli.common import Budget, Format, Json, Order, err, print_facts, print_text
-from memoria.config import RetrieverConfig
+from memoria.cli.common import Json, print_facts, print_text
+from memoria.cli.packing import Packing
 from memoria.context import ContextBuilder, left_out, with_links
-from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
 from memoria.jsonl import at_place
 from memoria.plain import (
@@ -27,22 +25,11 @@ from memoria.plain import (
     ranked_from,
     scores_from,
 )
-from memoria.types import ContextPack, Path
+from memoria.types import Path
 
 T = TypeVar("T")
 
 STDIN = "-"
-MinRelevance = Annotated[
-    float,
-    typer.Option(
-        "--min-relevance",
-        min=0.0,
-        max=1.0,
-        help="Lowest relevance, a probability, of a memory that a recall ranked.",
-    ),
-]
-DEFAULT_BUDGET = RetrieverConfig().budget_tokens
-DEFAULT_FLOOR = ContextConfig().min_relevance
 
 
 def pack(
@@ -52,10 +39,8 @@ def pack(
             help="Output of explore --json or recall --json; - is stdin.", metavar="FILE"
         ),
     ] = None,
-    budget: Budget = DEFAULT_BUDGET,
-    format_: Format = "text",
-    order: Order = "relevance",
-    min_relevance: MinRelevance = DEFAULT_FLOOR,
+    *,
+    packing: Packing,
     as_json: Json = False,
 ) -> None:
     """Pack the output of `explore --json` or `recall --json` for a prompt; needs no database.
@@ -71,8 +56,7 @@ def pack(
         raise typer.BadParameter("name files, or pipe in the output of explore --json")
     if (files or []).count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read only once: name - once")
-    config = ContextConfig(format=format_, order=order, min_relevance=min_relevance)
-    builder = ContextBuilder(budget, config=config)
+    builder = ContextBuilder(packing.budget, config=packing.config)
     worth: dict[str, float] | None = {}
     likely: dict[str, float] = {}
     documents = [read_document(name, _document) for name in files or [STDIN]]
@@ -88,21 +72,12 @@ def pack(
     # An exploration that was asked for by its seeds has no question to be irrelevant to.
     relevance = None if worth is None else likely
     context = builder.build(worth=worth, relevance=relevance, hidden=_hidden(documents))
-    say_too_small(context, budget)
-    if not context.items and any(item.reason == "relevance" for item in context.omitted):
-        text = f"nothing is relevant; --min-relevance below {min_relevance:g} lets more in"
-        err.print(text, style="yellow", markup=False)
+    packing.say_too_small(context)
+    packing.say_irrelevant(context)
     if as_json:
         print_facts(plain_context(context), True, "")
     elif context.text:
-        print_text(context.text, wrap=format_ != "json")
-
-
-def say_too_small(context: ContextPack, budget: int) -> None:
-    """Print a message if a context is empty because the budget is too small."""
-    if not context.items and any(item.reason == "budget" for item in context.omitted):
-        text = f"nothing fits into {number_of(budget, 'token', 'tokens')}; --budget gives more"
-        err.print(text, style="yellow", markup=False)
+        print_text(context.text, wrap=packing.format_ != "json")
 
 
 def read_document(name: str, read: Callable[[Any], T]) -> T:

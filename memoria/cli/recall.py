@@ -19,10 +19,7 @@ from memoria.cli.choices import (
 )
 from memoria.cli.common import (
     FAILED,
-    Budget,
-    Format,
     Json,
-    Order,
     Scope,
     Tags,
     err,
@@ -38,11 +35,10 @@ from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.filtering import Filtering
 from memoria.cli.holding import AsOf, IncludeOutdated, Situation, with_holding
 from memoria.cli.nothing import say_nothing_found
-from memoria.cli.pack import say_too_small
+from memoria.cli.packing import Packing
 from memoria.cli.render import show_paths, summary
 from memoria.cli.showing import Showing
 from memoria.config import RetrieverConfig
-from memoria.context.config import ContextConfig
 from memoria.explore import in_order
 from memoria.plain import plain_explorations, plain_recall
 from memoria.recall.call import AUTO, QueryTags
@@ -83,7 +79,7 @@ def recall(
     *,
     auto_tags: AutoTags = False,
     filtering: Filtering,
-    budget: Budget = DEFAULTS.budget_tokens,
+    packing: Packing,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time for the whole recall.")
     ] = (DEFAULTS.deadline_s),
@@ -100,8 +96,6 @@ def recall(
     as_of: AsOf = None,
     include_outdated: IncludeOutdated = False,
     situation: Situation = None,
-    format_: Format = "text",
-    order: Order = "relevance",
     scope: Scope = "default",
     connection: Connection,
     showing: Showing,
@@ -131,9 +125,9 @@ def recall(
     config = replace(
         exploration_config(strategy, {"max_depth": depth}, settings),
         relevance=weights_named(relevance),
-        context=ContextConfig(format=format_, order=order),
+        context=packing.config,
         deadline_s=deadline,
-        budget_tokens=budget,
+        budget_tokens=packing.budget,
     )
     config = with_holding(config, as_of, include_outdated, situation)
     config = _with_seeds(config, max_seeds)
@@ -150,11 +144,13 @@ def recall(
 
     found = run(on_store(connection, ask))
     showing.draw(found)
-    say_too_small(found.context, budget)
+    packing.say_too_small(found.context)
+    if as_json or showing.context_only:  # else the last line says it
+        packing.say_irrelevant(found.context)
     if as_json:
         print_facts(plain_recall(found), True, "")
         return
-    showing.show(found, budget=budget, wrap=format_ != "json")
+    showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
 
 
 async def _recall(

@@ -6,6 +6,7 @@ In: paths as they end, rows. Out: text on a console.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from rich.console import Console
@@ -18,7 +19,7 @@ from rich.tree import Tree
 from memoria._support.wording import number_of
 from memoria.cli.common import one_line
 from memoria.graph.connectors import connectors_on
-from memoria.types import Exploration, Hop, MemoryNode, Path, Recall
+from memoria.types import ContextPack, Exploration, Hop, MemoryNode, Path, Recall
 
 REFRESHES_PER_S = 10
 SHOWN_CHARS = 300  # of a text; a narrow terminal cuts it further
@@ -100,12 +101,20 @@ def recall_summary(recall: Recall, budget_tokens: int, *, verbose: bool = False)
         [
             f"{total_s * 1000:.0f} ms in all",
             summary(recall.explorations),
-            f"{context.tokens} of {budget_tokens} tokens, {len(context.omitted)} left out",
+            f"{context.tokens} of {budget_tokens} tokens for "
+            f"{number_of(len(context.items), 'memory', 'memories')}, {_left_out(context)}",
             *([stages] if verbose else []),
             *trace.degraded,
             *trace.notes,
         ]
     )
+
+
+def _left_out(context: ContextPack) -> str:
+    """Return how many memories are not in a context, and why, the most frequent reason first."""
+    reasons = Counter(item.reason for item in context.omitted).most_common()
+    why = ", ".join(f"{reason} {count}" for reason, count in reasons)
+    return f"{len(context.omitted)} left out" + (f" ({why})" if why else "")
 
 
 def print_table(

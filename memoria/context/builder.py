@@ -31,13 +31,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria._support.checks import check_whole
-from memoria.context.arrange import Move, make, move_all, touched
+from memoria.context.arrange import make, move_all, touched
 from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
 from memoria.context.exchange import find_exchange, is_worth_more
 from memoria.context.render import join, render_place
 from memoria.context.tokens import CountTokens, estimate_tokens
-from memoria.context.tree import Place, by_texts, chain_of, grow, in_order
+from memoria.context.tree import Place, chain_of, grow, has_text, in_order
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -50,7 +50,7 @@ from memoria.types import (
 
 # Share of the budget held back until memories have been moved into their trees: the lines that say
 # how a memory relates to the one above it add about 5 % to its tokens.
-ROOM_FOR_REASONS = 0.08
+ROOM_FOR_REASONS = 0.05
 
 # After so many memories that got no place by an exchange, no more are tried.
 MAX_REFUSED = 8
@@ -139,8 +139,9 @@ class ContextBuilder:
             scores of hits.
         relevance
             Id -> relevance, a probability, such as those of `Recall.ranked`. The texts of memories
-            below `ContextConfig.min_relevance` stay out, whatever room there is; if all that have
-            a worth are below it, so do those that have none. None: not known.
+            below `ContextConfig.min_relevance` stay out, whatever room there is. If the relevance
+            of all that have a worth is known, and that of the best is below
+            `ContextConfig.min_best_relevance`, all texts stay out. None: not known.
         hidden
             Ids of memories whose texts stay out in any case: they may only lead to others.
 
@@ -158,7 +159,7 @@ class ContextBuilder:
         tried, again while the text is filled after it, and once if trees change places in the end.
         """
         paths = sorted(self._paths.values(), key=path_order)
-        places = grow(paths, self._config.order, worth)
+        places = grow(paths, worth)
         mains = [place for place in places if place.home is place]
         mute: dict[str, OmitReason] = {
             **dict.fromkeys(self._irrelevant(places, worth, relevance), "relevance"),
@@ -173,17 +174,10 @@ class ContextBuilder:
         draft = self._settle(places, self._fill(places, self._arrange(places, draft), self._budget))
         if (exchanged := self._exchange(places, draft)) is not draft:
             draft = self._settle(places, exchanged)
-        ordered = places
-        if worth is not None:
-            ordered = by_texts(places, draft.included, self._config.order)
-        if ordered != places:
-            final = self._draft(ordered, draft.included)
-            if final.tokens <= self._budget:
-                places, draft = ordered, final
-        nothing = self._draft(places, set())
+        nothing = self._draft(set())
         if not draft.included and nothing.text and nothing.tokens <= self._budget:
             draft = nothing
-        packed = [place for place in places if place in draft.included and _has_text(place)]
+        packed = [place for place in self._in_order(draft.included) if has_text(place)]
         ids = {place.id for place in packed}
         left_out = [_omitted(place, duplicates, mute) for place in mains if place.id not in ids]
         return ContextPack(
@@ -200,11 +194,13 @@ class ContextBuilder:
         relevance: Mapping[str, float] | None,
     ) -> set[str]:
         """Return the ids of the memories whose texts stay out."""
-        floor = self._config.min_relevance
-        below = {id_ for id_, probability in (relevance or {}).items() if probability < floor}
-        if worth and below.issuperset(worth):  # nothing is left that the others could lead to
-            return {place.id for place in places}
-        return below
+        known, limit = relevance or {}, self._config.min_relevance
+        ranked = {place.id for place in places} if worth is None else worth.keys()
+        if ranked and known.keys() >= ranked:
+            best = max(known[id_] for id_ in ranked)
+            if best < max(limit, self._config.min_best_relevance):
+                return {place.id for place in places}  # nothing is left that they could lead to
+        return {id_ for id_, each in known.items() if each < limit}
 
     def _drop_duplicates(
         self, places: list[Place], near: Iterable[tuple[str, str]]
@@ -221,13 +217,13 @@ class ContextBuilder:
 
     def _fill(self, places: list[Place], draft: _Draft, budget: int) -> _Draft:
         """Add chains until no further chain fits."""
-        chains = {place: chain_of(place) for place in places if _has_text(place)}
+        chains = {place: chain_of(place) for place in places if has_text(place)}
         needed = {place for chain in chains.values() for place in chain}
         self._render(place for place in needed if not place.lines)
         largest = budget
         while steps := _propose(chains, draft.included, min(largest, budget - draft.tokens)):
             while steps:
-                trial = self._draft(places, draft.included.union(*steps))
+                trial = self._draft(draft.included.union(*steps))
                 if trial.tokens <= budget:
                     draft = trial
                     break
@@ -245,13 +241,13 @@ class ContextBuilder:
 
     def _exchange(self, places: list[Place], draft: _Draft) -> _Draft:
         """Let memories that were left out take the place of worse ones."""
-        chains = {place: chain_of(place) for place in places if _has_text(place)}
+        chains = {place: chain_of(place) for place in places if has_text(place)}
         refused: set[Place] = set()
         while len(refused) < MAX_REFUSED:
             found = find_exchange(chains, draft.included, self._budget - draft.tokens, refused)
             if found is None:
                 break
-            trial = self._draft(places, found.included)
+            trial = self._draft(found.included)
             if found.coming in trial.included and trial.tokens <= self._budget:
                 # What goes may leave room for more than the one that comes.
                 trial = self._fill(places, trial, self._budget)
@@ -267,12 +263,12 @@ class ContextBuilder:
         Of moves that are too many for the budget, as many are made as fit, by bisection.
         """
         moves = move_all(places, draft.included)
-        self._write_again(places, moves)
+        self._render(touched(places, moves))
         made, fit, too_many = len(moves), 0, len(moves) + 1
         best = draft
         while fit + 1 < too_many:
             old, new = {move.old for move in moves[:made]}, {move.new for move in moves[:made]}
-            trial = self._draft(places, draft.included - old | new)
+            trial = self._draft(draft.included - old | new)
             if trial.tokens <= self._budget:
                 fit, best = made, trial
             else:
@@ -282,22 +278,20 @@ class ContextBuilder:
                 make(places, move.back())
             for move in moves[made:wanted]:
                 make(places, move)
-            self._write_again(places, moves[wanted:made] or moves[made:wanted])
+            self._render(touched(places, moves[wanted:made] or moves[made:wanted]))
             made = wanted
         return best
-
-    def _write_again(self, places: list[Place], moves: Iterable[Move]) -> None:
-        """Render what moves have touched, and put the places into the order of the text."""
-        self._render(touched(places, moves))
-        places[:] = in_order(places, self._config.order)
 
     def _render(self, places: Iterable[Place]) -> None:
         for place in places:
             place.lines = render_place(place, self._config)
             place.tokens = self._count(place.lines + "\n")
 
-    def _draft(self, places: list[Place], included: set[Place]) -> _Draft:
-        text = join((place.lines for place in places if place in included), self._config)
+    def _in_order(self, included: set[Place]) -> list[Place]:
+        return in_order(included, self._config.order)
+
+    def _draft(self, included: set[Place]) -> _Draft:
+        text = join((place.lines for place in self._in_order(included)), self._config)
         return _Draft(included, text, self._count(text))
 
     def _count(self, text: str) -> int:
@@ -312,10 +306,6 @@ class _Draft:
     included: set[Place]
     text: str
     tokens: int
-
-
-def _has_text(place: Place) -> bool:
-    return place.home is place and bool(place.text)
 
 
 def _propose(chains: _Chains, packed: set[Place], room: int) -> list[list[Place]]:

@@ -30,6 +30,9 @@ class ContextConfig:
     min_relevance
         Lowest `RankedMemory.relevance` with which a memory of a recall enters, a probability, 0 to
         1; 0 lets every memory in. Memories whose relevance is not known enter, too.
+    min_best_relevance
+        Lowest relevance of the best memory, a probability, 0 to 1. If it is below, nothing that was
+        found is taken for an answer, and the context is empty; 0 asks for no best one.
     """
 
     order: Literal["relevance", "time"] = "relevance"
@@ -37,6 +40,7 @@ class ContextConfig:
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
     min_relevance: float = 0.0005
+    min_best_relevance: float = 0.08
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -47,3 +51,4 @@ class ContextConfig:
             if getattr(self, name) is not None:
                 check.within(name, 0.0, 1.0, above_low=True)
         check.within("min_relevance", 0.0, 1.0)
+        check.within("min_best_relevance", 0.0, 1.0)

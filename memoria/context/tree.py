@@ -14,7 +14,7 @@ names it: both memories speak of the same topic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -66,7 +66,7 @@ class Place:
     @property
     def depth(self) -> int:
         """How many places stand above."""
-        return sum(1 for _ in self.above())
+        return len([*self.above()])
 
     @property
     def root(self) -> Place:
@@ -74,12 +74,8 @@ class Place:
         return [self, *self.above()][-1]
 
 
-def grow(
-    paths: Iterable[Path],
-    order: Literal["relevance", "time"],
-    worth: Mapping[str, float] | None = None,
-) -> list[Place]:
-    """Return the places of ``paths`` (best first) in the order of the text.
+def grow(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> list[Place]:
+    """Return the places of ``paths`` (best first), the best trees and branches first.
 
     Notes
     -----
@@ -108,19 +104,28 @@ def grow(
         place.text = place.memory.text.strip()
         place.worth = worth.get(place.id, 0.0)
         place.value = place.worth if ranked else place.energy
-    places = in_order(planted, "relevance")
+    places = _by_best({place: place.value for place in planted})
     homes: dict[str, Place] = {}
     for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
         homes.setdefault(place.id, place)
     for place in places:
         place.home = homes[place.id]
-    return in_order(places, order)
+    return places
 
 
-def in_order(places: Iterable[Place], order: Literal["relevance", "time"]) -> list[Place]:
-    """Return places in the order of the text."""
-    best = _by_best({place: place.value for place in places})
+def in_order(included: Collection[Place], order: Literal["relevance", "time"]) -> list[Place]:
+    """Return the places of a text in its order, by the texts that stand there.
+
+    A tree that only refers to the best memory does not stand before the one with its text.
+    """
+    stands = {place: place.value if has_text(place) else 0.0 for place in included}
+    best = _by_best(stands)
     return best if order == "relevance" else _by_time(best)
+
+
+def has_text(place: Place) -> bool:
+    """Tell whether the text of its memory stands at a place."""
+    return place.home is place and bool(place.text)
 
 
 def _memories_of(paths: Iterable[Path]) -> dict[str, MemoryNode]:
@@ -161,27 +166,14 @@ def _places_on(
 
 def _by_best(value: Mapping[Place, float]) -> list[Place]:
     """Order trees, and branches in a tree, by their highest value; then by energy and id."""
-    places, most = list(value), dict(value)
-    for place in sorted(places, key=lambda place: -place.depth):
+    most, downwards = dict(value), sorted(value, key=lambda place: place.depth)
+    for place in reversed(downwards):
         if place.parent:
             most[place.parent] = max(most[place.parent], most[place])
-    for place in sorted(places, key=lambda place: place.depth):
+    for place in downwards:
         above = place.parent.rank if place.parent else ()
         place.rank = (*above, (-most[place], -place.energy, place.id))
-    return sorted(places, key=lambda place: place.rank)
-
-
-def by_texts(
-    places: Iterable[Place], included: Container[Place], order: Literal["relevance", "time"]
-) -> list[Place]:
-    """Return places in the order of the text, by the worth of the texts that stand there.
-
-    A tree that only refers to the best memory, or has it at a place that was left out, does not
-    stand before the one with its text.
-    """
-    stands = {p: p.worth if p in included and p.home is p and p.text else 0.0 for p in places}
-    ordered = _by_best(stands)
-    return ordered if order == "relevance" else _by_time(ordered)
+    return sorted(value, key=lambda place: place.rank)
 
 
 def chain_of(target: Place) -> list[Place]:

@@ -45,14 +45,17 @@ def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
 
 def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[str, ...]:
     """Say that nothing is relevant, if that is why the context is empty."""
-    known, floor = relevance_of(ranked), config.context.min_relevance
+    known, context = relevance_of(ranked), config.context
     best = max(known.values(), default=1.0)
-    if len(known) < len(ranked) or best >= floor:
+    name, least = max(
+        ("min_relevance", context.min_relevance),
+        ("min_best_relevance", context.min_best_relevance),
+        key=lambda limit: limit[1],
+    )
+    if len(known) < len(ranked) or best >= least:
         return ()
     count = number_of(len(ranked), "memory", "memories")
-    return (
-        f"nothing is relevant: the best of {count} has {best:.3g}, below min_relevance {floor:g}",
-    )
+    return (f"nothing is relevant: the best of {count} has {best:.3g}, below {name} {least:g}",)
 
 
 def pack(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -23,6 +24,7 @@ from memoria.types import (
     ExplorationStats,
     Hop,
     MemoryNode,
+    OmittedItem,
     Path,
     Recall,
     Seed,
@@ -212,8 +214,14 @@ def test_the_summary_is_one_line_with_counts_times_and_what_went_less_well() -> 
     )
     assert recall_summary(recall, 100) == (
         "512 ms in all; 1 seed, 2 paths, 3 memories (1 cut short by the deadline); "
-        "7 of 100 tokens, 0 left out; no embedder: searched by words only"
+        "7 of 100 tokens for 0 memories, 0 left out; no embedder: searched by words only"
     )
+    omitted = tuple(
+        OmittedItem(id=id_, score=0.1, reason=reason, duplicate_of=None)
+        for id_, reason in (("a", "budget"), ("b", "relevance"), ("c", "relevance"))
+    )
+    left_out = replace(recall, context=replace(recall.context, omitted=omitted))
+    assert "3 left out (relevance 2, budget 1); no embedder" in recall_summary(left_out, 100)
     assert "; seeds 12 ms, explore 500 ms, hydrate 400 ms; no" in recall_summary(
         recall, 100, verbose=True
     )

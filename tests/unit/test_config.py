@@ -48,6 +48,7 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (ContextConfig, "duplicate_overlap", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
     (ContextConfig, "duplicate_cosine", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
     (ContextConfig, "min_relevance", [0, 1e-9, 1], [-1e-9, 1.0000000000000002, None]),
+    (ContextConfig, "min_best_relevance", [0, 1e-9, 1], [-1e-9, 1.0000000000000002, None]),
     (RetrieverConfig, "deadline_s", [1e-3, 10, 1e6], [0, -1, 1e300]),
     (RetrieverConfig, "budget_tokens", [1, 100_000_000], [0, 100_000_001, 5.0]),
     (RetrieverConfig, "as_of", [None, datetime(2026, 1, 2, tzinfo=UTC)], ["2026-01-02", 7]),

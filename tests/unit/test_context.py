@@ -16,9 +16,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memoria.context import ContextBuilder, estimate_tokens, pack
+from memoria.context.arrange import Move, make
 from memoria.context.config import ContextConfig
 from memoria.context.render import join, render_place
-from memoria.context.tree import Place, chain_of, grow
+from memoria.context.tree import Place, chain_of, grow, in_order
 from memoria.errors import InvalidInputError
 from memoria.types import (
     ContextPack,
@@ -296,6 +297,59 @@ def test_hit_that_a_packed_memory_leads_to_stands_below_it() -> None:
     assert [(item.id, item.path) for item in result.items[1:]] == [("a", chain), ("b", chain)]
 
 
+def test_a_tree_stands_below_the_best_memory_that_leads_to_where_it_begins() -> None:
+    # "Why was the evening cancelled?": the seeds are neighbours, and each has a tree of its own, so
+    # that an edge between two of them is the answer.
+    paths = (
+        path(("next", 0.9), ("cancelled", 0.3), ("stuck", 0.1)),
+        path(("cancelled", 0.8), ("stuck", 0.4)),
+        path(("cancelled", 0.8), ("next", 0.2)),
+        path(("stuck", 0.7), ("leak", 0.5)),
+    )
+    result = packed(*paths)
+    assert result.text.splitlines() == [
+        "[next]: text of next",
+        "  leads_to -> [cancelled]: text of cancelled",
+        "    leads_to -> [stuck]: text of stuck",
+        "      leads_to -> [leak]: text of leak",
+    ]
+    assert [item.path.ids[0] for item in result.items] == ["next", "next", "cancelled", "stuck"]
+
+
+def test_of_two_trees_that_lead_to_each_other_the_better_one_stays() -> None:
+    paths = (
+        path(("a", 0.5), ("b", 0.3)),
+        path(("a", 0.5), ("a1", 0.2)),
+        path(("b", 0.9), ("a", 0.4)),
+        path(("b", 0.9), ("b1", 0.6)),
+    )
+    assert packed(*paths).text.splitlines() == [
+        "[b]: text of b",
+        "  leads_to -> [b1]: text of b1",
+        "  leads_to -> [a]: text of a",
+        "    leads_to -> [a1]: text of a1",
+    ]
+
+
+def test_as_many_trees_move_as_fit() -> None:
+    """Each move costs two words for the relation; the better parent comes first."""
+    paths = (
+        path(("a", 0.9), ("x", 0.1)),
+        path(("a", 0.9), ("b", 0.1)),
+        path(("b", 0.8), ("y", 0.1)),
+        path(("x", 0.7), ("x1", 0.5)),
+        path(("y", 0.6), ("y1", 0.4)),
+    )
+    whole = packed(*paths)
+    assert read_trunks(whole.text)[-1][0] == ("a", "b", "y", "y1")
+    tight = packed(*paths, budget=whole.tokens - 2)
+    assert len(tight.items) == len(whole.items)
+    assert sorted(trunk for trunk, _ in read_trunks(tight.text) if len(trunk) == 1) == [
+        ("a",),
+        ("y",),
+    ]
+
+
 def test_hit_stands_alone_where_what_leads_to_it_does_not_fit() -> None:
     long = {"mid": "m " * 50}
     paths = (path(("s", 0.9), ("mid", 0.3), ("b", 0.1), texts=long), path(("b", 0.8)))
@@ -552,6 +606,20 @@ def test_where_nothing_is_relevant_the_context_is_empty() -> None:
     assert [o.reason for o in result.omitted] == ["relevance", "relevance"]
 
 
+@pytest.mark.parametrize(("best", "entered"), [(0.3, ["a", "b"]), (0.29, [])])
+def test_the_context_is_empty_where_the_best_memory_is_not_relevant_enough(
+    best: float, entered: list[str]
+) -> None:
+    config = ContextConfig(min_relevance=0.001, min_best_relevance=0.3)
+    builder = ContextBuilder(PLENTY, config=config, count_tokens=words)
+    builder.add(path(("a", 0.9), ("b", 0.5)))
+    worth = {"a": 1.0, "b": 0.1}
+    result = builder.build(worth=worth, relevance={"a": best, "b": 0.01})
+    assert ids(result.items) == entered
+    assert {o.reason for o in result.omitted} <= {"relevance"}
+    assert ids(builder.build(worth=worth, relevance={"a": 0.01}).items) == ["a", "b"]  # one unknown
+
+
 def test_an_irrelevant_memory_keeps_its_line_on_the_way_to_another_but_not_its_text() -> None:
     # "b" has its text below "d", but the line below "a" does not need that line to be shown.
     paths = (path(("a", 0.9), ("b", 0.5), ("c", 0.1)), path(("d", 0.8), ("b", 0.6)))
@@ -734,7 +802,8 @@ def test_reason_of_every_memory_is_in_the_text(paths, budget, count) -> None:
     result = build(paths, budget, count, TREE)
     texts = {m.id: m.text.strip() for one in paths for m in one.memories}
 
-    # Trunks once, memories once, in the order of the items, each below its own path.
+    # Trunks once, memories once, in the order of the items, each at the end of its own path; above
+    # a tree that has moved stands the path that leads to it.
     trunks = read_trunks(result.text)
     assert len(dict(trunks)) == len(trunks)
     shown = [trunk for trunk, ref in trunks if not ref]
@@ -743,14 +812,17 @@ def test_reason_of_every_memory_is_in_the_text(paths, budget, count) -> None:
     assert len(by_id) == len(shown)
     assert {ref for _, ref in trunks if ref} <= by_id.keys(), "a reference leads somewhere"
     duplicates = {o.id: o.duplicate_of for o in result.omitted if o.reason == "duplicate"}
+    steps = {step for one in paths for step in pairwise(one.ids)}
     for item in result.items:
         trunk = by_id[item.id]
-        assert item.path.ids[: len(trunk)] == trunk
+        own = item.path.ids[: item.path.ids.index(item.id) + 1]
+        assert trunk[-len(own) :] == own
+        assert steps.issuperset(pairwise(trunk))
         assert {duplicates.get(i, i) for i in trunk if texts[i]} <= set(ids(result.items))
 
 
 def trunk_of(place: Place) -> tuple[str, ...]:
-    return (*trunk_of(place.parent), place.parent.id) if place.parent else ()
+    return tuple(each.id for each in (place, *place.above()))[::-1]
 
 
 @given(path_lists(), st.integers(1, 120), configs)
@@ -759,19 +831,18 @@ def test_nothing_left_out_for_the_budget_would_fit(paths, budget, config) -> Non
     config = replace(config, duplicate_overlap=None)
     result = build(paths, budget, words, config)
     unique = {one.ids: one for one in sorted(paths, key=lambda one: not one.memories)[::-1]}
-    places = grow(sorted(unique.values(), key=path_order), config.order)
-    homes = {place.id: place for place in places if place.home is place}
-    for item in result.items:  # some have moved into a tree that was packed
-        above = item.path.ids[: item.path.ids.index(item.id)]
-        for place in places:
-            if place.id == item.id and trunk_of(place) == above:
-                homes[item.id] = place
-    for place in places:
-        place.home = homes[place.id]
+    places = grow(sorted(unique.values(), key=path_order))
+    by_trunk = {trunk_of(place): place for place in places}
+    for item in result.items:  # some have moved, each to the place on its path
+        spot = by_trunk[item.path.ids[: item.path.ids.index(item.id) + 1]]
+        if spot is not spot.home:
+            below = tuple(place for place in places if place.parent is spot.home)
+            make(places, Move(spot.home, spot, below))
+    homes = {place.id: place.home for place in places}
 
     def whole(targets: set[str]) -> str:
         chains = {place for target in targets for place in chain_of(homes[target])}
-        return join((render_place(place, config) for place in places if place in chains), config)
+        return join((render_place(one, config) for one in in_order(chains, config.order)), config)
 
     packed_ids = set(ids(result.items))
     assert whole(packed_ids) == result.text or not packed_ids

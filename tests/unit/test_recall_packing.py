@@ -11,7 +11,7 @@ from memoria.context.config import ContextConfig
 from memoria.recall.packing import notes_of, relevance_of
 from memoria.types import MemoryNode, Path, RankedMemory
 
-CONFIG = RetrieverConfig(context=ContextConfig(min_relevance=0.1))
+CONFIG = RetrieverConfig(context=ContextConfig(min_relevance=0.1, min_best_relevance=0.1))
 
 
 def entry(name: str, relevance: float | None) -> RankedMemory:
@@ -39,6 +39,13 @@ def test_no_note_where_something_may_enter_or_nothing_was_found(found: list[floa
     assert notes_of([entry(f"m{n}", each) for n, each in enumerate(found)], CONFIG) == ()
 
 
-def test_a_floor_of_zero_lets_everything_in() -> None:
-    config = replace(CONFIG, context=ContextConfig(min_relevance=0.0))
+def test_the_note_names_the_limit_that_counts() -> None:
+    config = RetrieverConfig(context=ContextConfig(min_relevance=0.01, min_best_relevance=0.2))
+    assert notes_of([entry("a", 0.15)], config) == (
+        "nothing is relevant: the best of 1 memory has 0.15, below min_best_relevance 0.2",
+    )
+
+
+def test_limits_of_zero_let_everything_in() -> None:
+    config = replace(CONFIG, context=ContextConfig(min_relevance=0.0, min_best_relevance=0.0))
     assert notes_of([entry("a", 0.0)], config) == ()

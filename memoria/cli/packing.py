@@ -1,0 +1,88 @@
+"""Options of the context that `recall` and `pack` share, and what is said if it is empty.
+
+In: options, a `ContextPack`. Out: a `ContextConfig`, messages on standard error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+
+from memoria._support.wording import number_of
+from memoria.cli.common import err
+from memoria.cli.groups import OptionGroup
+from memoria.config import RetrieverConfig
+from memoria.context.config import ContextConfig
+from memoria.types import ContextPack
+
+_DEFAULTS = ContextConfig()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing(OptionGroup):
+    """The options of the context."""
+
+    budget: Annotated[
+        int, typer.Option("--budget", min=1, metavar="TOKENS", help="Size of the context.")
+    ] = RetrieverConfig().budget_tokens
+    format_: Annotated[
+        Literal["text", "markdown", "json"],
+        typer.Option("--format", help="Form of the context."),
+    ] = _DEFAULTS.format
+    order: Annotated[
+        Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
+    ] = _DEFAULTS.order
+    min_relevance: Annotated[
+        float,
+        typer.Option(
+            "--min-relevance",
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Lowest relevance, a probability, of a memory that a recall ranked.",
+        ),
+    ] = _DEFAULTS.min_relevance
+    min_best_relevance: Annotated[
+        float,
+        typer.Option(
+            "--min-best",
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Lowest relevance of the best memory; below it the context is empty.",
+        ),
+    ] = _DEFAULTS.min_best_relevance
+
+    @property
+    def config(self) -> ContextConfig:
+        """The settings of the context."""
+        return ContextConfig(
+            format=self.format_,
+            order=self.order,
+            min_relevance=self.min_relevance,
+            min_best_relevance=self.min_best_relevance,
+        )
+
+    def say_too_small(self, context: ContextPack) -> None:
+        """Print a message if a context is empty because the budget is too small."""
+        if _is_empty(context, "budget"):
+            count = number_of(self.budget, "token", "tokens")
+            _say(f"nothing fits into {count}; --budget gives more")
+
+    def say_irrelevant(self, context: ContextPack) -> None:
+        """Print a message if a context is empty because nothing is relevant enough."""
+        if _is_empty(context, "relevance"):
+            _say(
+                f"nothing is relevant; --min-best below {self.min_best_relevance:g} or "
+                f"--min-relevance below {self.min_relevance:g} lets more in"
+            )
+
+
+def _is_empty(context: ContextPack, reason: str) -> bool:
+    return not context.items and any(item.reason == reason for item in context.omitted)
+
+
+def _say(text: str) -> None:
+    err.print(text, style="yellow", markup=False)
