@@ -5,8 +5,8 @@ Touches nothing. Source: design section 9.
 
 How `ContextBuilder.build` packs:
 
-1. Grow the trees of *places* that the paths form; see `memoria.context.tree`. The places are in the
-   order of the text, and each memory has a worth.
+1. Grow the trees of *places* that the paths form; see `memoria.context.tree`. Each memory has a
+   worth.
 2. Take out what is irrelevant, and find duplicates. The places of an irrelevant memory keep their
    lines, without a text; a place whose memory repeats a better one refers to that memory.
 3. Fill 95 % of the budget. Each step takes the *chain* (a memory, and the places that lead to it)
@@ -14,10 +14,9 @@ How `ContextBuilder.build` packs:
    worth once for each character of its text, so that a long, strong text is not passed over for a
    short one. Then the tokens of the whole text are counted; while they exceed the budget, the later
    half of the steps is dropped. Repeat until no chain fits.
-4. Arrange: move memories that stand alone below memories in the text that lead to them; see
-   `memoria.context.arrange`. While the text exceeds the budget, the later half of the moves is
-   undone.
-5. Fill the whole budget, and arrange again, until no memory moves.
+4. Arrange: move trees below memories in the text that lead to where they begin; see
+   `memoria.context.arrange`. Of moves that are too many for the budget, the last ones are undone.
+5. Fill the whole budget, and arrange again, until no tree moves.
 6. Exchange: a memory that was left out takes the place of the worst ones, and the text is filled
    again; where it is worth more then, it stays so. See `memoria.context.exchange`. Arrange again.
 """
@@ -48,8 +47,8 @@ from memoria.types import (
     path_order,
 )
 
-# Share of the budget held back until memories have been moved into their trees: the lines that say
-# how a memory relates to the one above it add about 5 % to its tokens.
+# Share of the budget held back until trees have been moved: what says how a memory relates to the one
+# above it adds about 5 % to the tokens. With 6 to 8 % more trees move, at the cost of evidence.
 ROOM_FOR_REASONS = 0.05
 
 # After so many memories that got no place by an exchange, no more are tried.

@@ -1,11 +1,11 @@
 """Grow the trees of places that paths form.
 
-In: paths. Out: places, in the order of the text.
-Touches nothing.
+In: paths. Out: places, the best first; the places of a text in its order. Touches nothing.
 
-The paths of one seed form a tree of *places*. If several places reach a memory, its text
-stands at the place with the most energy, its *home*; the other places refer to it. A memory is
-packed only with its *chain*: the places that lead to it, and the homes to which those places refer.
+The paths of one seed form a tree of *places*. If several places reach a memory, its text stands at
+one of them, its *home*: where a tree begins with it, else where it has the most energy. The other
+places refer to it. A memory is packed only with its *chain*: the places that lead to it, and the
+homes to which those places refer.
 
 A connector has no place. The memories behind it stand below the memory before it, and the reason
 names it: both memories speak of the same topic.
@@ -106,7 +106,8 @@ def grow(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> lis
         place.value = place.worth if ranked else place.energy
     places = _by_best({place: place.value for place in planted})
     homes: dict[str, Place] = {}
-    for place in sorted(places, key=lambda place: -place.energy):  # ties: first in the text
+    # Ties: first in the text.
+    for place in sorted(places, key=lambda place: (place.parent is not None, -place.energy)):
         homes.setdefault(place.id, place)
     for place in places:
         place.home = homes[place.id]

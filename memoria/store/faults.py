@@ -76,7 +76,11 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
     (driver_errors.Forbidden, AuthError, "the user may not do this"),
     (driver_errors.TransientError, UnavailableError, "the server can't serve this now"),
     (driver_errors.Neo4jError, QueryError, "the server refused the query"),
-    (driver_errors.ServiceUnavailable, UnavailableError, "the server can't be reached"),
+    (
+        driver_errors.ServiceUnavailable,
+        UnavailableError,
+        "the server can't be reached: check that it runs, and its address, NEO4J_URI",
+    ),
     (driver_errors.SessionExpired, UnavailableError, "the connection was lost"),
     (
         driver_errors.ConnectionAcquisitionTimeoutError,
