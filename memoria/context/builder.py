@@ -47,8 +47,8 @@ from memoria.types import (
     path_order,
 )
 
-# Share of the budget held back until trees have been moved: what says how a memory relates to the one
-# above it adds about 5 % to the tokens. With 6 to 8 % more trees move, at the cost of evidence.
+# Share of the budget held back until trees have been moved: what says how a memory relates to the
+# one above it adds about 5 % to the tokens. With 6 to 8 % more trees move, and evidence is lost.
 ROOM_FOR_REASONS = 0.05
 
 # After so many memories that got no place by an exchange, no more are tried.
