@@ -213,7 +213,7 @@ def test_recall_prints_paths_then_the_context_then_one_line(call: Call, filled: 
     ]
     last = done.out.splitlines()[-1]
     assert re.match(r"\d+ ms in all; 1 seed, 1 path, 3 memories; ", last)
-    assert " of 60 tokens, " in last
+    assert " of 60 tokens for 3 memories, " in last
     assert last.endswith("; no embedder: searched by words only")
     wordy = call("recall", "rain", "--embedder", "none", "--verbose", *filled)
     assert re.search(r"; embed \d+ ms, .*explore \d+ ms, .*; no embedder", wordy.out)
