@@ -152,8 +152,8 @@ def connect(
     count_tokens
         Counts the tokens of a context; None for an estimate.
     warm
-        Whether to let the server plan the queries of recalls in the background, and to load what
-        ranking needs, so that the first recalls after a start don't wait for it.
+        Whether to let the server plan the queries of recalls in the background, so that the first
+        recalls after its start don't wait for it.
 
     Raises
     ------

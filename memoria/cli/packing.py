@@ -73,15 +73,12 @@ class Packing(OptionGroup):
 
     def say_irrelevant(self, context: ContextPack) -> None:
         """Print a message if a context is empty because nothing is relevant enough."""
-        if _is_empty(context, "relevance"):
-            _say(
-                f"nothing is relevant; --min-best below {self.min_best_relevance:g} or "
-                f"--min-relevance below {self.min_relevance:g} lets more in"
-            )
+        if not _is_empty(context, "budget") and _is_empty(context, "relevance"):
+            _say("nothing is relevant; --min-best and --min-relevance set how relevant it must be")
 
 
 def _is_empty(context: ContextPack, reason: str) -> bool:
-    return not context.items and any(item.reason == reason for item in context.omitted)
+    return not context.items and reason in context.omitted_by_reason
 
 
 def _say(text: str) -> None:

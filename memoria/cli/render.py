@@ -6,7 +6,6 @@ In: paths as they end, rows. Out: text on a console.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from rich.console import Console
@@ -112,8 +111,8 @@ def recall_summary(recall: Recall, budget_tokens: int, *, verbose: bool = False)
 
 def _left_out(context: ContextPack) -> str:
     """Return how many memories are not in a context, and why, the most frequent reason first."""
-    reasons = Counter(item.reason for item in context.omitted).most_common()
-    why = ", ".join(f"{reason} {count}" for reason, count in reasons)
+    reasons = sorted(context.omitted_by_reason.items(), key=lambda found: -found[1])
+    why = ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in reasons)
     return f"{len(context.omitted)} left out" + (f" ({why})" if why else "")
 
 

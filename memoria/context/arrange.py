@@ -1,6 +1,6 @@
-"""Move trees of a text below memories of the text that also lead to where they begin.
+"""Move trees of a text below lines of the text that also lead to where they begin.
 
-In: the places of a text. Out: the moves that were made. Touches the places only.
+In: places, and which of them are in the text. Out: moves, to be made or undone. Touches the places.
 
 A seed or a hit of the search costs the fewest tokens if its tree stands by itself. But if another
 tree of the text reaches the same memory, the memory says more there: its line shows how it relates
@@ -9,82 +9,121 @@ to the one above it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from memoria.context.tree import Place
+from memoria.context.tree import Place, has_text
+
+#: A move leaves no line with more lines above it than this: each costs two spaces.
+MOST_DEPTH = 10
 
 
 class Move(NamedTuple):
-    """The move of a memory's text, and of the places below it, from one place to another."""
+    """The move of a memory's text, and of what stands below it, from one place to another."""
 
     old: Place
     new: Place
-    below: tuple[Place, ...]
-
-    def back(self) -> Move:
-        """Return the move that undoes this one."""
-        return Move(self.new, self.old, self.below)
 
 
-def move_all(places: Sequence[Place], included: Collection[Place]) -> list[Move]:
-    """Move each tree that can move, one after the other.
+class Trees:
+    """The trees of a text while they move."""
 
-    Each step makes the move below the memory with the most worth; of several, the one to the place
-    with the most energy (ties: the first in ``places``). So a tree comes below the best memory that
-    leads to it, even if that memory has moved itself.
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._below: dict[Place, list[Place]] = defaultdict(list)
+        self._referring: dict[Place, list[Place]] = defaultdict(list)  # home -> its places
+        self._spots: dict[str, list[Place]] = defaultdict(list)  # id -> places within trees
+        for place in places:
+            self._referring[place.home].append(place)
+            if place.parent is not None:
+                self._below[place.parent].append(place)
+                self._spots[place.id].append(place)
+        self._hung: dict[Move, list[tuple[Place, Place]]] = {}  # who hung where before
 
-    Returns
-    -------
-    list
-        The moves in the order in which they were made.
-    """
-    roots = {
-        place.id: place
-        for place in included
-        if place.parent is None and place.home is place and place.text
-    }
-    spots = [place for place in places if place.id in roots and place.parent is not None]
-    inside = set(included)
-    moves: list[Move] = []
-    while fitting := [spot for spot in spots if _leads_to(spot, roots[spot.id], inside)]:
-        spot = max(fitting, key=_fit)
-        old = roots[spot.id]
-        below = tuple(place for place in places if place.parent is old)
-        moves.append(Move(old, spot, below))
-        make(places, moves[-1])
-        inside.remove(old)
-        inside.add(spot)
-    return moves
+    def below(self, place: Place) -> Iterator[Place]:
+        """Yield a place and all places below it."""
+        yield place
+        for each in self._below[place]:
+            yield from self.below(each)
+
+    def moves(self, included: Collection[Place]) -> Iterator[Move]:
+        """Propose a move for each tree that can move; the caller makes it, or goes on without.
+
+        The trees of the best memories come first, and each goes below the line of the memory with
+        the most worth that leads to it now (ties: the most energy). At first trees only move below
+        memories that are worth at least as much as the one with which they begin.
+        """
+        inside = set(included)
+        roots = [place for place in included if place.parent is None and has_text(place)]
+        roots.sort(key=lambda place: (-place.worth, place.id))
+        for is_first in (True, False):
+            for root in roots:
+                if root.home is not root:
+                    continue
+                height = self._height(root, inside)
+                spots = [
+                    (parent.worth, spot.energy, -spot.number, spot)
+                    for spot in self._spots[root.id]
+                    if (parent := spot.parent) in inside
+                    and parent is not None
+                    and (parent.worth >= root.worth or not is_first)
+                    and _leads_to(spot, root, MOST_DEPTH - height)
+                ]
+                if spots:
+                    move = Move(root, max(spots)[-1])
+                    yield move
+                    if root.home is move.new:
+                        inside.remove(root)
+                        inside.add(move.new)
+
+    def _height(self, place: Place, inside: Collection[Place]) -> int:
+        """Return how many lines stand below each other below a place."""
+        below = [each for each in self._below[place] if each in inside]
+        return max((1 + self._height(each, inside) for each in below), default=0)
+
+    def make(self, move: Move) -> None:
+        """Make a move; where both places lead to the same memory, its places become one."""
+        self._hung[move] = []
+        self._go_home(move.old, move.new)
+        self._merge(move.old, move.new, self._hung[move])
+
+    def undo(self, move: Move) -> None:
+        """Undo the last move that was made and not undone."""
+        for place, parent in reversed(self._hung.pop(move)):
+            self._hang(place, parent)
+        self._go_home(move.new, move.old)
+
+    def _go_home(self, old: Place, new: Place) -> None:
+        """Let all places that refer to a text refer to its new place."""
+        for place in self._referring[old]:
+            place.home = new
+        self._referring[new] += self._referring.pop(old)
+
+    def _merge(self, source: Place, target: Place, hung: list[tuple[Place, Place]]) -> None:
+        """Hang what stands below one place of a memory below another."""
+        there = {place.id: place for place in self._below[target]}
+        for place in [*self._below[source]]:
+            twin = there.get(place.id)
+            if twin is not None and (twin.home is twin or place.home is not place):
+                self._merge(place, twin, hung)
+                continue
+            if twin is not None:
+                self._merge(twin, place, hung)
+            hung.append((place, source))
+            self._hang(place, target)
+
+    def _hang(self, place: Place, parent: Place) -> None:
+        if place.parent is not None:
+            self._below[place.parent].remove(place)
+        place.parent = parent
+        self._below[parent].append(place)
 
 
-def make(places: Iterable[Place], move: Move) -> None:
-    """Make a move; duplicates of the memory refer to its new place."""
-    for place in places:
-        if place.home is move.old:
-            place.home = move.new
-    for place in move.below:
-        place.parent = move.new
-
-
-def touched(places: Iterable[Place], moves: Iterable[Move]) -> list[Place]:
-    """Return the places whose lines differ before and after these moves."""
-    ends = {end for move in moves for end in (move.old, move.new)}
-    return [
-        place
-        for place in places
-        if place in ends
-        or (place.lines and (place.home in ends or not ends.isdisjoint(place.above())))
-    ]
-
-
-def _leads_to(spot: Place, root: Place, inside: Collection[Place]) -> bool:
-    """Tell whether a text above a place leads to it, and does not itself need the tree."""
-    parent = spot.parent
-    if root not in inside or parent not in inside or parent is None or parent.home is not parent:
-        return False
-    return all(above.home.root is not root for above in spot.above())
-
-
-def _fit(spot: Place) -> tuple[float, float]:
-    return spot.parent.worth if spot.parent else 0.0, spot.energy
+def _leads_to(spot: Place, root: Place, most: int) -> bool:
+    """Tell whether a line leads to a place that has few enough above it, none from the tree."""
+    above = [*spot.above()]
+    return (
+        above[0].home is above[0]
+        and len(above) <= most
+        and all(each.home.root is not root for each in above)
+    )

@@ -14,8 +14,8 @@ How `ContextBuilder.build` packs:
    worth once for each character of its text, so that a long, strong text is not passed over for a
    short one. Then the tokens of the whole text are counted; while they exceed the budget, the later
    half of the steps is dropped. Repeat until no chain fits.
-4. Arrange: move trees below memories in the text that lead to where they begin; see
-   `memoria.context.arrange`. Of moves that are too many for the budget, the last ones are undone.
+4. Arrange: move trees below lines of the text that lead to where they begin; see
+   `memoria.context.arrange`. A move for which there is no room is left out.
 5. Fill the whole budget, and arrange again, until no tree moves.
 6. Exchange: a memory that was left out takes the place of the worst ones, and the text is filled
    again; where it is worth more then, it stays so. See `memoria.context.exchange`. Arrange again.
@@ -30,7 +30,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memoria._support.checks import check_whole
-from memoria.context.arrange import make, move_all, touched
+from memoria.context.arrange import Move, Trees
 from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
 from memoria.context.exchange import find_exchange, is_worth_more
@@ -153,13 +153,15 @@ class ContextBuilder:
 
         Notes
         -----
-        The module's docstring has the algorithm. Cost: ``count_tokens`` is called once or twice for
-        the lines of each place, and for the whole text once at each halving, once for each exchange
-        tried, again while the text is filled after it, and once if trees change places in the end.
+        The module's docstring has the algorithm. Cost: ``count_tokens`` is called for the lines of
+        each place, again for each move of its tree that is tried, and for the whole text once at
+        each halving, each time trees have moved, once for each exchange tried, and again while the
+        text is filled after it.
         """
         paths = sorted(self._paths.values(), key=path_order)
         places = grow(paths, worth)
         mains = [place for place in places if place.home is place]
+        most = {place.id: place.energy for place in sorted(places, key=lambda one: one.energy)}
         mute: dict[str, OmitReason] = {
             **dict.fromkeys(self._irrelevant(places, worth, relevance), "relevance"),
             **dict.fromkeys(hidden, "filter"),
@@ -178,7 +180,11 @@ class ContextBuilder:
             draft = nothing
         packed = [place for place in self._in_order(draft.included) if has_text(place)]
         ids = {place.id for place in packed}
-        left_out = [_omitted(place, duplicates, mute) for place in mains if place.id not in ids]
+        left_out = [
+            _omitted(place, most[place.id], duplicates, mute)
+            for place in mains
+            if place.id not in ids
+        ]
         return ContextPack(
             text=draft.text,
             items=tuple(map(_item, packed)),
@@ -257,29 +263,39 @@ class ContextBuilder:
         return draft
 
     def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:
-        """Move trees below memories that lead to them; return ``draft`` if none can move.
+        """Move trees below lines that lead to them; return ``draft`` if none can move.
 
-        Of moves that are too many for the budget, as many are made as fit, by bisection.
+        A move that costs more than is left, by the tokens of its lines alone, is left out.
         """
-        moves = move_all(places, draft.included)
-        self._render(touched(places, moves))
-        made, fit, too_many = len(moves), 0, len(moves) + 1
-        best = draft
-        while fit + 1 < too_many:
-            old, new = {move.old for move in moves[:made]}, {move.new for move in moves[:made]}
-            trial = self._draft(draft.included - old | new)
-            if trial.tokens <= self._budget:
-                fit, best = made, trial
+        trees, room = Trees(places), self._budget - draft.tokens
+        made: list[Move] = []
+        for move in trees.moves(draft.included):
+            before = [place for place in trees.below(move.old) if place.lines]
+            tokens = sum(place.tokens for place in before if place in draft.included)
+            trees.make(move)
+            self._render({move.new, *before})
+            after = {move.new, *before} - {move.old}
+            cost = -tokens + sum(
+                place.tokens for place in after if place in draft.included or place is move.new
+            )
+            if cost <= room:
+                room -= cost
+                made.append(move)
             else:
-                too_many = made
-            wanted = (fit + too_many) // 2
-            for move in reversed(moves[wanted:made]):
-                make(places, move.back())
-            for move in moves[made:wanted]:
-                make(places, move)
-            self._render(touched(places, moves[wanted:made] or moves[made:wanted]))
-            made = wanted
-        return best
+                self._undo(trees, move)
+        while made:
+            targets = {place.home for place in draft.included if has_text(place.home)}
+            included = {each for target in targets for each in chain_of(target)}
+            self._render(place for place in included if not place.lines)
+            trial = self._draft(included)
+            if trial.tokens <= self._budget:
+                return trial
+            self._undo(trees, made.pop())
+        return draft
+
+    def _undo(self, trees: Trees, move: Move) -> None:
+        trees.undo(move)
+        self._render([move.new, *(place for place in trees.below(move.old) if place.lines)])
 
     def _render(self, places: Iterable[Place]) -> None:
         for place in places:
@@ -348,10 +364,13 @@ def _item(place: Place) -> ContextItem:
 
 
 def _omitted(
-    place: Place, duplicates: Mapping[str, str], mute: Mapping[str, OmitReason]
+    place: Place,
+    energy: float,
+    duplicates: Mapping[str, str],
+    mute: Mapping[str, OmitReason],
 ) -> OmittedItem:
     duplicate_of = duplicates.get(place.id)
     reason = mute.get(place.id, "budget" if place.text else "no_text")
     if duplicate_of is not None:
         reason = "duplicate"
-    return OmittedItem(id=place.id, score=place.energy, reason=reason, duplicate_of=duplicate_of)
+    return OmittedItem(id=place.id, score=energy, reason=reason, duplicate_of=duplicate_of)

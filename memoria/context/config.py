@@ -32,7 +32,7 @@ class ContextConfig:
         1; 0 lets every memory in. Memories whose relevance is not known enter, too.
     min_best_relevance
         Lowest relevance of the best memory, a probability, 0 to 1. If it is below, nothing that was
-        found is taken for an answer, and the context is empty; 0 asks for no best one.
+        found is taken for an answer, and the context is empty; 0: no limit.
     """
 
     order: Literal["relevance", "time"] = "relevance"

@@ -42,11 +42,12 @@ class Place:
     through: tuple[str, ...]  # names of the connectors passed since the parent
     energy: float
     path: Path
+    number: int  # in the order in which the best paths come to the places
     rank: tuple[Any, ...] = ()  # sort key for the order of the text
     memory: MemoryNode = field(init=False)
     home: Place = field(init=False)  # the place with this memory's text; may be this place
     worth: float = 0.0  # worth of the memory, the same at all its places
-    value: float = 0.0  # by which trees and branches stand in order
+    value: float = 0.0  # by this trees and branches stand in order
     text: str = ""
     note: str = "no text"  # why the text is empty, if it is
     lines: str = ""
@@ -115,7 +116,7 @@ def grow(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> lis
 
 
 def in_order(included: Collection[Place], order: Literal["relevance", "time"]) -> list[Place]:
-    """Return the places of a text in its order, by the texts that stand there.
+    """Return the places of a text in its order, by the texts that stand there; set their ranks.
 
     A tree that only refers to the best memory does not stand before the one with its text.
     """
@@ -158,7 +159,9 @@ def _places_on(
             trunk = ids[: steps + 1]
             if trunk not in tree:
                 since = place.steps if place else 0
-                tree[trunk] = Place(ids[steps], place, steps, since, through, energy, path)
+                tree[trunk] = Place(
+                    ids[steps], place, steps, since, through, energy, path, number=len(tree)
+                )
             place, through = tree[trunk], ()
             if energy > place.energy:
                 place.energy, place.path = energy, path
@@ -173,7 +176,7 @@ def _by_best(value: Mapping[Place, float]) -> list[Place]:
             most[place.parent] = max(most[place.parent], most[place])
     for place in downwards:
         above = place.parent.rank if place.parent else ()
-        place.rank = (*above, (-most[place], -place.energy, place.id))
+        place.rank = (*above, (-most[place], -place.energy, place.id, place.number))
     return sorted(value, key=lambda place: place.rank)
 
 

@@ -1,4 +1,4 @@
-"""Let the server plan the queries of a recall before the first one needs them, and load modules.
+"""Let the server plan the queries of a recall before the first one needs them.
 
 In: a store. Out: nothing. Reads only, and finds nothing: no memory has the id that it asks for.
 
@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memoria._support.stems import stem
 from memoria.config import RetrieverConfig
 from memoria.context import near_pairs
 from memoria.errors import MemoriaError
@@ -129,14 +128,9 @@ async def _send_all(store: Store, scope: str, config: RetrieverConfig, facts: Se
 
 @asynccontextmanager
 async def warming(store: Store, *, scope: str, config: RetrieverConfig) -> AsyncIterator[None]:
-    """Warm the plans in the background, as long as the block lasts; a failure is only logged.
-
-    What the first ranking of a process would load is loaded, too.
-    """
+    """Warm the plans in the background, as long as the block lasts; a failure is only logged."""
 
     async def warm() -> None:
-        if config.relevance is not None:
-            await asyncio.to_thread(stem, "loaded")  # the stemmers of all languages come with it
         try:
             await warm_plans(store, scope=scope, config=config)
         except MemoriaError as exc:

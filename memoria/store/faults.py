@@ -76,11 +76,7 @@ _BY_CLASS: tuple[tuple[type[Exception], type[MemoriaError], str], ...] = (
     (driver_errors.Forbidden, AuthError, "the user may not do this"),
     (driver_errors.TransientError, UnavailableError, "the server can't serve this now"),
     (driver_errors.Neo4jError, QueryError, "the server refused the query"),
-    (
-        driver_errors.ServiceUnavailable,
-        UnavailableError,
-        "the server can't be reached: check that it runs, and its address, NEO4J_URI",
-    ),
+    (driver_errors.ServiceUnavailable, UnavailableError, "the server can't be reached"),
     (driver_errors.SessionExpired, UnavailableError, "the connection was lost"),
     (
         driver_errors.ConnectionAcquisitionTimeoutError,
@@ -141,6 +137,11 @@ def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:
         return (
             AuthError,
             "no user and password given: set NEO4J_PASSWORD, or give user and password",
+        )
+    if text.startswith("couldn't connect to"):
+        return (
+            UnavailableError,
+            "the server can't be reached: check that it runs, and its address (NEO4J_URI)",
         )
     if "no such" in text and "index" in text:
         return IndexNotReadyError, _NO_INDEX

@@ -41,7 +41,7 @@ _DROPPED = (
 
 @dataclass(slots=True, kw_only=True)
 class _Watched:
-    """A session, its loop, when it must be done on the clock of `time.monotonic`, and its end."""
+    """A session and its loop; ``until`` is on the clock of `time.monotonic`."""
 
     session: neo4j.AsyncSession
     loop: asyncio.AbstractEventLoop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -104,7 +105,8 @@ class OmittedItem:
     reason
         ``budget``: there was no room left; ``duplicate``: a better memory says the same;
         ``no_text``: the text is empty, or could not be read in time; ``relevance``: it is too
-        unlikely to be evidence, see `ContextConfig.min_relevance`; ``filter``: it does not fit the
+        unlikely to be evidence, or even the best memory is, see `ContextConfig.min_relevance` and
+        `ContextConfig.min_best_relevance`; ``filter``: it does not fit the
         filter of the recall, or asks what the query asks, and was only on the way to others.
     duplicate_of
         For ``duplicate``, the id of that better memory; else None.
@@ -137,6 +139,11 @@ class ContextPack:
     items: tuple[ContextItem, ...]
     tokens: int
     omitted: tuple[OmittedItem, ...]
+
+    @property
+    def omitted_by_reason(self) -> dict[str, int]:
+        """How many memories were left out for each reason that there was."""
+        return dict(sorted(Counter(item.reason for item in self.omitted).items()))
 
     def _repr_html_(self) -> str:
         left_out = len(self.omitted)

@@ -188,7 +188,7 @@ async def chain(store: Store, scope: str) -> GraphRetriever:
     return GraphRetriever(store, scope=scope)
 
 
-ALL_RELEVANT = ContextConfig(min_relevance=0.0)
+ALL_RELEVANT = ContextConfig(min_relevance=0.0, min_best_relevance=0.0)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import sys
-import threading
 from collections.abc import Iterator
 
 import pytest
 
 from memoria import GraphRetriever, Memory, Relation, connect
-from memoria._support import stems
 from memoria.config import RetrieverConfig
 from memoria.recall.warming import warm_plans
 from memoria.store import Target
@@ -72,15 +68,3 @@ async def test_connect_warms_in_the_background_and_closes_in_the_middle_of_it(
     ) as memory:
         await memory.recall("anything at all", deadline_s=60)
     assert statements.sent
-
-
-async def test_connect_loads_what_the_first_ranking_would_load(
-    target: Target, retriever: GraphRetriever, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(sys.modules, "snowballstemmer", raising=False)
-    monkeypatch.setattr(stems, "_local", threading.local())
-    stems.stem.cache_clear()
-    async with connect(target.uri, target.auth, scope=retriever.scope, embedder=None, warm=True):
-        async with asyncio.timeout(30):
-            while "snowballstemmer" not in sys.modules:  # noqa: ASYNC110  # nobody says when
-                await asyncio.sleep(0.01)

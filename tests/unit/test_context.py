@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memoria.context import ContextBuilder, estimate_tokens, pack
-from memoria.context.arrange import Move, make
+from memoria.context.arrange import MOST_DEPTH
 from memoria.context.config import ContextConfig
 from memoria.context.render import join, render_place
 from memoria.context.tree import Place, chain_of, grow, in_order
@@ -314,7 +314,7 @@ def test_a_tree_stands_below_the_best_memory_that_leads_to_where_it_begins() -> 
         "    leads_to -> [stuck]: text of stuck",
         "      leads_to -> [leak]: text of leak",
     ]
-    assert [item.path.ids[0] for item in result.items] == ["next", "next", "cancelled", "stuck"]
+    assert [item.path.ids[0] for item in result.items] == ["next", "next", "next", "stuck"]
 
 
 def test_of_two_trees_that_lead_to_each_other_the_better_one_stays() -> None:
@@ -330,6 +330,78 @@ def test_of_two_trees_that_lead_to_each_other_the_better_one_stays() -> None:
         "  leads_to -> [a]: text of a",
         "    leads_to -> [a1]: text of a1",
     ]
+
+
+def test_a_tree_goes_below_the_memory_with_the_most_worth_not_the_most_energy() -> None:
+    builder = ContextBuilder(PLENTY, count_tokens=words)
+    for each in (
+        path(("weak", 0.9), ("b", 0.5)),
+        path(("strong", 0.8), ("b", 0.1)),
+        path(("b", 0.7)),
+    ):
+        builder.add(each)
+    result = builder.build(worth={"weak": 0.2, "strong": 1.0, "b": 0.5})
+    assert read_trunks(result.text) == [
+        (("strong",), None),
+        (("strong", "b"), None),
+        (("weak",), None),
+    ]
+
+
+def test_where_two_places_of_a_memory_meet_they_become_one() -> None:
+    result = packed(
+        path(("a", 0.9), ("b", 0.3), ("x", 0.1), ("y", 0.05)), path(("b", 0.8), ("x", 0.4))
+    )
+    assert [trunk for trunk, _ in read_trunks(result.text)] == [
+        ("a",),
+        ("a", "b"),
+        ("a", "b", "x"),
+        ("a", "b", "x", "y"),
+    ]
+
+
+def test_what_stands_below_either_place_of_a_memory_stands_below_the_one_that_is_left() -> None:
+    paths = (
+        path(("a", 0.9), ("b", 0.5), ("x", 0.4), ("y", 0.1)),
+        path(("b", 0.8), ("x", 0.4), ("z", 0.1)),
+    )
+    worth = {"a": 0.1, "b": 0.1, "x": 0.1, "y": 0.5, "z": 0.5}
+    texts = set()
+    for _ in range(20):
+        builder = ContextBuilder(PLENTY, count_tokens=words)
+        for each in paths:
+            builder.add(each)
+        texts.add(builder.build(worth=worth).text)
+    (text,) = texts
+    assert [trunk for trunk, _ in read_trunks(text)] == [
+        ("a",),
+        ("a", "b"),
+        ("a", "b", "x"),
+        ("a", "b", "x", "y"),
+        ("a", "b", "x", "z"),
+    ]
+
+
+def test_a_move_that_does_not_fit_does_not_hinder_a_cheaper_one() -> None:
+    tree = path(("t", 0.8), *((f"t{n}", 0.5) for n in range(9)))
+    paths = (path(("p", 0.9), ("t", 0.3)), path(("p", 0.9), ("h", 0.1)), tree, path(("h", 0.7)))
+    builder = ContextBuilder(PLENTY, count_tokens=len)
+    for each in paths:
+        builder.add(each)
+    whole = builder.build()
+    assert ("p", "h") in dict(read_trunks(whole.text))
+    tight = ContextBuilder(whole.tokens - 10, count_tokens=len)
+    for each in paths:
+        tight.add(each)
+    text = tight.build().text
+    assert ("p", "h") in dict(read_trunks(text))
+    assert ("t",) in dict(read_trunks(text))
+
+
+def test_trees_do_not_hang_below_each_other_without_end() -> None:
+    paths = [path((f"s{n:02}", 1 - n / 100), (f"s{n + 1:02}", 0.1)) for n in range(30)]
+    trunks = [trunk for trunk, _ in read_trunks(packed(*paths).text)]
+    assert max(map(len, trunks)) == MOST_DEPTH + 1
 
 
 def test_as_many_trees_move_as_fit() -> None:
@@ -834,11 +906,9 @@ def test_nothing_left_out_for_the_budget_would_fit(paths, budget, config) -> Non
     unique = {one.ids: one for one in sorted(paths, key=lambda one: not one.memories)[::-1]}
     places = grow(sorted(unique.values(), key=path_order))
     by_trunk = {trunk_of(place): place for place in places}
-    for item in result.items:  # some have moved, each to the place on its path
-        spot = by_trunk[item.path.ids[: item.path.ids.index(item.id) + 1]]
-        if spot is not spot.home:
-            below = tuple(place for place in places if place.parent is spot.home)
-            make(places, Move(spot.home, spot, below))
+    for item in result.items:  # where no tree has moved, the whole reads one way only
+        at = by_trunk[item.path.ids[: item.path.ids.index(item.id) + 1]]
+        assume(at.home is at)
     homes = {place.id: place.home for place in places}
 
     def whole(targets: set[str]) -> str:

@@ -5,7 +5,6 @@ In: results. Out: sentences, and plain data without the texts of memories. Touch
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from memoria._support.wording import cut, number_of
@@ -21,27 +20,22 @@ NEWEST_CHARS = 300
 def why_empty(found: Recall) -> str:
     """Say why nothing is packed; an empty answer would look like an empty memory."""
     if found.trace.notes:
-        return "(nothing that is stored bears on the question)"
+        return "(nothing that is stored is likely to answer the question)"
     if found.context.omitted:
         return "(the memories found do not fit: ask again with more max_tokens)"
     return "(nothing was found: ask in other words)"
 
 
-def omitted_by_reason(found: Recall) -> dict[str, int]:
-    """Count what was left out of a context: reason -> number of memories."""
-    return dict(sorted(Counter(item.reason for item in found.context.omitted).items()))
-
-
 def notes_on(found: Recall) -> list[str]:
     """Say what the model should know about a context, the most important first."""
-    left_out = omitted_by_reason(found).get("budget", 0)
+    left_out = found.context.omitted_by_reason.get("budget", 0)
     notes = [f"(not everything worked: {one_line(why)})" for why in found.trace.degraded]
     return [*notes, *([f"({left_out} more left out for lack of tokens)"] if left_out else [])]
 
 
 def recalled(found: Recall) -> dict[str, Any]:
     """Return what a recall packed and left out, for a program."""
-    omitted = omitted_by_reason(found)
+    omitted = found.context.omitted_by_reason
     memories = [
         {
             "id": item.id,
