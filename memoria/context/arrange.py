@@ -40,11 +40,12 @@ class Trees:
                 self._spots[place.id].append(place)
         self._hung: dict[Move, list[tuple[Place, Place]]] = {}  # who hung where before
 
-    def below(self, place: Place) -> Iterator[Place]:
-        """Yield a place and all places below it."""
-        yield place
-        for each in self._below[place]:
-            yield from self.below(each)
+    def below(self, place: Place) -> list[Place]:
+        """Return a place and all places below it."""
+        found = [place]
+        for each in found:  # the list grows while it is read
+            found += self._below[each]
+        return found
 
     def moves(self, included: Collection[Place]) -> Iterator[Move]:
         """Propose a move for each tree that can move; the caller makes it, or goes on without.
@@ -60,7 +61,7 @@ class Trees:
             for root in roots:
                 if root.home is not root:
                     continue
-                height = self._height(root, inside)
+                height = max(each.depth for each in self.below(root) if each in inside)
                 spots = [
                     (parent.worth, spot.energy, -spot.number, spot)
                     for spot in self._spots[root.id]
@@ -76,16 +77,10 @@ class Trees:
                         inside.remove(root)
                         inside.add(move.new)
 
-    def _height(self, place: Place, inside: Collection[Place]) -> int:
-        """Return how many lines stand below each other below a place."""
-        below = [each for each in self._below[place] if each in inside]
-        return max((1 + self._height(each, inside) for each in below), default=0)
-
     def make(self, move: Move) -> None:
         """Make a move; where both places lead to the same memory, its places become one."""
-        self._hung[move] = []
         self._go_home(move.old, move.new)
-        self._merge(move.old, move.new, self._hung[move])
+        self._hung[move] = self._merge(move.old, move.new)
 
     def undo(self, move: Move) -> None:
         """Undo the last move that was made and not undone."""
@@ -99,18 +94,22 @@ class Trees:
             place.home = new
         self._referring[new] += self._referring.pop(old)
 
-    def _merge(self, source: Place, target: Place, hung: list[tuple[Place, Place]]) -> None:
-        """Hang what stands below one place of a memory below another."""
-        there = {place.id: place for place in self._below[target]}
-        for place in [*self._below[source]]:
-            twin = there.get(place.id)
-            if twin is not None and (twin.home is twin or place.home is not place):
-                self._merge(place, twin, hung)
-                continue
-            if twin is not None:
-                self._merge(twin, place, hung)
-            hung.append((place, source))
-            self._hang(place, target)
+    def _merge(self, old: Place, new: Place) -> list[tuple[Place, Place]]:
+        """Hang what stands below one place of a memory below another; return who hung where."""
+        hung: list[tuple[Place, Place]] = []
+        same = [(old, new)]
+        for source, target in same:  # the list grows while it is read
+            there = {place.id: place for place in self._below[target]}
+            for place in [*self._below[source]]:
+                twin = there.get(place.id)
+                if twin is not None and (twin.home is twin or place.home is not place):
+                    same.append((place, twin))
+                    continue
+                if twin is not None:
+                    same.append((twin, place))
+                hung.append((place, source))
+                self._hang(place, target)
+        return hung
 
     def _hang(self, place: Place, parent: Place) -> None:
         if place.parent is not None:
