@@ -48,7 +48,7 @@ async def use_base(program: str, server: EphemeralNeo4j, question: str) -> None:
     environ = {"NEO4J_URI": server.uri, "NEO4J_USERNAME": user, "NEO4J_PASSWORD": password}
     for arguments, codes, expected in (
         (["--help"], {0}, "recall"),
-        (["recall", question, "--embedder", "none", "--scope", "smoke"], {0}, " tokens, "),
+        (["recall", question, "--embedder", "none", "--scope", "smoke"], {0}, " tokens for "),
         (["doctor", "--scope", "smoke", "--sample=1", "--all"], {0, 4}, "indexes"),  # 4: warnings
     ):
         process = await asyncio.create_subprocess_exec(
