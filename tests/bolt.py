@@ -14,6 +14,12 @@ from contextlib import contextmanager, suppress
 
 from benchmarks.faults.messages import frame
 from memoria.store import Target
+from memoria.store.queries import parse
+
+#: What the server answers, whatever it is asked.
+QUERY = parse(
+    "// name: test.one\n// mode: read\n// params:\n// returns: x INTEGER\nRETURN 1 AS x", "test.one"
+)
 
 SUCCESS = b"\xb1\x70\xa0"
 COLUMNS = b"\xb1\x70\xa1\x86fields\x91\x81x"

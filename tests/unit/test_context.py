@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -29,7 +30,6 @@ from memoria.types import (
     MemoryNode,
     Path,
     Seed,
-    path_order,
 )
 
 PLENTY = 1_000_000
@@ -101,6 +101,14 @@ def exploration(*paths: Path) -> Exploration:
     stats = ExplorationStats(levels=1, nodes=1, elapsed_s=0.0, hydrate_s=0.0)
     seed = Seed(id=paths[0].seed_id, score=1.0)
     return Exploration(seed=seed, status="complete", paths=paths, error=None, stats=stats)
+
+
+def builder_of(*paths: Path, budget: int = PLENTY, count=words, config=None) -> ContextBuilder:
+    """A builder that has these paths."""
+    builder = ContextBuilder(budget, config=config, count_tokens=count)
+    for each in paths:
+        builder.add(each)
+    return builder
 
 
 def packed(*paths: Path, budget: int = PLENTY, count=words) -> ContextPack:
@@ -186,34 +194,30 @@ def test_trees_stand_by_best_energy_and_ties_by_id() -> None:
 
 
 def test_with_a_worth_trees_and_branches_stand_by_it() -> None:
-    builder = ContextBuilder(PLENTY, count_tokens=words)
-    for one in (path(("a", 0.9), ("b", 0.5)), path(("a", 0.9), ("c", 0.4)), path(("d", 0.3))):
-        builder.add(one)
+    builder = builder_of(
+        path(("a", 0.9), ("b", 0.5)), path(("a", 0.9), ("c", 0.4)), path(("d", 0.3))
+    )
     result = builder.build(worth={"d": 1.0, "c": 0.6, "b": 0.5, "a": 0.1})
     assert ids(result.items) == ["d", "a", "c", "b"]
 
 
 def test_a_tree_stands_by_the_best_worth_however_deep_it_lies() -> None:
-    builder = ContextBuilder(PLENTY, count_tokens=words)
-    for one in (path(("a", 0.9), ("b", 0.5), ("c", 0.2)), path(("d", 0.8))):
-        builder.add(one)
+    builder = builder_of(path(("a", 0.9), ("b", 0.5), ("c", 0.2)), path(("d", 0.8)))
     result = builder.build(worth={"a": 0.1, "b": 0.2, "c": 1.0, "d": 0.5})
     assert ids(result.items) == ["a", "b", "c", "d"]
 
 
 def test_a_tree_that_only_refers_to_the_best_memory_stands_behind_its_text() -> None:
-    builder = ContextBuilder(PLENTY, count_tokens=words)
-    for one in (path(("x", 0.95), ("best", 0.1), ("z", 0.05)), path(("y", 0.9), ("best", 0.5))):
-        builder.add(one)
+    builder = builder_of(
+        path(("x", 0.95), ("best", 0.1), ("z", 0.05)), path(("y", 0.9), ("best", 0.5))
+    )
     result = builder.build(worth={"x": 0.2, "y": 0.1, "z": 0.3, "best": 1.0})
     assert [line[:3] for line in result.text.splitlines() if line.startswith("[")] == ["[y]", "[x]"]
     assert ids(result.items) == ["y", "best", "x", "z"]
 
 
 def test_a_memory_that_is_not_named_has_no_worth() -> None:
-    builder = ContextBuilder(PLENTY, count_tokens=words)
-    for one in (path(("a", 0.9)), path(("b", 0.5))):
-        builder.add(one)
+    builder = builder_of(path(("a", 0.9)), path(("b", 0.5)))
     assert ids(builder.build(worth={"b": 0.1}).items) == ["b", "a"]
 
 
@@ -333,14 +337,10 @@ def test_of_two_trees_that_lead_to_each_other_the_better_one_stays() -> None:
 
 
 def test_a_tree_goes_below_the_memory_with_the_most_worth_not_the_most_energy() -> None:
-    builder = ContextBuilder(PLENTY, count_tokens=words)
-    for each in (
-        path(("weak", 0.9), ("b", 0.5)),
-        path(("strong", 0.8), ("b", 0.1)),
-        path(("b", 0.7)),
-    ):
-        builder.add(each)
-    result = builder.build(worth={"weak": 0.2, "strong": 1.0, "b": 0.5})
+    builder = builder_of(
+        path(("weak", 0.9), ("b", 0.5)), path(("strong", 0.8), ("b", 0.1)), path(("b", 0.7))
+    )
+    result = builder.build(worth={"weak": 0.6, "strong": 1.0, "b": 0.5})
     assert read_trunks(result.text) == [
         (("strong",), None),
         (("strong", "b"), None),
@@ -368,10 +368,7 @@ def test_what_stands_below_either_place_of_a_memory_stands_below_the_one_that_is
     worth = {"a": 0.1, "b": 0.1, "x": 0.1, "y": 0.5, "z": 0.5}
     texts = set()
     for _ in range(20):
-        builder = ContextBuilder(PLENTY, count_tokens=words)
-        for each in paths:
-            builder.add(each)
-        texts.add(builder.build(worth=worth).text)
+        texts.add(builder_of(*paths).build(worth=worth).text)
     (text,) = texts
     assert [trunk for trunk, _ in read_trunks(text)] == [
         ("a",),
@@ -384,16 +381,11 @@ def test_what_stands_below_either_place_of_a_memory_stands_below_the_one_that_is
 
 def test_a_move_that_does_not_fit_does_not_hinder_a_cheaper_one() -> None:
     tree = path(("t", 0.8), *((f"t{n}", 0.5) for n in range(9)))
-    paths = (path(("p", 0.9), ("t", 0.3)), path(("p", 0.9), ("h", 0.1)), tree, path(("h", 0.7)))
-    builder = ContextBuilder(PLENTY, count_tokens=len)
-    for each in paths:
-        builder.add(each)
-    whole = builder.build()
+    # "t" is worth more than "h" and less than "p", so its move comes first.
+    paths = (path(("p", 1.5), ("t", 0.3)), path(("p", 1.5), ("h", 0.1)), tree, path(("h", 0.7)))
+    whole = packed(*paths, count=len)
     assert ("p", "h") in dict(read_trunks(whole.text))
-    tight = ContextBuilder(whole.tokens - 10, count_tokens=len)
-    for each in paths:
-        tight.add(each)
-    text = tight.build().text
+    text = packed(*paths, budget=whole.tokens - 20, count=len).text
     assert ("p", "h") in dict(read_trunks(text))
     assert ("t",) in dict(read_trunks(text))
 
@@ -478,9 +470,7 @@ def test_what_leads_to_a_memory_in_the_text_does_not_go() -> None:
     texts = {"weak": "w a", "deep": "d e", "rest": "r s"}
     paths = (path(("weak", 0.1), ("deep", 0.5), texts=texts), path(("rest", 0.4), texts=texts))
     worth = {"weak": 0.1, "deep": 0.5, "rest": 0.4}
-    builder = ContextBuilder(3 + 5, count_tokens=words)
-    for each in paths:
-        builder.add(each)
+    builder = builder_of(*paths, budget=3 + 5)
     assert ids(builder.build(worth=worth).items) == ["weak", "deep"]
 
 
@@ -489,9 +479,7 @@ def test_a_long_memory_goes_only_for_more_by_characters_too(worth: float, stays:
     # Two lines of 13 and 4 words do not fit into 14. "long" is worth less than "short" by itself,
     # but 0.2 * 23 characters are more than 0.3 * 3, and 0.02 * 23 are less.
     texts = {"long": "l " * 12, "short": "s t"}
-    builder = ContextBuilder(14, count_tokens=words)
-    for name in texts:
-        builder.add(path((name, 0.5), texts=texts))
+    builder = builder_of(*(path((name, 0.5), texts=texts) for name in texts), budget=14)
     found = builder.build(worth={"long": worth, "short": 0.3})
     assert ids(found.items) == (["long"] if stays else ["short"])
 
@@ -504,9 +492,7 @@ def test_what_fits_beside_the_memory_that_comes_counts_for_the_exchange(
     # each. For "a" alone, 0.3 * 11 are less than 0.2 * 26; with 0.29 * 11 for "b", which fits then,
     # they are more, and with 0.1 * 11 less.
     texts = {"long": "ll " * 9, "a": "a " * 6, "b": "b " * 6}
-    builder = ContextBuilder(14, count_tokens=words)
-    for name in texts:
-        builder.add(path((name, 0.5), texts=texts))
+    builder = builder_of(*(path((name, 0.5), texts=texts) for name in texts), budget=14)
     found = builder.build(worth={"long": 0.2, "a": 0.3, "b": worth})
     assert ids(found.items) == stays
 
@@ -642,16 +628,14 @@ def built_without(
     near: Iterable[tuple[str, str]] = (),
 ) -> ContextPack:
     """Pack where these memories lie just below the floor, and all others on it."""
-    builder = ContextBuilder(PLENTY, config=ContextConfig(min_relevance=0.2), count_tokens=words)
-    for each in paths:
-        builder.add(each)
+    builder = builder_of(*paths, config=ContextConfig(min_relevance=0.2))
     relevance = {id_: 0.19 if id_ in irrelevant else 0.2 for each in paths for id_ in each.ids}
     return builder.build(near=near, worth=worth, relevance=relevance)
 
 
 def test_a_memory_without_a_relevance_enters_whatever_the_floor() -> None:
-    builder = ContextBuilder(PLENTY, config=ContextConfig(min_relevance=1.0), count_tokens=words)
-    builder.add(path(("a", 0.9), ("b", 0.5)))
+    paths = (path(("a", 0.9), ("b", 0.5)),)
+    builder = builder_of(*paths, config=ContextConfig(min_relevance=1.0))
     assert ids(builder.build().items) == ["a", "b"]
     assert ids(builder.build(worth={"a": 1.0, "b": 1.0}, relevance={"a": 0.9}).items) == ["b"]
 
@@ -684,12 +668,12 @@ def test_the_context_is_empty_where_the_best_memory_is_not_relevant_enough(
     best: float, entered: list[str]
 ) -> None:
     config = ContextConfig(min_relevance=0.001, min_best_relevance=0.3)
-    builder = ContextBuilder(PLENTY, config=config, count_tokens=words)
-    builder.add(path(("a", 0.9), ("b", 0.5)))
+    builder = builder_of(path(("a", 0.9), ("b", 0.5)), config=config)
     worth = {"a": 1.0, "b": 0.1}
-    result = builder.build(worth=worth, relevance={"a": best, "b": 0.01})
-    assert ids(result.items) == entered
-    assert {o.reason for o in result.omitted} <= {"relevance"}
+    for ranked in (worth, None):
+        result = builder.build(worth=ranked, relevance={"a": best, "b": 0.01})
+        assert ids(result.items) == entered
+        assert {o.reason for o in result.omitted} <= {"relevance"}
     assert ids(builder.build(worth=worth, relevance={"a": 0.01}).items) == ["a", "b"]  # one unknown
 
 
@@ -818,10 +802,7 @@ ALL = ContextConfig(duplicate_overlap=None)
 
 
 def build(paths: list[Path], budget: int, count, config: ContextConfig | None = None):
-    builder = ContextBuilder(budget, config=config, count_tokens=count)
-    for one in paths:
-        builder.add(one)
-    return builder.build()
+    return builder_of(*paths, budget=budget, count=count, config=config).build()
 
 
 LINE = re.compile(
@@ -894,22 +875,20 @@ def test_reason_of_every_memory_is_in_the_text(paths, budget, count) -> None:
         assert {duplicates.get(i, i) for i in trunk if texts[i]} <= set(ids(result.items))
 
 
-def trunk_of(place: Place) -> tuple[str, ...]:
-    return tuple(each.id for each in (place, *place.above()))[::-1]
-
-
 @given(path_lists(), st.integers(1, 120), configs)
 def test_nothing_left_out_for_the_budget_would_fit(paths, budget, config) -> None:
     # Of words, a whole text has as many as its lines together; so "would fit" is exact.
     config = replace(config, duplicate_overlap=None)
-    result = build(paths, budget, words, config)
-    unique = {one.ids: one for one in sorted(paths, key=lambda one: not one.memories)[::-1]}
-    places = grow(sorted(unique.values(), key=path_order))
-    by_trunk = {trunk_of(place): place for place in places}
-    for item in result.items:  # where no tree has moved, the whole reads one way only
-        at = by_trunk[item.path.ids[: item.path.ids.index(item.id) + 1]]
-        assume(at.home is at)
-    homes = {place.id: place.home for place in places}
+    grown: list[Place] = []
+
+    def grow_and_keep(*given: Any) -> list[Place]:
+        grown[:] = grow(*given)
+        return grown
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memoria.context.builder.grow", grow_and_keep)
+        result = build(paths, budget, words, config)
+    homes = {place.id: place.home for place in grown}  # where trees have moved, after that
 
     def whole(targets: set[str]) -> str:
         chains = {place for target in targets for place in chain_of(homes[target])}

@@ -10,13 +10,8 @@ import pytest
 
 from memoria.errors import DeadlineError
 from memoria.store import Store, open_driver
-from memoria.store.queries import parse
 from memoria.store.watchdog import Watchdog
-from tests.bolt import bolt_server
-
-QUERY = parse(
-    "// name: test.one\n// mode: read\n// params:\n// returns: x INTEGER\nRETURN 1 AS x", "test.one"
-)
+from tests.bolt import QUERY, bolt_server
 
 
 class _Session:

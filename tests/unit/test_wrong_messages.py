@@ -14,12 +14,8 @@ from benchmarks.faults.world import connections_in_use
 from memoria.errors import MemoriaError
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
-from memoria.store.queries import parse
-from tests.bolt import BoltServer, bolt_server
+from tests.bolt import QUERY, BoltServer, bolt_server
 
-QUERY = parse(
-    "// name: test.one\n// mode: read\n// params:\n// returns: x INTEGER\nRETURN 1 AS x", "test.one"
-)
 # HELLO, LOGON, RUN, RECORD, and the end of PULL; with a transaction BEGIN and COMMIT besides.
 MESSAGES = {"auto": 5, "managed": 7, "together": 7}
 LIMIT_S = 0.1
