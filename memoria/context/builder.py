@@ -199,13 +199,13 @@ class ContextBuilder:
         relevance: Mapping[str, float] | None,
     ) -> set[str]:
         """Return the ids of the memories whose texts stay out."""
-        known, limit = relevance or {}, self._config.min_relevance
+        known = relevance or {}
         ranked = {place.id for place in places} if worth is None else worth.keys()
         if ranked and known.keys() >= ranked:
-            best = max(known[id_] for id_ in ranked)
-            if best < max(limit, self._config.min_best_relevance):
+            _, limit = self._config.limit_of_best
+            if max(known[id_] for id_ in ranked) < limit:
                 return {place.id for place in places}  # nothing is left that they could lead to
-        return {id_ for id_, each in known.items() if each < limit}
+        return {id_ for id_, each in known.items() if each < self._config.min_relevance}
 
     def _drop_duplicates(
         self, places: list[Place], near: Iterable[tuple[str, str]]

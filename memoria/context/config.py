@@ -52,3 +52,12 @@ class ContextConfig:
                 check.within(name, 0.0, 1.0, above_low=True)
         check.within("min_relevance", 0.0, 1.0)
         check.within("min_best_relevance", 0.0, 1.0)
+
+    @property
+    def limit_of_best(self) -> tuple[str, float]:
+        """Name and value of the setting that the best memory must reach for anything to enter."""
+        both = (
+            ("min_relevance", self.min_relevance),
+            ("min_best_relevance", self.min_best_relevance),
+        )
+        return max(both, key=lambda limit: limit[1])

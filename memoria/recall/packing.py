@@ -45,13 +45,8 @@ def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
 
 def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[str, ...]:
     """Say that nothing is relevant, if that is why the context is empty."""
-    known, context = relevance_of(ranked), config.context
+    known, (name, least) = relevance_of(ranked), config.context.limit_of_best
     best = max(known.values(), default=1.0)
-    name, least = max(
-        ("min_relevance", context.min_relevance),
-        ("min_best_relevance", context.min_best_relevance),
-        key=lambda limit: limit[1],
-    )
     if len(known) < len(ranked) or best >= least:
         return ()
     count = number_of(len(ranked), "memory", "memories")
