@@ -51,7 +51,7 @@ class ConversationConfig:
 
     kinds: Mapping[Role, str] = field(default_factory=lambda: dict(KINDS))
     session_gap_s: float | None = 10_800.0
-    max_chars: int = 3_000
+    max_chars: int = 1_500
     next_weight: float = 1.0
     session_weight: float = 0.5
     next_session_weight: float = 0.5

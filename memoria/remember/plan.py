@@ -31,7 +31,7 @@ class Plan:
     relations
         The edges. Their ends are among the memories, or were written before.
     said
-        Id -> what was said, of each memory of a message; its text may begin with the speaker.
+        Id -> what was said, of each memory of a message.
     state
         How far the conversation is written then.
     messages, skipped, parts, sessions, topics
@@ -178,12 +178,18 @@ class Planner:
 
     def _memory(self, message: Message, id_: str, kind: str, text: str) -> Memory:
         source, conversation = self._names
-        names = {"source": source, "conversation": conversation, "speaker": message.speaker}
-        said = f"{message.speaker}: "
+        names = {
+            "source": source,
+            "conversation": conversation,
+            "role": message.role,
+            "speaker": message.speaker,
+        }
         return Memory(
             id=id_,
             kind=kind,
-            text=text if message.speaker is None or text.startswith(said) else said + text,
+            # Who spoke stands beside the text: in it, the name would match every question that
+            # names the speaker, whatever was said.
+            text=text,
             created_at=message.created_at,
             metadata={**message.metadata, **{key: name for key, name in names.items() if name}},
         )
