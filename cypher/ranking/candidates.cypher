@@ -4,13 +4,13 @@
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
-// memory or null, past or null, beside]. neighbours: [id, weight, whether the edge leads to it],
+// memory or null, past or null, beside, session or null]. neighbours: [id, weight, whether the edge leads to it],
 // only those among ids, with the strongest of parallel edges of one direction. memory: as in
 // graph.hydrate. past: epoch milliseconds when it was made, or null; and what learning left on it,
 // as stored: use_count, use_times, confirmed, overridden, right_for, wrong_for. beside: those
 // neighbours to which an edge leads, or from which one comes, whose relation holds one of
-// order_words. A connector, and a memory that does not fit kinds and where, has no part in the
-// ranking: it gets neither cosine nor neighbours nor past nor beside. Hubs with more than
+// order_words. session: [id, number of its edges] of the session that the memory is part of. A connector, and a memory that does not fit kinds and where, has no part in the
+// ranking: it gets none of these facts. Hubs with more than
 // max_degree edges are not expanded, because they support nobody by much; their edges to other
 // memories are read from the other end.
 UNWIND $p.ids AS id
@@ -57,6 +57,12 @@ CALL (ranked, ranks, m, degree) {
   RETURN collect([other, weight, outgoing]) AS neighbours,
          collect(DISTINCT CASE WHEN beside THEN other END) AS beside
 }
+CALL (ranks, m, degree) {
+  WITH * WHERE ranks AND degree <= $p.max_degree
+  MATCH (m)-[:RELATES]->(s:Session {scope: $p.scope})
+  WITH s ORDER BY s.id LIMIT 1
+  RETURN collect([s.id, COUNT { (s)-[:RELATES]-() }]) AS sessions
+}
 RETURN collect([
   m.id, cosine, degree, neighbours,
   CASE WHEN NOT m.id IN $p.known THEN [
@@ -75,5 +81,6 @@ RETURN collect([
   CASE WHEN ranks AND any(value IN past WHERE value IS NOT NULL) THEN
     [CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END] + past
   END,
-  beside
+  beside,
+  head(sessions)
 ]) AS candidates

@@ -95,6 +95,9 @@ class Facts:
     beside
         Id -> the candidates right before and after it in one text; see `beside_of`. Memories that
         stand alone are missing.
+    sessions
+        Id -> id of the session that the memory is part of, and the number of its edges; memories
+        outside of sessions are missing.
     """
 
     cosines: Mapping[str, float]
@@ -103,6 +106,7 @@ class Facts:
     past: Mapping[str, Past] = field(default_factory=dict)
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
@@ -202,8 +206,9 @@ async def ask_facts(
             id_: [(other, weight, outgoing) for other, weight, outgoing in neighbours]
             for id_, _, _, neighbours, *_ in rows
         },
-        past={id_: _past(past, request.now) for id_, *_, past, _ in rows if past is not None},
-        beside={id_: beside for id_, *_, beside in rows if beside},
+        past={id_: _past(past, request.now) for id_, *_, past, _, _ in rows if past is not None},
+        beside={id_: beside for id_, *_, beside, _ in rows if beside},
+        sessions={id_: (session[0], session[1]) for id_, *_, session in rows if session},
     )
     return facts, {row[0]: memory_node(row[4]) for row in rows if row[4] is not None}
 

@@ -46,7 +46,7 @@ class RelevanceConfig:
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
     the square of ``bm25``. *Candidates* are the hits of the search, what energy reached and what
-    the seeds need. The features from ``carried`` on, which come from links, are multiplied by how
+    the seeds need. The features from ``carried`` to ``walk_beyond``, which come from links, are multiplied by how
     much the text says itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other
     words on; and by the fourth root of the geometric mean of the candidates' degrees over the
     memory's, so a hub gets less.
@@ -82,7 +82,8 @@ class RelevanceConfig:
         Weight of being named: the query holds all words of the text's heading, which is the first
         of several lines.
     question
-        Weight of being a question: the text ends with a question mark.
+        Weight of only asking: the text ends with a question mark and has at most eight words that
+        count.
     recency
         Weight of being new: 1 for the newest candidate, half of it for each month of age; 0 without
         a time.
@@ -105,6 +106,20 @@ class RelevanceConfig:
         Weight of the root of the mass that random walks over the edges bring to the memory, over
         the best, times 1 less ``bm25``; the walks start anew half of the time, at candidates by the
         square of their match.
+    user
+        Weight of having been said by the user, where the assistant's messages are among the
+        candidates, too, and the query does not ask what the assistant said.
+    assistant
+        Weight of having been said by the assistant, where the query asks for that ("What did you
+        recommend?"), and the user's messages are among the candidates, too.
+    speaker
+        Weight of having been said by somebody whom the query names.
+    echo
+        Weight of repeating: the share of the query's words, by their rarity, that both the message
+        and the one right before it hold.
+    session
+        Weight of the best match of another message of the same session, over the root of the
+        session's size.
     calibration
         Weights of the map from the sums to probabilities, `RankedMemory.relevance`; it does not
         change the order. None: no probabilities. It belongs to the weights with which it was
@@ -130,6 +145,11 @@ class RelevanceConfig:
     chain_beyond: float = 0.0
     support_beyond: float = 0.0
     walk_beyond: float = 0.0
+    user: float = 0.0
+    assistant: float = 0.0
+    speaker: float = 0.0
+    echo: float = 0.0
+    session: float = 0.0
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:

@@ -16,14 +16,16 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import content_words, query_terms
+from memoria._support.stems import content_words, each_content_word, query_terms
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.links import link_features, over_best
 from memoria.ranking.substance import substance
+from memoria.ranking.talk import talk_features
 from memoria.ranking.words import Pool
 
 Array = NDArray[np.float64]
@@ -44,6 +46,9 @@ _PARENTHESIS = re.compile(r"\([^()]*\)")
 # high.
 _COSINE_POWER = 3
 _BM25_POWER = 2
+# A question of more words than these says something itself, as in "I do this with that, can you
+# help?"
+_FEW_WORDS = 8
 # A longer first line is not a heading.
 _MAX_HEADING_CHARS = 200
 # Power of the degree by which a hub gets less from links. Any from 0.15 to 0.3 does as well.
@@ -92,10 +97,11 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
         "beyond_best": _beyond_best(pool, match),
         "heading": np.array([_is_named(heading, pool) for heading in headings], float),
-        "question": np.array([text.rstrip().endswith("?") for text in texts], float),
+        "question": np.array([_only_asks(text) for text in texts], float),
         "recency": _recency(candidates),
         "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
         **{name: column * share for name, column in by_links.items()},
+        **talk_features(query, candidates, facts, pool, match),
     }
 
 
@@ -204,6 +210,13 @@ def _recency(candidates: Sequence[Candidate]) -> Array:
     return np.array(
         [0.0 if time is None else 0.5 ** ((newest - time) / _HALF_LIFE) for time in times]
     )
+
+
+def _only_asks(text: str) -> bool:
+    """Tell whether a text asks and says nothing else: a long question tells what it is about."""
+    if not text.rstrip().endswith("?"):
+        return False
+    return sum(1 for _ in islice(each_content_word(text), _FEW_WORDS + 1)) <= _FEW_WORDS
 
 
 def _heading(text: str) -> str:

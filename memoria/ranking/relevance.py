@@ -13,6 +13,7 @@ from memoria.ranking.calibration import probabilities
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
+from memoria.ranking.folding import folded
 from memoria.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.ranking.needs import turned, with_needs
 from memoria.ranking.order import beside_of, with_beside
@@ -31,7 +32,8 @@ def rank_by_relevance(
 ) -> tuple[RankedMemory, ...]:
     """Rank candidates by the weighted sum of their features, and by what goes with likely ones.
 
-    That is what stands among them in one text, and what they need.
+    That is what stands among them in one text, and what they need. The parts of a message are one
+    candidate; see `memoria.ranking.folding`.
 
     With ``history`` the past of a memory counts as well, where anything is known of it.
 
@@ -42,6 +44,7 @@ def rank_by_relevance(
     """
     if not candidates:
         return ()
+    candidates, facts = folded(candidates, facts)
     values = features(query, candidates, facts)
     weights = config.weights
     by_query = by_features = weighted_sum(values, weights)

@@ -42,7 +42,8 @@ class Texts:
         return [
             {
                 "candidates": [
-                    [id_, 0.5, 1, [], None if id_ in known else _row(id_), None, []] for id_ in ids
+                    [id_, 0.5, 1, [], None if id_ in known else _row(id_), None, [], None]
+                    for id_ in ids
                 ]
             }
         ]
