@@ -20,6 +20,7 @@ from memoria.embed import DEFAULT_ONNX_MODEL, Embedder, OnnxEmbedder
 
 FILE, MODEL = "MEMORIA_KEPT_VECTORS", "MEMORIA_KEPT_EMBEDDER"
 IN_MEMORY = ":memory:"
+BATCH = 64
 
 
 def kept() -> KeptVectors:
@@ -41,9 +42,11 @@ class KeptVectors:
         """Embed texts to be stored."""
         keys = {text: self._key("document", text) for text in texts}
         known = {text: self._vector(key) for text, key in keys.items()}
-        if missing := [text for text, vector in known.items() if vector is None]:
-            made = await self._embedder.embed_documents(missing)
-            for text, vector in zip(missing, made, strict=True):
+        missing = [text for text, vector in known.items() if vector is None]
+        for start in range(0, len(missing), BATCH):  # a run that is ended loses one batch at most
+            batch = missing[start : start + BATCH]
+            made = await self._embedder.embed_documents(batch)
+            for text, vector in zip(batch, made, strict=True):
                 known[text] = self._keep(keys[text], vector)
         return [known[text] or () for text in texts]
 
