@@ -2,7 +2,8 @@
 // mode: read
 // params: after, kinds, limit, scope
 // returns: rows LIST<LIST>
-// The next memories of these kinds, by id: [id, text, embedding]; the embedding may be null.
+// The next memories of these kinds, by id: [id, text, embedding, time]; the embedding may be null,
+// and so may the time, which is created_at in milliseconds.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
@@ -14,4 +15,7 @@ CALL (after) {
   WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
   RETURN m
 }
-RETURN collect([m.id, m.text, m.embedding]) AS rows
+RETURN collect([
+  m.id, m.text, m.embedding,
+  CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END
+]) AS rows

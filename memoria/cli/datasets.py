@@ -7,7 +7,7 @@ Starts a throw-away server if no database is named.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -47,6 +47,10 @@ Limit = Annotated[
 UseVectors = Annotated[
     bool, typer.Option("--use-vectors", help="Use the vectors supplied with the dataset.")
 ]
+Raw = Annotated[
+    bool,
+    typer.Option("--raw", help="Write utterances as messages, in place of their prepared graph."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,23 +88,43 @@ class EmbeddedDataset:
     use_supplied: bool
 
 
-def read_subject(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How the datasets of a command are read: what its options of these names say."""
+
+    split: str
+    raw: bool
+    use_vectors: bool
+    embedder: str | None
+
+
+def read_subjects(
     context: typer.Context,
-    folder: Path,
-    split: str,
-    use_vectors: bool,
-    embedder: str | None,
+    folders: Sequence[Path],
+    how: Reading,
     connection: OwnConnection,
-) -> EmbeddedDataset:
-    """Read a dataset; refuse an embedder in addition to the supplied vectors."""
+) -> list[EmbeddedDataset]:
+    """Read datasets; refuse an embedder in addition to the supplied vectors."""
     said = context.get_parameter_source("embedder")
-    if use_vectors and said is not None and said.name == "COMMANDLINE":
+    if how.use_vectors and said is not None and said.name == "COMMANDLINE":
         raise typer.BadParameter(
             "--use-vectors replaces the embedder: leave --embedder out", param_hint="--embedder"
         )
-    dataset = read_dataset(folder, split=split)
-    model = supplied_embedder(dataset) if use_vectors else _embedder(embedder, connection)
-    return EmbeddedDataset(dataset=dataset, embedder=model, use_supplied=use_vectors)
+    datasets = [read_dataset(folder, split=how.split, raw=how.raw) for folder in folders]
+    if how.raw and not any(dataset.chats for dataset in datasets):
+        raise typer.BadParameter("the dataset has no utterances", param_hint="--raw")
+    return [
+        EmbeddedDataset(
+            dataset=dataset,
+            embedder=(
+                supplied_embedder(dataset)
+                if how.use_vectors
+                else _embedder(how.embedder, connection)
+            ),
+            use_supplied=how.use_vectors,
+        )
+        for dataset in datasets
+    ]
 
 
 def _embedder(name: str | None, connection: OwnConnection) -> Embedder | None:

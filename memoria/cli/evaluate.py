@@ -19,10 +19,12 @@ from memoria.cli.datasets import (
     Ks,
     Limit,
     OwnConnection,
+    Raw,
+    Reading,
     Split,
     UseVectors,
     on_dataset,
-    read_subject,
+    read_subjects,
     retriever_config,
 )
 from memoria.cli.embedders import EmbedderName
@@ -40,7 +42,7 @@ from memoria.evaluation import (
 )
 from memoria.store import Store
 
-Folder = Annotated[Path, typer.Argument(help="Folder with nodes, edges and questions.")]
+Folder = Annotated[Path, typer.Argument(help="Folder with a graph or messages, and questions.")]
 Methods = Annotated[
     list[str] | None,
     typer.Option("--method", help=f"{', '.join(METHODS)}; may be repeated. Default: transfer."),
@@ -58,6 +60,7 @@ def evaluate(
     context: typer.Context,
     dataset_dir: Folder,
     split: Split = "dev",
+    raw: Raw = False,
     method: Methods = None,
     k: Ks = None,
     exclude_category: Excluded = None,
@@ -72,9 +75,10 @@ def evaluate(
 ) -> None:
     """Measure how well the questions of a dataset find their evidence.
 
-    Writes the dataset into scopes of its own, asks each method every question, and prints
-    recall@k and full@k (all evidence among the first k) by category with intervals of 95 %, the
-    differences from the baselines (dense, bm25, rrf, ppr), and the time of an answer.
+    Writes the dataset into scopes of its own, messages as a host writes its chats, and asks each
+    method every question. Prints recall@k and full@k (all evidence among the first k) by category
+    with intervals of 95 %, the differences from the baselines (dense, bm25, rrf, ppr), and the
+    time of an answer.
 
     A database holds the vectors of one embedder, so a throw-away server is started for the run.
     With --uri or NEO4J_URI, your database is used; the scopes stay there for the next run.
@@ -83,6 +87,7 @@ def evaluate(
     --------
     memoria evaluate data/notes --use-vectors
     memoria evaluate data/notes --method transfer --method rrf --limit 100 --json
+    memoria evaluate data/chats
     memoria evaluate data/talks --use-vectors --exclude-category unanswerable --run-out run.jsonl
     """
     defaults = EvaluationConfig()
@@ -94,7 +99,8 @@ def evaluate(
         retriever=retriever_config(relevance),
     )
     outputs = _outputs(run_out, config.methods)
-    subject = read_subject(context, dataset_dir, split, use_vectors, embedder, connection)
+    how = Reading(split=split, raw=raw, use_vectors=use_vectors, embedder=embedder)
+    [subject] = read_subjects(context, [dataset_dir], how, connection)
     check_excluded([subject.dataset], config)
     for name in config.methods:
         check_method(name, subject.embedder)

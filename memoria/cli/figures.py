@@ -26,14 +26,20 @@ NAMES = ("category", "methods", "method", "weights", "feature")
 
 def print_report(report: Report, embedder: str | None) -> None:
     """Print the dataset, a table for each method, the differences and the times."""
-    kept = [
-        number_of(report.questions, "question", "questions"),
-        number_of(report.items, "ranked memory", "ranked memories"),
-        f"{number_of(report.memories, 'memory', 'memories')} in all",
-        number_of(report.edges, "edge", "edges"),
-        number_of(report.scopes, "scope", "scopes"),
-        f"embedder {embedder or 'none'}",
-    ]
+    if report.memories is None or report.edges is None:
+        size = [
+            number_of(report.items, "message", "messages"),
+            number_of(report.scopes, "chat", "chats"),
+        ]
+    else:
+        size = [
+            number_of(report.items, "ranked memory", "ranked memories"),
+            f"{number_of(report.memories, 'memory', 'memories')} in all",
+            number_of(report.edges, "edge", "edges"),
+            number_of(report.scopes, "scope", "scopes"),
+        ]
+    asked = number_of(report.questions, "question", "questions")
+    kept = [asked, *size, f"embedder {embedder or 'none'}"]
     out.print(one_line(f"{report.dataset}, {report.split}: {', '.join(kept)}"), markup=False)
     for reason, number in report.left_out.items():
         out.print(f"left out: {reason} ({number})", style="dim", markup=False)

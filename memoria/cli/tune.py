@@ -24,10 +24,12 @@ from memoria.cli.datasets import (
     Ks,
     Limit,
     OwnConnection,
+    Raw,
+    Reading,
     Split,
     UseVectors,
     on_dataset,
-    read_subject,
+    read_subjects,
     retriever_config,
 )
 from memoria.cli.embedders import EmbedderName
@@ -53,7 +55,7 @@ from memoria.store import Store
 
 Folders = Annotated[
     list[Path],
-    typer.Argument(metavar="DATASET_DIR", help="Folders with nodes, edges and questions."),
+    typer.Argument(metavar="DATASET_DIR", help="Folders with a graph or messages, and questions."),
 ]
 Out = Annotated[str, typer.Option("--out", help="File for the weights.")]
 Folds = Annotated[
@@ -74,6 +76,7 @@ def tune(
     dataset_dir: Folders,
     out_file: Out = "relevance.json",
     split: Split = "dev",
+    raw: Raw = False,
     folds: Folds = 5,
     k: Ks = None,
     exclude_category: Excluded = None,
@@ -100,6 +103,7 @@ def tune(
     --------
     memoria tune data/notes
     memoria tune data/notes data/talks --use-vectors --out weights.json
+    memoria tune data/notes data/chats data/talks --raw
     memoria tune data/talks --use-vectors --exclude-category unanswerable --json
     """
     config = EvaluationConfig(
@@ -111,10 +115,8 @@ def tune(
     path = check_file(out_file, "--out")
     if len({folder.resolve() for folder in dataset_dir}) < len(dataset_dir):
         raise typer.BadParameter("a folder is named twice", param_hint="DATASET_DIR")
-    subjects = [
-        read_subject(context, folder, split, use_vectors, embedder, connection)
-        for folder in dataset_dir
-    ]
+    how = Reading(split=split, raw=raw, use_vectors=use_vectors, embedder=embedder)
+    subjects = read_subjects(context, dataset_dir, how, connection)
     check_folds([subject.dataset for subject in subjects], config, folds)
     check_features(without or ())
     answers = run(_ask_each(subjects, connection, config))

@@ -7,10 +7,11 @@ and weights that are fitted to the questions.
 
 from memoria.evaluation.answers import Answer, Answers, ask_features
 from memoria.evaluation.config import EvaluationConfig
-from memoria.evaluation.dataset import Dataset, Question, read_dataset
+from memoria.evaluation.dataset import Chat, Dataset, Question
 from memoria.evaluation.fit import Example, Loss, Regret, fit_weights
 from memoria.evaluation.foreign import foreign_questions
 from memoria.evaluation.load import LoadReport, load_dataset, prepare, supplied_embedder
+from memoria.evaluation.messages import read_dataset
 from memoria.evaluation.methods import BASELINES, METHODS, check_method
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
 from memoria.evaluation.relevance import FIRST, CalibrationFigures
@@ -43,6 +44,7 @@ __all__ = [
     "Answer",
     "Answers",
     "CalibrationFigures",
+    "Chat",
     "Dataset",
     "Difference",
     "EvaluationConfig",

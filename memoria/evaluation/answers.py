@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
+from memoria.evaluation.calibrating import Flags
 from memoria.evaluation.config import EvaluationConfig
-from memoria.evaluation.dataset import Dataset, Question
+from memoria.evaluation.dataset import Dataset, Question, folded
 from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import gather, needed_by, turned, weighted_sum, with_beside, with_needs
+from memoria.ranking import needed_by, turned, weighted_sum, with_beside, with_needs
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
-from memoria.types import MemoryFilter, Recall
+from memoria.types import Recall
 
 Array = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class Answer:
     question
         The question.
     before
-        Ids in the order of the recall, best first.
+        Ids in the order of the recall, best first; messages at their best parts.
     ids, features
         Ids that other weights can rank again, and their features in the order of ``FEATURES``;
         (N,) and (N, F).
@@ -47,6 +48,8 @@ class Answer:
         Id -> id of each memory that it needs -> weight of the edge.
     beside
         As `RankedMemory.beside`, by id.
+    messages
+        Id -> id of its message, of what counts as such. The others count as themselves.
     """
 
     question: Question
@@ -55,6 +58,17 @@ class Answer:
     features: Array
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    messages: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Return what each of the ids counts as, and what the gold is made of; (N,)."""
+        return tuple(self.messages.get(id_, id_) for id_ in self.ids)
+
+    @property
+    def is_gold(self) -> Flags:
+        """Tell of each id whether it counts as evidence; (N,)."""
+        return np.isin(self.items, self.question.gold)
 
     def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
         """Return the features by name, and the sums by which a recall ranks; (N,)."""
@@ -64,24 +78,38 @@ class Answer:
         return values, with_needs(in_order, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
-        """Return the ids as a recall with these weights ranks them, best first."""
+        """Return the items as a recall with these weights ranks them, each at its best part."""
         _, sums = self.summed(weights)
-        order = np.lexsort((np.array(self.ids), -sums))
-        return tuple(self.ids[place] for place in order)
+        order, items = np.lexsort((np.array(self.ids), -sums)), self.items
+        return folded(items[place] for place in order)
 
     def example(self, kept: Array) -> Example:
         """Return an example for the fit: the features times ``kept``, (F,), and the gold.
 
         What evidence needs is left out: needs bring it, whatever the weights are, and a fit would
-        otherwise make all links strong enough to bring it as well.
+        otherwise make all links strong enough to bring it as well. Of a message with parts the part
+        that matches best is the gold, and the other parts are left out: its place is that of its
+        best part, and they need not be strong.
         """
-        gold = set(self.question.gold)
-        brought = needed_by(gold, self.needs)
-        rows = [row for row, id_ in enumerate(self.ids) if id_ not in brought]
-        return Example(
-            features=self.features[rows] * kept,
-            gold=np.array([self.ids[row] in gold for row in rows], dtype=bool),
-        )
+        gold = self.is_gold
+        best = self._best_parts()
+        brought = needed_by((self.ids[row] for row in np.flatnonzero(gold)), self.needs)
+        rows = [
+            row
+            for row, (id_, item) in enumerate(zip(self.ids, self.items, strict=True))
+            if id_ not in brought and not (gold[row] and best[item] != row)
+        ]
+        return Example(features=self.features[rows] * kept, gold=gold[rows])
+
+    def _best_parts(self) -> dict[str, int]:
+        """Return the row of the best match of each item; of equal ones the first."""
+        values = dict(zip(FEATURES, self.features.T, strict=True))
+        match = values["cosine"] ** 3 + values["bm25"] ** 2  # as in the ranking
+        best: dict[str, int] = {}
+        for row, item in enumerate(self.items):
+            if item not in best or match[row] > match[best[item]]:
+                best[item] = row
+        return best
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,20 +186,18 @@ async def ask_features(
 
 
 def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: bool) -> Answer:
-    kinds = dataset.item_kinds
-    found = {entry.id: entry for entry in ranked_items(recall, kinds)}
-    where = MemoryFilter(kinds=kinds)
-    # Sorted by id, as in a recall.
-    candidates = gather(recall.explorations, (*recall.hits, *recall.needed), where)
+    found = {entry.id: entry for entry in ranked_items(recall, dataset.item_kinds)}
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
-    ids = [candidate.memory.id for candidate in candidates]
+    before = dataset.items_of(question.scope, ranking(recall, dataset.item_kinds))
+    ids = tuple(sorted(found))  # as in a recall
     rows = [[found[id_].features[name] for name in FEATURES] for id_ in ids]
     return Answer(
         question=question,
-        before=tuple(ranking(recall, kinds)),
-        ids=tuple(ids),
+        before=folded(before),
+        ids=ids,
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
         needs=turned({id_: found[id_].needed_by for id_ in ids}),
         beside={id_: found[id_].beside for id_ in ids if found[id_].beside},
+        messages=dict(zip(ids, dataset.items_of(question.scope, ids), strict=True)),
     )

@@ -49,7 +49,8 @@ class Dense:
         if not items.vectors.size:
             return []
         scores = items.vectors @ (vector / np.linalg.norm(vector))
-        return best(items.ids, scores, np.abs(items.vectors).sum(axis=1) > 0)
+        has_vector = np.abs(items.vectors).sum(axis=1) > 0
+        return best(items.ids, scores, has_vector & items.before(question.asked_at))
 
 
 class Bm25:
@@ -70,7 +71,7 @@ class Bm25:
         if index is None:
             return []
         scores = index.get_scores(asked)
-        return best(items.ids, scores, scores != 0)
+        return best(items.ids, scores, (scores != 0) & items.before(question.asked_at))
 
     def _index(self, items: Items) -> Any:
         texts = [words(text) for text in items.texts]
@@ -104,7 +105,8 @@ class Ppr:
         graph = await self.corpus.graph(question.scope)
         items = await self.corpus.items(question.scope)
         mass = page_rank(graph, dict(seeds))
-        chosen = np.isin(np.array(graph.ids), np.array(items.ids)) & (mass > 0)
+        allowed = np.array(items.ids)[items.before(question.asked_at)]
+        chosen = np.isin(np.array(graph.ids), allowed) & (mass > 0)
         return best(graph.ids, mass, chosen)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,20 @@ class Items:
         Ids and texts, sorted by id; N of each.
     vectors
         One row per memory, (N, D), of length 1; zeros for a memory without a vector.
+    made_ms
+        Time of each, (N,); milliseconds since 1970, infinite for a memory without a time.
     """
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     vectors: NDArray[np.float64]
+    made_ms: NDArray[np.float64]
+
+    def before(self, time: datetime | None) -> NDArray[np.bool_]:
+        """Tell which memories were made before a time; all if there is none; (N,)."""
+        if time is None:
+            return np.ones(len(self.ids), dtype=bool)
+        return self.made_ms < 1_000 * time.timestamp()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +107,16 @@ class Corpus:
 def _items(rows: Sequence[Sequence[Any]]) -> Items:
     size = max((len(row[2]) for row in rows if row[2] is not None), default=0)
     vectors = np.zeros((len(rows), size))
-    for place, (_, _, vector) in enumerate(rows):
+    for place, (_, _, vector, _) in enumerate(rows):
         if vector is not None and len(vector) == size:
             vectors[place] = vector
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors /= np.where(lengths > 0, lengths, 1.0)
     return Items(
-        ids=tuple(row[0] for row in rows), texts=tuple(row[1] for row in rows), vectors=vectors
+        ids=tuple(row[0] for row in rows),
+        texts=tuple(row[1] for row in rows),
+        vectors=vectors,
+        made_ms=np.array([np.inf if row[3] is None else row[3] for row in rows], dtype=np.float64),
     )
 
 

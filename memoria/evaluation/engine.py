@@ -12,7 +12,7 @@ from memoria.embed import Embedder
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.types import RankedMemory, Recall
+from memoria.types import MemoryFilter, RankedMemory, Recall
 
 Engine = Callable[[Question], Awaitable[Recall]]
 
@@ -20,14 +20,20 @@ Engine = Callable[[Question], Awaitable[Recall]]
 async def open_engine(
     store: Store, dataset: Dataset, *, embedder: Embedder | None, config: RetrieverConfig
 ) -> Engine:
-    """Open a retriever; each question is asked in its own scope, for the ranked kinds."""
+    """Open a retriever; each question is asked in its own scope, for the ranked kinds, at its time.
+
+    In a chat every kind is ranked, so a recall there needs no filter by kind.
+    """
     scopes = list(dataset.memories)
     retriever = GraphRetriever(store, scope=scopes[0], embedder=embedder, config=config)
     await retriever.server_facts()
 
     async def ask(question: Question) -> Recall:
         own = retriever.for_scope(question.scope)
-        return await own.recall(question.text, kinds=dataset.item_kinds)
+        where = MemoryFilter(
+            kinds=None if dataset.chats else dataset.item_kinds, created_before=question.asked_at
+        )
+        return await own.recall(question.text, where=where, as_of=question.asked_at)
 
     return ask
 

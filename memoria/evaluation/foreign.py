@@ -1,4 +1,4 @@
-"""Questions that nothing in a dataset answers: those of other datasets.
+"""Questions that nothing in a dataset answers: its own without an answer, and those of others.
 
 In: datasets. Out: for each, questions to ask in its scopes. Touches nothing.
 """
@@ -21,11 +21,12 @@ SHARE = 0.5
 def foreign_questions(
     datasets: Sequence[Dataset], config: EvaluationConfig
 ) -> list[tuple[Question, ...]]:
-    """Return for each dataset questions of the others, in turn, without evidence.
+    """Return for each dataset its unanswerable questions, then questions of the others, in turn.
 
     Notes
     -----
-    Half as many as the dataset's own, spread over its scopes. Of each other dataset they are spread
+    Of the unanswerable ones the same share is asked as of the others. Of the others' questions half
+    as many as the dataset's own, spread over its scopes. Of each other dataset they are spread
     over its file. A single dataset has questions of its other scopes in their place, and none if it
     has one scope only.
     """
@@ -39,8 +40,15 @@ def foreign_questions(
         turns = zip_longest(*(chosen_questions(questions, each) for questions in others))
         mixed = islice((one for turn in turns for one in turn if one is not None), count)
         chosen = (_asked_in(one, scopes, n) for n, one in enumerate(mixed))
-        found.append(tuple(one for one in chosen if one is not None))
+        own = _unanswerable(dataset, config)
+        found.append((*own, *(one for one in chosen if one is not None)))
     return found
+
+
+def _unanswerable(dataset: Dataset, config: EvaluationConfig) -> tuple[Question, ...]:
+    kept = [one for one in dataset.unanswerable if one.category not in config.excluded]
+    asked = len(chosen_questions(dataset.questions, config.limit))
+    return chosen_questions(kept, len(kept) * asked // len(dataset.questions))
 
 
 def _asked_in(question: Question, scopes: Sequence[str], number: int) -> Question | None:
@@ -49,4 +57,5 @@ def _asked_in(question: Question, scopes: Sequence[str], number: int) -> Questio
     if not left:
         return None
     scope = left[number % len(left)]
-    return replace(question, id=f"foreign {number}: {question.id}", gold=(), scope=scope)
+    id_ = f"foreign {number}: {question.id}"
+    return replace(question, id=id_, gold=(), scope=scope, asked_at=None)

@@ -1,16 +1,17 @@
-"""Write a dataset into scopes of its own.
+"""Write a dataset into scopes of its own: a graph as it is, chats as a `ConversationWriter` does.
 
 In: a store, a dataset, an embedder or supplied vectors. Out: which scopes were written. Writes;
-scopes that are complete are left as they are. Queries: those of the schema, the writer and the
+scopes that are complete are left as they are. Queries: those of the schema, the writers and the
 statistics.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -22,9 +23,10 @@ from memoria.errors import InvalidInputError
 from memoria.evaluation.dataset import Dataset
 from memoria.graph.schema import apply_schema
 from memoria.graph.stats import scope_stats
+from memoria.remember.conversations import ConversationWriter
 from memoria.remember.writer import GraphWriter
 from memoria.store import Store
-from memoria.types import Memory
+from memoria.types import Conversation, Memory
 
 PROGRESS_STEP = 100
 # A batch of edges at a hub takes longer than the default limit.
@@ -110,6 +112,8 @@ async def load_dataset(
     use_supplied
         Whether the ranked memories get the vectors supplied with the dataset instead.
     """
+    if dataset.chats:
+        return await _load_chats(store, dataset, embedder, progress)
     has_vectors = use_supplied or embedder is not None
     store = store.patient(TIMEOUT_S)
     missing = [
@@ -125,6 +129,46 @@ async def load_dataset(
         )
     there = tuple(scope for scope in dataset.memories if scope not in missing)
     return LoadReport(written=tuple(missing), there=there)
+
+
+async def _load_chats(
+    store: Store, dataset: Dataset, embedder: Embedder | None, progress: ProgressCallback
+) -> LoadReport:
+    """Write the chats. The writer knows what is there; vectors that are missing are made."""
+    total = sum(len(chat.ids) for chat in dataset.chats.values())
+    done = 0
+
+    def counted(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
+        nonlocal done
+        for one in conversations:
+            yield one
+            done += len(one.messages)
+            progress("messages", done, total)
+
+    written: list[str] = []
+    there: list[str] = []
+    for scope, chat in dataset.chats.items():
+        said = (message for one in chat.conversations for message in one.messages)
+        now = _latest(message.created_at for message in said)
+        writer = ConversationWriter(
+            store, scope=scope, embedder=embedder, clock=partial(_same, now)
+        )
+        report = await writer.write(counted(chat.conversations))
+        (written if report.messages else there).append(scope)
+        if not report.messages and embedder is not None:
+            vectors = GraphWriter(store.patient(TIMEOUT_S), scope=scope, embedder=embedder)
+            await vectors.backfill_embeddings(kinds=dataset.item_kinds)
+    return LoadReport(written=tuple(written), there=tuple(there))
+
+
+def _latest(times: Iterable[datetime | None]) -> datetime:
+    """Return what counts as now for what has no time of its own: the same in each run."""
+    known = (time for time in times if time is not None)
+    return max(known, default=datetime(2000, 1, 1, tzinfo=UTC))
+
+
+def _same(now: datetime) -> datetime:
+    return now
 
 
 async def _is_complete(store: Store, dataset: Dataset, scope: str, has_vectors: bool) -> bool:
@@ -174,9 +218,7 @@ async def _write(
     supplied: Mapping[str, NDArray[np.float64]],
 ) -> None:
     memories = steps.memories[scope]
-    times = [memory.created_at for memory in memories if memory.created_at is not None]
-    # A memory without a time gets one that is the same in each run.
-    now = max(times, default=datetime(2000, 1, 1, tzinfo=UTC))
+    now = _latest(memory.created_at for memory in memories)
     kinds = sorted({memory.kind for memory in memories})
 
     def writer(embedder: Embedder | None) -> GraphWriter:

@@ -6,7 +6,7 @@ A strategy asks the real engine, `GraphRetriever.recall`; a baseline does withou
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memoria.config import RetrieverConfig
@@ -14,7 +14,7 @@ from memoria.embed import Embedder
 from memoria.errors import ConfigError
 from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
 from memoria.evaluation.corpus import Corpus
-from memoria.evaluation.dataset import Dataset, Question
+from memoria.evaluation.dataset import Dataset, Question, folded
 from memoria.evaluation.engine import open_engine, ranking
 from memoria.store import Store
 from memoria.strategies import STRATEGIES
@@ -80,7 +80,7 @@ async def make_method(name: str, bench: Bench) -> Method:
     check_method(name, bench.embedder)
     if name in STRATEGIES:
         return await _engine(bench, replace(bench.config, strategy=STRATEGIES[name]))
-    return _ids_of(BASELINES[name](bench))
+    return _ids_of(bench.dataset, BASELINES[name](bench))
 
 
 async def _engine(bench: Bench, config: RetrieverConfig) -> Method:
@@ -91,16 +91,21 @@ async def _engine(bench: Bench, config: RetrieverConfig) -> Method:
         recall = await engine(question)
         for text in recall.trace.degraded:
             bench.note(text)
-        return ranking(recall, bench.dataset.item_kinds)
+        return _items(bench.dataset, question, ranking(recall, bench.dataset.item_kinds))
 
     return ask
 
 
-def _ids_of(baseline: Callable[[Question], Awaitable[Scored]]) -> Method:
+def _ids_of(dataset: Dataset, baseline: Callable[[Question], Awaitable[Scored]]) -> Method:
     async def ask(question: Question) -> list[str]:
-        return [id_ for id_, _ in await baseline(question)]
+        return _items(dataset, question, [id_ for id_, _ in await baseline(question)])
 
     return ask
+
+
+def _items(dataset: Dataset, question: Question, ids: Sequence[str]) -> list[str]:
+    """Return what was ranked, each once: of a message with parts the place of the best part."""
+    return list(folded(dataset.items_of(question.scope, ids)))
 
 
 def _dense(bench: Bench) -> Dense:

@@ -70,11 +70,16 @@ def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
 
 
 def conversation_of(entry: Entry) -> str | None:
-    """Return the conversation of a node or a question; a number counts as its text."""
-    value = entry.fields.get("conversation")
+    """Return the conversation of a node or a question."""
+    return name_of(entry, "conversation")
+
+
+def name_of(entry: Entry, field: str) -> str | None:
+    """Return a field that names something; a number counts as its text."""
+    value = entry.fields.get(field)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return entry.optional_string("conversation")
+    return entry.optional_string(field)
 
 
 def kind_labels(kinds: Sequence[str]) -> dict[str, str]:

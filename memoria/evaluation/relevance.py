@@ -13,6 +13,7 @@ import numpy as np
 
 from memoria.evaluation.answers import Answer, Answers, Array
 from memoria.evaluation.calibrating import (
+    Flags,
     Judged,
     area_under_curve,
     calibration_error,
@@ -74,7 +75,7 @@ def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | No
                 *(_judged(answer_terms(values, sums), np.zeros(1)) for values, sums in foreign),
             ]
         )
-        evident.append([_judged(evidence_terms(sums), _gold(one)) for one, _, sums in own])
+        evident.append([_judged(evidence_terms(sums), one.is_gold) for one, _, sums in own])
     return Calibration(**_fitted(answered), **_fitted(evident))
 
 
@@ -96,7 +97,7 @@ def figures(asked: Answers, found: Sequence[Array]) -> CalibrationFigures:
         Probabilities of the candidates of each answer, then of each foreign one, in their order.
     """
     answers = (*asked.answers, *asked.foreign)
-    golds = [_gold(answer) for answer in answers]
+    golds = [answer.is_gold for answer in answers]
     firsts = [np.argsort(-each, kind="stable")[:FIRST] for each in found]
     best = np.array([each.max(initial=0.0) for each in found])
     count = len(asked.answers)
@@ -119,11 +120,7 @@ def relevance_of(answer: Answer, weights: Array, calibration: Calibration) -> Ar
     return probabilities(values, sums, calibration)
 
 
-def _judged(terms: Mapping[str, Array], gold: Array) -> Judged:
+def _judged(terms: Mapping[str, Array], gold: Array | Flags) -> Judged:
     return Judged(
         names=tuple(terms), terms=np.column_stack(list(terms.values())), gold=gold.astype(bool)
     )
-
-
-def _gold(answer: Answer) -> Array:
-    return np.isin(answer.ids, answer.question.gold).astype(np.float64)

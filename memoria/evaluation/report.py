@@ -93,7 +93,8 @@ class Report:
     questions
         Number of questions that were asked.
     scopes, memories, items, edges
-        Size of the dataset; items are the memories that are ranked.
+        Size of the dataset; items are the memories that are ranked. Of chats: the messages; how
+        many memories and edges they become is not known, None.
     ks
         The k of recall@k.
     excluded
@@ -108,9 +109,9 @@ class Report:
     split: str
     questions: int
     scopes: int
-    memories: int
+    memories: int | None
     items: int
-    edges: int
+    edges: int | None
     ks: tuple[int, ...]
     excluded: tuple[str, ...]
     methods: tuple[MethodReport, ...]
@@ -130,7 +131,11 @@ def check_excluded(datasets: Sequence[Dataset], config: EvaluationConfig) -> Non
     ConfigError
         One of these is the case; the message names the categories.
     """
-    known = {question.category for dataset in datasets for question in dataset.questions}
+    known = {
+        question.category
+        for dataset in datasets
+        for question in (*dataset.questions, *dataset.unanswerable)
+    }
     shown = ", ".join(sorted(name for name in known if name is not None)) or "none"
     for name in config.excluded:
         if name not in known:
@@ -159,21 +164,30 @@ def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig)
     gold = {question.id: question.gold for question in asked}
     scores = {run.method: score(gold, run.rankings, config.ks) for run in runs}
     groups = _groups(asked, config.excluded)
-    memories = [memory for found in dataset.memories.values() for memory in found]
+    memories, items, edges = _sizes(dataset)
     return Report(
         dataset=dataset.name,
         split=dataset.split,
         questions=len(asked),
         scopes=len(dataset.memories),
-        memories=len(memories),
-        items=sum(memory.kind in dataset.item_kinds for memory in memories),
-        edges=sum(map(len, dataset.relations.values())),
+        memories=memories,
+        items=items,
+        edges=edges,
         ks=config.ks,
         excluded=config.excluded,
         methods=tuple(_method(run, scores[run.method], groups) for run in runs),
         differences=_differences(runs, scores, groups[-1][1]),
         left_out=dataset.left_out,
     )
+
+
+def _sizes(dataset: Dataset) -> tuple[int | None, int, int | None]:
+    """Return the numbers of memories, of ranked items, and of edges."""
+    if dataset.chats:
+        return None, sum(len(chat.ids) for chat in dataset.chats.values()), None
+    memories = [memory for found in dataset.memories.values() for memory in found]
+    items = sum(memory.kind in dataset.item_kinds for memory in memories)
+    return len(memories), items, sum(map(len, dataset.relations.values()))
 
 
 def _groups(asked: Sequence[Question], excluded: Sequence[str]) -> list[tuple[str, list[int]]]:

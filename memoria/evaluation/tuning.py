@@ -301,7 +301,7 @@ def _tuned(
         )
     golds = [set(answer.question.gold) for answer in asked.answers]
     shares = [
-        len(gold.intersection(answer.ids)) / len(gold)
+        len(gold.intersection(answer.items)) / len(gold)
         for gold, answer in zip(golds, asked.answers, strict=True)
     ]
     return TunedSet(
