@@ -7,6 +7,7 @@ run no retrieval.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -17,7 +18,8 @@ from typing import Any
 import pytest
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
-SETS = ("speakers",)
+SETS = ("speakers", "changes")
+NOW = {"now", "currently", "these", "moment", "still", "nowadays", "jetzt", "zurzeit", "ahora"}
 LANGUAGES = {"en", "de", "es", "fr"}
 Row = Mapping[str, Any]
 
@@ -44,7 +46,7 @@ def when(text: str) -> datetime:
 
 def named(row: Row) -> list[str]:
     """The ids of all messages that a question names."""
-    return [*row["evidence"], *row.get("older", [])]
+    return [*row["evidence"], *row.get("older", []), *row.get("also", [])]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -132,3 +134,60 @@ def test_speakers_has_long_answers_and_many_sessions() -> None:
 def test_speakers_covers_months() -> None:
     times = [when(row["created_at"]) for row in rows("speakers", "messages")]
     assert max(times) - min(times) > timedelta(days=180)
+
+
+def told(id_: str) -> datetime:
+    """The time of a message of ``changes``."""
+    return when(messages("changes")["edda", id_]["created_at"])
+
+
+def of_kind(kind: str) -> list[Row]:
+    """The questions of ``changes`` of one category."""
+    return [row for row in rows("changes", "questions") if row["category"] == kind]
+
+
+def test_changes_asks_for_now_before_and_the_course() -> None:
+    questions = rows("changes", "questions")
+    count = Counter(row["category"] for row in questions)
+    assert set(count) == {"now", "before", "course"}
+    assert len(questions) >= 80
+    assert min(count.values()) >= 15
+    assert sum(row["language"] != "en" for row in questions) >= 10
+
+
+def test_what_is_true_now_is_told_by_the_newest_statement() -> None:
+    for row in of_kind("now"):
+        [newest] = row["evidence"]
+        assert row["older"]
+        assert max(map(told, row["older"])) < told(newest), row["id"]
+
+
+def test_half_the_questions_for_now_do_not_say_so() -> None:
+    asked = [set(re.findall(r"\w+", row["question"].lower())) for row in of_kind("now")]
+    assert 0.45 <= sum(not words & NOW for words in asked) / len(asked) <= 0.55
+
+
+def test_what_was_true_before_is_outdated() -> None:
+    outdated = {id_ for row in of_kind("now") for id_ in row["older"]}
+    for row in of_kind("before"):
+        assert set(row["evidence"]) <= outdated, row["id"]
+
+
+def test_the_course_names_its_statements_in_order() -> None:
+    for row in of_kind("course"):
+        times = [told(id_) for id_ in row["evidence"]]
+        assert len(times) >= 2
+        assert times == sorted(times), row["id"]
+
+
+def test_the_statements_are_hidden_in_a_year_of_daily_life() -> None:
+    found = rows("changes", "messages")
+    stated = {id_ for row in rows("changes", "questions") for id_ in named(row)}
+    others = [row for row in found if row["id"] not in stated]
+    assert len(others) >= 700
+    assert sum("recombined" not in row for row in others) >= 250
+    assert all(row["role"] == "user" for row in found if row["id"] in stated)
+    assert not any("recombined" in row for row in found if row["id"] in stated)
+    times = [when(row["created_at"]) for row in found]
+    assert max(times) - min(times) > timedelta(days=365)
+    assert len({row["text"] for row in found}) == len(found)
