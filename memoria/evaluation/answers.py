@@ -22,7 +22,7 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import needed_by, turned, weighted_sum, with_beside, with_needs
+from memoria.ranking import needed_by, turned, weighted_sum, with_beside, with_needs, with_session
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -48,6 +48,8 @@ class Answer:
         Id -> id of each memory that it needs -> weight of the edge.
     beside
         As `RankedMemory.beside`, by id.
+    sessions
+        As `RankedMemory.session`, by id.
     messages
         Id -> id of its message, of what counts as such. The others count as themselves.
     """
@@ -58,6 +60,7 @@ class Answer:
     features: Array
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -75,41 +78,25 @@ class Answer:
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
         in_order = with_beside(sums, sums, self.ids, self.beside)
-        return values, with_needs(in_order, self.ids, self.needs)
+        in_session = with_session(in_order, sums, self.ids, self.sessions)
+        return values, with_needs(in_session, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
-        """Return the items as a recall with these weights ranks them, each at its best part."""
+        """Return the items as a recall with these weights ranks them, best first."""
         _, sums = self.summed(weights)
         order, items = np.lexsort((np.array(self.ids), -sums)), self.items
-        return folded(items[place] for place in order)
+        return tuple(items[place] for place in order)
 
     def example(self, kept: Array) -> Example:
         """Return an example for the fit: the features times ``kept``, (F,), and the gold.
 
         What evidence needs is left out: needs bring it, whatever the weights are, and a fit would
-        otherwise make all links strong enough to bring it as well. Of a message with parts the part
-        that matches best is the gold, and the other parts are left out: its place is that of its
-        best part, and they need not be strong.
+        otherwise make all links strong enough to bring it as well.
         """
         gold = self.is_gold
-        best = self._best_parts()
         brought = needed_by((self.ids[row] for row in np.flatnonzero(gold)), self.needs)
-        rows = [
-            row
-            for row, (id_, item) in enumerate(zip(self.ids, self.items, strict=True))
-            if id_ not in brought and not (gold[row] and best[item] != row)
-        ]
+        rows = [row for row, id_ in enumerate(self.ids) if id_ not in brought]
         return Example(features=self.features[rows] * kept, gold=gold[rows])
-
-    def _best_parts(self) -> dict[str, int]:
-        """Return the row of the best match of each item; of equal ones the first."""
-        values = dict(zip(FEATURES, self.features.T, strict=True))
-        match = values["cosine"] ** 3 + values["bm25"] ** 2  # as in the ranking
-        best: dict[str, int] = {}
-        for row, item in enumerate(self.items):
-            if item not in best or match[row] > match[best[item]]:
-                best[item] = row
-        return best
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,5 +186,6 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
         needs=turned({id_: found[id_].needed_by for id_ in ids}),
         beside={id_: found[id_].beside for id_ in ids if found[id_].beside},
+        sessions={id_: session for id_ in ids if (session := found[id_].session) is not None},
         messages=dict(zip(ids, dataset.items_of(question.scope, ids), strict=True)),
     )

@@ -34,8 +34,8 @@ BEFORE, AFTER, OTHER_SETS, OWN_SET = "before", "after", "other sets", "own set"
 
 # What a weight must not say: that a match or an edge speaks against a memory. A fit that may say it
 # sets two large weights against each other, which breaks where the two differ from what it saw.
-_FREE = {"question", "recency"}
-_SIGNS = np.array([0.0 if name in _FREE else 1.0 for name in FEATURES])
+_SIDES = {"echo": -1.0, "recency": 0.0}
+_SIGNS = np.array([_SIDES.get(name, 1.0) for name in FEATURES])
 
 Rankings = list[tuple[str, ...]]
 

@@ -19,7 +19,7 @@ and `plain_recall` adds to it::
      "hits": [a path, as above], "needed": [a path, as above],
      "ranked": [{"id", "score", "path": [ids], "features": {name: value},
                  "shares": {name: value}, "relevance": null | number,
-                 "needed_by": {id: weight}, "beside": [ids]}],
+                 "needed_by": {id: weight}, "beside": [ids], "session": [id, size]}],
      "context": {"text", "tokens", "items": [{"id", "kind", "date", "score", "path": [ids]}],
                  "omitted": [{"id", "score", "reason", "duplicate_of"}]},
      "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],

@@ -60,6 +60,7 @@ def plain_recall(recall: Recall) -> Plain:
                 "relevance": ranked.relevance,
                 "needed_by": dict(ranked.needed_by),
                 "beside": list(ranked.beside),
+                "session": None if ranked.session is None else list(ranked.session),
             }
             for ranked in recall.ranked
         ],

@@ -11,6 +11,7 @@ from memoria.ranking.candidates import (
 from memoria.ranking.needs import needed_by, turned, with_needs
 from memoria.ranking.order import with_beside
 from memoria.ranking.relevance import rank_by_relevance, weighted_sum
+from memoria.ranking.talk import with_session
 
 __all__ = [
     "NOTHING_KNOWN",
@@ -25,4 +26,5 @@ __all__ = [
     "weighted_sum",
     "with_beside",
     "with_needs",
+    "with_session",
 ]

@@ -23,12 +23,16 @@ MAX_WEIGHT = 1_000_000
 # Features of earlier rankings: a file that names one of them has weights that mean something else
 # now.
 _OF_EARLIER = {
+    "chain",
+    "cosine_gap",
     "energy_bm25",
     "hybrid",
     "joint_coverage",
     "mention",
+    "question",
     "residual_coverage",
     "support",
+    "support_beyond",
     "support_cosine",
 }
 _PROFILES = Path(__file__).parent / "profiles"
@@ -39,25 +43,24 @@ class RelevanceConfig:
     """Weights of the linear model that ranks what a recall found.
 
     A memory's sum is that of its features, each times its weight; higher sums stand first.
-    Most features are in 0 to 1; ``cosine_gap`` goes down to -2, a cosine may be below 0, and
-    features of links may be above 1. A feature that is not named has the weight 0. A recall uses
+    Most features are in 0 to 1; a cosine may be below 0, and features of links may be above 1. A
+    feature that is not named has the weight 0. A recall uses
     the weights of `default`, unless its settings say otherwise. ``docs/quality.md`` says how they
     were fitted and how much each feature contributes.
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
     the square of ``bm25``. *Candidates* are the hits of the search, what energy reached and what
-    the seeds need. The features from ``carried`` to ``walk_beyond``, which come from links, are multiplied by how
-    much the text says itself: 0 for words of courtesy alone, such as "Noted.", 1 from three other
-    words on; and by the fourth root of the geometric mean of the candidates' degrees over the
-    memory's, so a hub gets less.
+    the seeds need. The features from ``carried`` to ``walk_beyond``, which come from links, are
+    multiplied by how much the text says itself: 0 for words of courtesy alone, such as "Noted.", 1
+    from three other words on; and by the fourth root of the geometric mean of the candidates'
+    degrees over the memory's, so a hub gets less. Those from ``user`` on are 0 where nothing is
+    known of speakers and sessions.
 
     Attributes
     ----------
     cosine
         Weight of the cosine of memory and query, over the best among the candidates. Where none
         of them has a vector, 0.8 plus 0.2 times ``bm25``.
-    cosine_gap
-        Weight of how far the cosine lies above that of the 21st candidate: 1 for the best.
     cosine_rise
         Weight of how much of the way from the cosine of the 21st candidate to 1 the cosine covers.
         Unlike the others, it is low for all candidates where none is near the query.
@@ -81,9 +84,6 @@ class RelevanceConfig:
     heading
         Weight of being named: the query holds all words of the text's heading, which is the first
         of several lines.
-    question
-        Weight of only asking: the text ends with a question mark and has at most eight words that
-        count.
     recency
         Weight of being new: 1 for the newest candidate, half of it for each month of age; 0 without
         a time.
@@ -92,16 +92,10 @@ class RelevanceConfig:
     carried
         Weight of the root of the energy from a seed, times how well the seed holds the query's
         words that the memory lacks; the best of the seeds.
-    chain
+    chain_beyond
         Weight of the strongest chain of up to four edges that leads from a match to the memory, in
         the stored direction: the match over the best, times the weights of the edges, times 0.8 for
-        each edge.
-    chain_beyond
-        Weight of ``chain`` times 1 less ``cosine``.
-    support_beyond
-        Weight of the root of the strongest support by a candidate at the other end of an edge (its
-        match, times the edge's weight, over the root of its degree), over the best, times 1 less
-        ``cosine``.
+        each edge; times 1 less ``cosine``.
     walk_beyond
         Weight of the root of the mass that random walks over the edges bring to the memory, over
         the best, times 1 less ``bm25``; the walks start anew half of the time, at candidates by the
@@ -127,7 +121,6 @@ class RelevanceConfig:
     """
 
     cosine: float = 0.0
-    cosine_gap: float = 0.0
     cosine_rise: float = 0.0
     cosine_place: float = 0.0
     cosine_first: float = 0.0
@@ -137,13 +130,10 @@ class RelevanceConfig:
     coverage: float = 0.0
     beyond_best: float = 0.0
     heading: float = 0.0
-    question: float = 0.0
     recency: float = 0.0
     energy: float = 0.0
     carried: float = 0.0
-    chain: float = 0.0
     chain_beyond: float = 0.0
-    support_beyond: float = 0.0
     walk_beyond: float = 0.0
     user: float = 0.0
     assistant: float = 0.0

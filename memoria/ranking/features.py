@@ -16,12 +16,11 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import content_words, each_content_word, query_terms
+from memoria._support.stems import content_words, query_terms
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.links import link_features, over_best
 from memoria.ranking.substance import substance
@@ -33,11 +32,9 @@ Array = NDArray[np.float64]
 # A place far behind counts as the hundredth; from the fifth on, being first is half gone.
 _LAST = 100.0
 _FIRST = 5.0
-# The place whose cosine counts as that of the crowd, the least width of a gap, and how far below
-# the crowd a memory may lie, in widths.
+# The place whose cosine counts as that of the crowd, and the least way from it to 1.
 _CROWD = 20
 _LEAST_WIDTH = 0.02
-_DEEPEST = 2.0
 _BEST = 3
 # What counts as the cosine of a memory without a word of the query, where nothing has a vector.
 _WORDLESS = 0.8
@@ -46,9 +43,6 @@ _PARENTHESIS = re.compile(r"\([^()]*\)")
 # high.
 _COSINE_POWER = 3
 _BM25_POWER = 2
-# A question of more words than these says something itself, as in "I do this with that, can you
-# help?"
-_FEW_WORDS = 8
 # A longer first line is not a heading.
 _MAX_HEADING_CHARS = 200
 # Power of the degree by which a hub gets less from links. Any from 0.15 to 0.3 does as well.
@@ -87,7 +81,6 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
     share = np.array([substance(text) for text in texts], np.float64) * _rarity(ids, facts)
     return {
         "cosine": cosine,
-        "cosine_gap": _gap(raw),
         "cosine_rise": _rise(raw) if facts.cosines else np.zeros(len(ids)),
         "cosine_place": 1 - np.log1p(np.minimum(place, _LAST)) / math.log1p(_LAST),
         "cosine_first": _FIRST / (_FIRST + place),
@@ -97,7 +90,6 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
         "beyond_best": _beyond_best(pool, match),
         "heading": np.array([_is_named(heading, pool) for heading in headings], float),
-        "question": np.array([_only_asks(text) for text in texts], float),
         "recency": _recency(candidates),
         "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
         **{name: column * share for name, column in by_links.items()},
@@ -140,16 +132,6 @@ def _place(values: Array) -> Array:
     can't outvote one that knows it well.
     """
     return np.searchsorted(np.sort(-values), -values).astype(np.float64)
-
-
-def _gap(cosines: Array) -> Array:
-    """Return how far a cosine lies above those of the crowd: 1 for the best, 0 for the 21st."""
-    if not cosines.size:
-        return cosines
-    crowd = _crowd(cosines)
-    width = max(float(cosines.max()) - crowd, _LEAST_WIDTH)
-    gaps: Array = np.clip((cosines - crowd) / width, -_DEEPEST, 1.0)
-    return gaps
 
 
 def _rise(cosines: Array) -> Array:
@@ -210,13 +192,6 @@ def _recency(candidates: Sequence[Candidate]) -> Array:
     return np.array(
         [0.0 if time is None else 0.5 ** ((newest - time) / _HALF_LIFE) for time in times]
     )
-
-
-def _only_asks(text: str) -> bool:
-    """Tell whether a text asks and says nothing else: a long question tells what it is about."""
-    if not text.rstrip().endswith("?"):
-        return False
-    return sum(1 for _ in islice(each_content_word(text), _FEW_WORDS + 1)) <= _FEW_WORDS
 
 
 def _heading(text: str) -> str:

@@ -128,11 +128,8 @@ def link_features(
     chain = _chain(links, own)[:count]
     source, target, weight = links.both_ways()
     walk = _walk(source, target, weight, np.square(own))[:count]
-    far = 1.0 - np.clip(cosine, 0.0, 1.0)
     return {
-        "chain": chain,
-        "chain_beyond": chain * far,
-        "support_beyond": _support(links, source, target, weight, own)[:count] * far,
+        "chain_beyond": chain * (1.0 - np.clip(cosine, 0.0, 1.0)),
         "walk_beyond": np.sqrt(over_best(walk)) * (1.0 - bm25),
     }
 
@@ -169,11 +166,3 @@ def _chain(links: Links, own: Array) -> Array:
         found = np.maximum(found, reached)
         start = np.maximum(own, found)
     return found
-
-
-def _support(links: Links, source: Places, target: Places, weight: Array, own: Array) -> Array:
-    """Return the root of the strongest support by a candidate, over the best."""
-    found = np.zeros(len(own))
-    np.maximum.at(found, target, own[source] * weight / np.sqrt(links.degrees[source]))
-    found[links.candidates :] = 0.0
-    return np.sqrt(over_best(found))

@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 #: `REPLIES_TO`.
 ORDER_WORDS = ("next", "reply", "replies", "replied")
 # Of the odds of the second best, so much is handed on: one likely memory may stand alone, two make
-# a run. No fit, as only two sets have an order, but chosen among shares; see docs/quality.md.
-_SHARE = 0.2
+# a run. No fit, but chosen among shares; see docs/quality.md.
+_SHARE = 0.35
 # In a row a memory stands between two others.
 _IN_A_ROW = 2
 
@@ -66,7 +66,7 @@ def beside_of(
 def with_beside(sums: Array, by_query: Array, ids: Sequence[str], beside: Beside) -> Array:
     """Return the sums of candidates, each with what it gets from the run that it stands in.
 
-    The odds of a memory, e to the power of its sum, grow by a fifth of the odds of the second best
+    The odds of a memory, e to the power of its sum, grow by a third of the odds of the second best
     of those at most two places away. The odds that are handed on are those by the query alone: what
     was taught of a memory says nothing of those beside it.
 

@@ -17,6 +17,7 @@ from memoria.ranking.folding import folded
 from memoria.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.ranking.needs import turned, with_needs
 from memoria.ranking.order import beside_of, with_beside
+from memoria.ranking.talk import with_session
 from memoria.types import RankedMemory
 
 # With fewer candidates the best one can't stand out of a crowd.
@@ -56,8 +57,13 @@ def rank_by_relevance(
     ids = [each.memory.id for each in candidates]
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
     in_order = with_beside(by_features, by_query, ids, beside)
-    total = with_needs(in_order, ids, facts.needs)
-    for name, before, after in (("beside", by_features, in_order), ("needed", in_order, total)):
+    in_session = with_session(in_order, by_query, ids, facts.sessions)
+    total = with_needs(in_session, ids, facts.needs)
+    for name, before, after in (
+        ("beside", by_features, in_order),
+        ("in_session", in_order, in_session),
+        ("needed", in_session, total),
+    ):
         if (after > before).any():
             values[name] = 1.0 - np.exp(before - after)
             shares[name] = after - before
@@ -76,6 +82,7 @@ def rank_by_relevance(
             relevance=probability,
             needed_by=needed_by.get(candidate.memory.id, {}),
             beside=beside.get(candidate.memory.id, ()),
+            session=facts.sessions.get(candidate.memory.id),
         )
         for candidate, sum_, score, probability, of_features, of_shares in zip(
             candidates,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,11 @@ _ASKS_YOU = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# Of the odds of the best other message of a session, so much is handed on; no fit, but chosen among
+# shares; see docs/quality.md.
+_SHARE = 0.2
 # Ends a sentence within a text.
 _SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
-_LEAST_NAME_CHARS = 2
 
 
 def talk_features(
@@ -103,17 +105,18 @@ def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
 
 
 def _is_named(query: str, speakers: Sequence[str]) -> Array:
-    """Mark what was said by those whom the query names, by their whole name or a part of it."""
-    words = {*re.findall(r"\w+", query.lower())}
+    """Mark what was said by those whom the query names: by the whole name, or a part of it.
+
+    A part counts with a capital only, so that a "project manager" is not named by any project.
+    """
+    words = re.findall(r"\w+", query)
+    said, capitals = f" {' '.join(words).lower()} ", {w for w in words if w[0].isupper()}
     named = {
-        speaker
+        speaker: f" {' '.join(parts).lower()} " in said or not capitals.isdisjoint(parts)
         for speaker in {*speakers}
-        if any(
-            len(part) >= _LEAST_NAME_CHARS and part in words
-            for part in re.findall(r"\w+", speaker.lower())
-        )
+        if (parts := re.findall(r"\w{2,}", speaker))
     }
-    return np.array([speaker in named for speaker in speakers], float)
+    return np.array([named.get(speaker, False) for speaker in speakers], float)
 
 
 def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
@@ -135,15 +138,57 @@ def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
 
 def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
     """Return the best match of another message of the session, over the root of its size."""
+    found = np.zeros(len(ids))
+    for rows, size in _by_session(ids, facts.sessions):
+        *_, second, best = sorted(rows, key=lambda row: match[row])
+        found[rows] = match[best] / np.sqrt(size)
+        found[best] = match[second] / np.sqrt(size)
+    return found
+
+
+def with_session(
+    sums: Array, by_query: Array, ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
+) -> Array:
+    """Return the sums of candidates, each with what it gets from its session.
+
+    The odds of a message, e to the power of its sum, grow by a fifth of the odds of the best other
+    message of its session, over the root of the session's size. The odds that are handed on are
+    those by the query alone, as in `with_beside`.
+
+    Parameters
+    ----------
+    sums
+        Sum of each candidate; (N,).
+    by_query
+        The same without what learning adds; (N,).
+    ids
+        Their ids.
+    sessions
+        As `Facts.sessions`.
+
+    Returns
+    -------
+    Array
+        (N,), nowhere below ``sums``, and the same where nothing was said in a session.
+    """
+    handed = np.full(len(ids), -np.inf)
+    for rows, size in _by_session(ids, sessions):
+        *_, second, best = sorted(rows, key=lambda row: by_query[row])
+        share = np.log(_SHARE) - np.log(size) / 2
+        handed[rows] = by_query[best] + share
+        handed[best] = by_query[second] + share
+    found: Array = np.logaddexp(sums, handed)
+    return found
+
+
+def _by_session(
+    ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
+) -> Iterator[tuple[list[int], int]]:
+    """Yield the rows of each session with at least two candidates, and the session's size."""
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row, id_ in enumerate(ids):
-        if id_ in facts.sessions:
-            rows[facts.sessions[id_][0]].append(row)
-    found = np.zeros(len(ids))
+        if id_ in sessions:
+            rows[sessions[id_][0]].append(row)
     for of_session in rows.values():
         if len(of_session) > 1:
-            *_, second, best = sorted(of_session, key=lambda row: match[row])
-            size = max(facts.sessions[ids[best]][1], len(of_session))
-            found[of_session] = match[best] / np.sqrt(size)
-            found[best] = match[second] / np.sqrt(size)
-    return found
+            yield of_session, max(sessions[ids[of_session[0]]][1], len(of_session))

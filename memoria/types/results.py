@@ -52,6 +52,10 @@ class RankedMemory:
         Ids of the ranked memories that stand one or two places before or after this one in one
         text, by edges whose relation holds ``next``, ``reply``, ``replies`` or ``replied``. What it
         got from them is the share ``beside``; empty without relevance weights.
+    session
+        Id of the session in which it was said, and the number of that session's edges. What it got
+        from other messages of the session is the share ``in_session``. None outside of sessions,
+        and without relevance weights.
     """
 
     memory: MemoryNode
@@ -62,6 +66,7 @@ class RankedMemory:
     relevance: float | None = None
     needed_by: Mapping[str, float] = field(default_factory=dict)
     beside: Sequence[str] = ()
+    session: tuple[str, int] | None = None
 
     @property
     def id(self) -> str:
