@@ -6,6 +6,6 @@
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m:Session|Speaker|Topic AND m.text IS NOT NULL
 SET m.connector_name = toStringOrNull(m.text)
-REMOVE m.text, m.linked_at, m.linked_before
+REMOVE m.text, m.search_words, m.linked_at, m.linked_before
 FOREACH (name IN [name IN keys(m) WHERE name =~ 'embedding(_g[0-9]+)?'] | REMOVE m[name])
 RETURN count(*) AS changed

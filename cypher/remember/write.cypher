@@ -2,8 +2,8 @@
 // mode: write
 // params: answered, answered_weight, answers, directional, edges, generation, ids, kind, max_answers, max_tags, memory, named, now, origin, others_needed, question, scope, scope_key, suppression, superseded
 // returns: created BOOLEAN | NULL, edges INTEGER, live BOOLEAN, missing LIST<STRING>, other BOOLEAN, superseded LIST, superseded_by
-// Remember one text. memory: id, text, tags, created_at, valid_until, embedding (the last three may
-// be null), given: whether the id was chosen by a caller for a memory that is not there yet; if
+// Remember one text. memory: id, text, search_words, tags, created_at, valid_until, embedding (all
+// but id, text and tags may be null), given: whether the id was chosen by a caller for a memory that is not there yet; if
 // somebody has since written another text under it, other is true. named: the memories that must
 // exist. If one is missing, or other is true, nothing is written. Nor is it if live is false: the
 // vector is of a generation (null without a vector) that is not the live one any more. ids: named and the memory's own id,
@@ -53,8 +53,8 @@ OPTIONAL CALL (locked) {
         WHEN coalesce(m.valid_until <= $p.now, false) THEN null
         ELSE m.valid_until END
   FOREACH (_ IN CASE WHEN created THEN [1] ELSE [] END |
-    SET m.text = $p.memory.text, m.embedding = $p.memory.embedding,
-        m.created_at = coalesce($p.memory.created_at, $p.now)
+    SET m.text = $p.memory.text, m.search_words = $p.memory.search_words,
+        m.embedding = $p.memory.embedding, m.created_at = coalesce($p.memory.created_at, $p.now)
     SET m:$($p.kind)
   )
   RETURN m, created

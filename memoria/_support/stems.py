@@ -1,16 +1,55 @@
-"""Stems of words, by which forms of one word are the same; and the words of a text that count.
+"""Words of a text: split, spelled alike, and compared by their stems.
 
-In: a word in lower case and a language, or a text. Out: stems, words. Touches nothing.
+In: a text; or a word in lower case, and a language. Out: words, stems. Touches nothing.
+
+A word is the same with accents and without. `C++`, `C#` and `C` are three words. A name such as
+`get_user_by_id` or `getUserById` is one word, and has pieces: `get`, `user`, `by`, `id`.
 """
 
 from __future__ import annotations
 
 import re
 import threading
+import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import chain
 
 _WORD = re.compile(r"\w+")
+# C++, C# and the like of other letters, and what is read in place of the sign.
+_SIGN = re.compile(r"\+\+(?<=\b[A-Za-z]\+\+)|#(?<=\b[A-Za-z]#)")
+_SIGNS = {"++": "plusplus ", "#": "sharp "}
+# Where a name is cut, besides at underscores: before a capital that begins a word, and after the v
+# of a version.
+_CUT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\b[vV])(?=[0-9])")
+# Where letters of Latin and Greek with accents stand, ligatures, and letters of full width.
+_BLOCKS = (
+    range(0xAA, 0x250),
+    range(0x370, 0x400),
+    range(0x1E00, 0x2000),
+    range(0x2C60, 0x2C80),
+    range(0xA720, 0xA800),
+    range(0xFB00, 0xFB07),
+    range(0xFF21, 0xFF5B),
+)
+_ACCENTS = "\u0300-\u036f"
+_ACCENT = re.compile(f"[{_ACCENTS}]")
+_BASE = re.compile(r"[A-Za-z]+|[\u0370-\u03ff]")
+# Letters that Unicode takes for letters of their own, with what is written where they are missing.
+_LIKE = dict(
+    zip(
+        "ÆæŒœÐðĐđĦħıŁłŊŋØøẞßŦŧÞþ\u0401\u0451",
+        "AE ae OE oe D d D d H h i L l N n O o SS ss T t TH th \u0415 \u0435".split(),  # noqa: SIM905
+        strict=True,
+    )
+)
+# What is longer is data, such as Base64, and has no pieces that anybody asks for.
+_MAX_NAME_CHARS = 80
+# Names joined by a dot or a colon: one word to the full-text index.
+_JOINED = re.compile(r"\w+(?:(?<=[^\W\d_])[.:](?=[^\W\d_])\w+)+")
+_VERSION = re.compile(r"(?<!\w)[vV]([0-9]+(?:\.[0-9]+)+)")
+# A letter that stands alone; not the end of "it's".
+_LETTER = re.compile(r"(?<![\w.:'\u2019])[A-Za-z](?![\w'\u2019]|[.:]\w)")
 #: Words that say nothing by themselves.
 STOP_WORDS = frozenset(
     """
@@ -48,8 +87,56 @@ def stem(word: str, language: str = "english") -> str:
     return str(stemmers[language].stemWord(word))
 
 
+def spelled(text: str) -> str:
+    """Return a text as its words are compared: without accents, and with signs read out.
+
+    Letters keep their case, and lower case changes no letter's number of bytes.
+
+    >>> spelled("Café Łódź: C++, C#")
+    'Cafe Lodz: Cplusplus , Csharp '
+    """
+    if not text.isascii():
+        letters, plain = _accented()
+        text = letters.sub(lambda found: plain[found[0]], unicodedata.normalize("NFC", text))
+    if "++" in text or "#" in text:
+        text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
+    return text
+
+
+@cache
+def _accented() -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return what finds a letter with an accent, and letter -> the same without it."""
+    plain = dict.fromkeys(map(chr, range(0x300, 0x370)), "")
+    for letter in filter(str.isalpha, map(chr, chain(*_BLOCKS))):
+        base = _ACCENT.sub("", unicodedata.normalize("NFKD", letter))
+        if base != letter and _BASE.fullmatch(base):
+            plain[letter] = base
+        elif len(letter.lower().encode()) != len(letter.encode()):
+            plain[letter] = letter.lower()
+    plain.update(_LIKE)
+    return re.compile(f"[{''.join(plain)}]"), plain
+
+
+def each_word(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each word of a text in lower case, and the pieces of a name.
+
+    >>> list(each_word("Does getUserById call v2?"))
+    [('does', []), ('getuserbyid', ['get', 'user', 'by', 'id']), ('call', []), ('v2', ['v', '2'])]
+    """
+    plain = spelled(text)
+    for found in _WORD.finditer(plain.lower()):
+        if word := found[0].replace("_", ""):
+            yield word, _pieces(plain[found.start() : found.end()])
+
+
+def _pieces(name: str) -> list[str]:
+    """Return the pieces of a name in lower case; none if it is a plain word."""
+    pieces = [piece.lower() for part in name.split("_") for piece in _CUT.split(part) if piece]
+    return pieces if len(pieces) > 1 else []
+
+
 def content_words(text: str) -> list[str]:
-    """Words of a text in lower case, in order, without stop words.
+    """Words of a text in lower case, in order, without stop words and without pieces.
 
     >>> content_words("Where did the ferry stop?")
     ['ferry', 'stop']
@@ -59,11 +146,75 @@ def content_words(text: str) -> list[str]:
 
 def each_content_word(text: str) -> Iterator[str]:
     """Yield the words of `content_words` one by one."""
-    for found in _WORD.finditer(text.lower()):
-        if (word := found[0]) not in STOP_WORDS:
+    for found in _WORD.finditer(spelled(text).lower()):
+        if (word := found[0].replace("_", "")) and word not in STOP_WORDS:
             yield word
 
 
-def query_terms(query: str) -> list[str]:
-    """Return the stems of a query's content words, each once, in order."""
-    return list(dict.fromkeys(map(stem, content_words(query))))
+class Terms(list[str]):
+    """Stems of a query's words and of the pieces of its names, each once, in order.
+
+    Attributes
+    ----------
+    pieces
+        Stem of a name -> the stems of its pieces.
+    weights
+        Stem -> how much it counts, in (0, 1]. A name counts as one word: half of it for the name
+        itself, half for its pieces together.
+    """
+
+    def __init__(self, query: str) -> None:
+        self.pieces: dict[str, tuple[str, ...]] = {}
+        self.weights: dict[str, float] = {}
+        for word, pieces in each_word(query):
+            stems = dict.fromkeys(stem(piece) for piece in pieces if piece not in STOP_WORDS)
+            if stems:
+                self.pieces[stem(word)] = tuple(stems)
+                self._count(stem(word), 0.5)
+            elif word not in STOP_WORDS:
+                self._count(stem(word), 1.0)
+            for piece in stems:
+                self._count(piece, 0.5 / len(stems))
+        super().__init__(self.weights)
+
+    def _count(self, term: str, weight: float) -> None:
+        self.weights[term] = max(weight, self.weights.get(term, 0.0))
+
+
+def query_terms(query: str) -> Terms:
+    """Return the stems of a query's content words, each once, in order.
+
+    >>> query_terms("the callers of getUser")
+    ['caller', 'getus', 'get', 'user']
+    """
+    return Terms(query)
+
+
+def search_words(text: str) -> list[str]:
+    """Return the words of a text that a full-text index does not find in it.
+
+    These are the pieces of names, names joined by dots, the number of a version, words with signs,
+    and single letters, which signs tell from words with signs. Greek and Russian words are without
+    their accents: an index folds those of Latin letters by itself, but only if letter and accent
+    are one character.
+
+    >>> search_words("HttpRequest of get_user in C++, café, v2.13.0")
+    ['cplusplus', 'http', 'request', 'getuser', 'get', 'user', 'v', '2', '2.13.0']
+    """
+    plain = spelled(text)
+    found = [text[sign.start() - 1] + _SIGNS[sign[0]].strip() for sign in _SIGN.finditer(text)]
+    names = [name for name in _WORD.findall(plain) if len(name) <= _MAX_NAME_CHARS]
+    for name in names:
+        found += [name.replace("_", "")] if "_" in name else []
+        found += _pieces(name)
+    for joined in _JOINED.findall(plain):
+        found += [name.replace("_", "") for name in _WORD.findall(joined) if len(name) > 1]
+    found += _VERSION.findall(plain)
+    found += _LETTER.findall(plain)
+    if not unicodedata.is_normalized("NFC", text):
+        found += names
+    elif not plain.isascii():
+        known = set(_WORD.findall(text.lower()))
+        found += [name for name in names if not name.isascii() and name.lower() not in known]
+    words = dict.fromkeys(word.lower() for word in found)
+    return [word for word in words if word and word not in STOP_WORDS]

@@ -13,6 +13,7 @@ from typing import Any, LiteralString
 
 from memoria._support import foreign
 from memoria._support.checks import check_scope
+from memoria._support.stems import search_words
 from memoria.doctor.edges import FAULTS as EDGE_FAULTS
 from memoria.doctor.edges import PARALLEL
 from memoria.doctor.faults import Fault
@@ -23,7 +24,7 @@ from memoria.doctor.report import Fixed
 from memoria.doctor.server import check_dialect
 from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
 from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import DIRECTIONAL, VECTOR_INDEX, scope_key
+from memoria.graph.vocabulary import DIRECTIONAL, TEXT_INDEX, VECTOR_INDEX, scope_key
 from memoria.store import Rows, Store
 from memoria.store.queries import Query, load
 from memoria.types import metadata_pairs
@@ -41,6 +42,7 @@ FIXES = (*_FAULTS, SCOPE_KEY, *_DROPS, PLANS)
 # Limits of what is read at once: memories, and characters of their metadata.
 _PAGE = 5_000
 _PAGE_CHARS = 2_000_000
+_TEXTS = 1_000
 
 # With this condition a query finds the memories of one scope by an index seek; without it, a query
 # scans the memories of all scopes.
@@ -57,7 +59,8 @@ async def fix(
 ) -> tuple[Fixed, ...]:
     """Apply the remedies of these checks, one after the other, each in one transaction.
 
-    The remedy of ``memories.metadata_pairs`` alone takes a transaction for each 5,000 memories.
+    Two take more: that of ``memories.metadata_pairs`` one for each 5,000 memories, that of
+    ``indexes.memory_text`` one for each 1,000.
 
     Parameters
     ----------
@@ -137,11 +140,29 @@ def in_scope(query: Query, scope: str | None) -> Query:
     )
 
 
+async def _store_words(store: Store) -> None:
+    """Store the pieces of the names in all texts, for the next full-text index to find."""
+    scopes = (await store.run(load("graph.stats_scopes"), {}))[0]["scopes"]
+    for scope, _, _ in scopes:
+        after = ""
+        page = {"limit": _TEXTS, "max_chars": _PAGE_CHARS, "scope": scope}
+        while rows := (await store.run(load("doctor.texts"), {**page, "after": after}))[0]["rows"]:
+            after = rows[-1][0]
+            words = [
+                [element, text, " ".join(found)]
+                for _, element, text in rows
+                if (found := search_words(text))
+            ]
+            await store.run(load("doctor.fix_words"), {"rows": Rows(words)})
+
+
 async def _drop(subject: Subject, check: str) -> Fixed:
     """Drop an index if the doctor advises it; an index without a fault stays."""
     advised = [check_dialect(subject), *await check_indexes(subject, None)]
     if subject.fix(check) not in {finding.command for finding in advised}:
         return Fixed(check=check, done="dropped")
+    if _DROPS[check] == TEXT_INDEX:
+        await _store_words(subject.store)
     generation = subject.facts.generation
     name = subject.facts.vector_index if _DROPS[check] == VECTOR_INDEX else _DROPS[check]
     drops = load("doctor.drop").at(generation)

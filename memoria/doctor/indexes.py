@@ -14,7 +14,13 @@ from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
 from memoria.graph.server import check_embedder
-from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
+from memoria.graph.vocabulary import (
+    META_INDEX,
+    TEXT_ANALYSER,
+    TEXT_INDEX,
+    UNIQUE_INDEX,
+    VECTOR_INDEX,
+)
 
 Details = Mapping[str, Any]
 
@@ -30,6 +36,8 @@ async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Fin
     live = subject.facts.vector_index
     names = {name: live if name == VECTOR_INDEX else name for name in _NAMES}
     found = [_state(subject, check, details.get(name, {})) for check, name in names.items()]
+    if subject.facts.indexes.get(TEXT_INDEX) == "ONLINE":
+        found.append(_words(subject, details[TEXT_INDEX]))
     if subject.facts.dimensions is not None:
         vectors = details[live]
         found += [_similarity(subject, vectors), _quantisation(subject, vectors)]
@@ -78,6 +86,27 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
         message=f"{what}: {failure}" if failure else what,
         remedy=f"drop it, then run {init}",
         command=subject.fix(check),
+    )
+
+
+def _words(subject: Subject, details: Details) -> Finding:
+    """Check that the full-text index finds pieces of names, and letters without their accents."""
+    check = f"indexes.{TEXT_INDEX}.words"
+    analyser = details["config"].get("fulltext.analyzer")
+    lacking = [
+        *([] if "search_words" in details["properties"] else ["getUserById by user id"]),
+        *([] if analyser == TEXT_ANALYSER else ["café by cafe"]),
+    ]
+    if not lacking:
+        return Finding(check=check, severity="ok", message=analyser)
+    return Finding(
+        check=check,
+        severity="warning",
+        message="made by an earlier version: a search by words does not find "
+        + " or ".join(lacking),
+        remedy="store the pieces of names with all memories and drop the index, then run "
+        + subject.init,
+        command=subject.fix(f"indexes.{TEXT_INDEX}"),
     )
 
 

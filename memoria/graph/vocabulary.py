@@ -88,6 +88,8 @@ DIRECTIONAL = tuple(kind for kind in SUPPRESSION_KINDS if kind != CONFLICTS)
 UNIQUE_INDEX = "memory_scope_id"
 VECTOR_INDEX = "memory_embedding"
 TEXT_INDEX = "memory_text"
+#: It takes accents from letters, and leaves out the commonest English words.
+TEXT_ANALYSER = "standard-folding"
 META_INDEX = "memoria_meta_key"
 
 # --- keys -----------------------------------------------------------------------------------------

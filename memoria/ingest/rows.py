@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from memoria._support.checks import check_string
+from memoria._support.stems import search_words
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import is_connector
@@ -46,6 +47,7 @@ def memory_row(
         "properties": {
             "text": None if connects else memory.text,
             "connector_name": memory.text if connects else None,
+            "search_words": None if connects else " ".join(search_words(memory.text)) or None,
             "tags": memory.tags,
             "topics": memory.topics,
             "entities": memory.entities,

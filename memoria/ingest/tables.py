@@ -28,9 +28,10 @@ LIST_DELIMITER = "\x1f"  # the unit separator
 REPORT_EVERY = 10_000
 _STRINGS = ("tags", "topics", "entities")
 _MEMORY_HEADER = (
-    "id:ID(Memory),scope:string,scope_key:string,text:string,connector_name:string,tags:string[],"
-    "topics:string[],entities:string[],category:string,priority:double,when:string,metadata:string,"
-    "metadata_pairs:string[],created_at:datetime,valid_until:datetime,embedding:double[],:LABEL\n"
+    "id:ID(Memory),scope:string,scope_key:string,text:string,connector_name:string,"
+    "search_words:string,tags:string[],topics:string[],entities:string[],category:string,"
+    "priority:double,when:string,metadata:string,metadata_pairs:string[],created_at:datetime,"
+    "valid_until:datetime,embedding:double[],:LABEL\n"
 )
 _RELATION_HEADER = (
     ":START_ID(Memory),:END_ID(Memory),relation:string,weight:double,tags:string[],"
@@ -103,6 +104,7 @@ class Tables:
             self._scope_key if properties["connector_name"] is None else "",
             _text(properties["text"]),
             _text(properties["connector_name"]),
+            _text(properties["search_words"]),
             *strings,
             _text(properties["category"]),
             "" if priority is None else repr(float(priority)),

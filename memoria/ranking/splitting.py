@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import STOP_WORDS
+from memoria._support.stems import STOP_WORDS, spelled
 
 Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -30,24 +30,33 @@ _ASCII = bytes(ord(c.lower() if _WORD.match(c) else _SPACE) for c in map(chr, ra
 _SPELLED = _ASCII + bytes(range(128, 256))
 # A head is the beginning of a word in UTF-8, read as a number whose lowest byte comes first.
 _HEAD = np.dtype("<u8")
+# Where names are cut, an ASCII character is of one of these kinds; all others are of kind 0.
+_SMALL, _DIGIT, _CAPITAL = 1, 2, 3
+_KINDS = np.zeros(256, np.uint8)
+_KINDS[ord("a") : ord("z") + 1] = _SMALL
+_KINDS[ord("0") : ord("9") + 1] = _DIGIT
+_KINDS[ord("A") : ord("Z") + 1] = _CAPITAL
 _MASKS = np.array([(1 << 8 * size) - 1 for size in range(_HEAD.itemsize + 1)], _HEAD)
 _STOP_HEADS = np.sort(np.array([int.from_bytes(w.encode(), "little") for w in STOP_WORDS], _HEAD))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitTexts:
-    """W words in lower case of N texts, in order.
+    """W words in lower case of N texts, in order, and after them the P pieces of their names.
 
     Attributes
     ----------
     rows
-        Number of the text that holds each word; (W,).
+        Number of the text that holds each word and piece; (W + P,).
     is_stop
-        Whether each word is a stop word; (W,).
+        Whether each of them is a stop word; (W + P,).
+    words_end
+        W, the place of the first piece.
     """
 
     rows: Places
     is_stop: Flags
+    words_end: int
     _letters: bytes
     _starts: Places
     _ends: Places
@@ -55,20 +64,34 @@ class SplitTexts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Self:
-        r"""Split texts where ``re.findall(r"\w+", text.lower())`` does."""
-        lines = [_spelled(text) for text in texts]
-        letters = _SPACE.join([b"", *lines, _SPACE * _HEAD.itemsize])
+        """Split texts as `memoria._support.stems.each_word` does."""
+        lines = [_lines(text) for text in texts]
+        end = _SPACE * _HEAD.itemsize
+        letters = _SPACE.join([b"", *(small for _, small in lines), end])
+        cased = np.frombuffer(_SPACE.join([b"", *(line for line, _ in lines), end]), np.uint8)
         in_word = np.frombuffer(letters, np.uint8) != ord(_SPACE)
         starts, ends = (np.flatnonzero(in_word[1:] != in_word[:-1]) + 1).reshape(-1, 2).T
-        beginnings = np.cumsum([1, *(len(line) + 1 for line in lines)])
+        beginnings = np.cumsum([1, *(len(small) + 1 for _, small in lines)])
         sizes = np.diff(np.searchsorted(starts, beginnings))
+        rows = np.repeat(np.arange(len(texts)), sizes)
+        gaps = np.flatnonzero(cased == ord("_"))
+        names, pieces = _pieces(cased, starts, ends, gaps)
+        # A name is compared without its underscores: they are taken out of the letters.
+        letters = letters.replace(b"_", b"")
+        words, pieces = (
+            places - np.searchsorted(gaps, places) if len(gaps) else places
+            for places in (np.stack([starts, ends]), pieces)
+        )
+        real = words[0] < words[1]  # not of underscores alone
+        starts, ends = np.concatenate([words[:, real], pieces], axis=1)
         windows = np.ndarray(len(letters) - _HEAD.itemsize + 1, _HEAD, letters, strides=(1,))
         heads = windows[starts] & _MASKS[np.minimum(ends - starts, _HEAD.itemsize)]
         # No stop word fills a head (a test), so no longer word is taken for one.
         nearest = np.searchsorted(_STOP_HEADS, heads).clip(max=len(_STOP_HEADS) - 1)
         return cls(
-            rows=np.repeat(np.arange(len(texts)), sizes),
+            rows=np.concatenate([rows[real], rows[names]]),
             is_stop=_STOP_HEADS[nearest] == heads,
+            words_end=int(np.count_nonzero(real)),
             _letters=letters,
             _starts=starts,
             _ends=ends,
@@ -94,8 +117,55 @@ class SplitTexts:
         return [self._letters[start:end].decode() for start, end in ends]
 
 
-def _spelled(text: str) -> bytes:
-    """Return a text in lower case and UTF-8, with a space for each character that is in no word."""
-    if not text.isascii():
-        text = _FOREIGN.sub(" ", text.lower())
-    return text.encode().translate(_SPELLED)
+def _lines(text: str) -> tuple[bytes, bytes]:
+    """Return a text in UTF-8, and in lower case with a space for what is in no word.
+
+    Both have the same letters at the same places.
+    """
+    text = spelled(text)
+    if text.isascii():
+        line = small = text.encode()
+    else:
+        text = _FOREIGN.sub(" ", text)
+        line, small = text.encode(), text.lower().encode()
+    return line, small.translate(_SPELLED)
+
+
+def _pieces(
+    cased: NDArray[np.uint8], starts: Places, ends: Places, gaps: Places
+) -> tuple[Places, Places]:
+    """Return the number of the word of each piece, and the places where the pieces start and end.
+
+    Parameters
+    ----------
+    cased
+        Letters, whose case tells where names are cut.
+    starts, ends
+        Places of the words.
+    gaps
+        Places of underscores.
+
+    Returns
+    -------
+    tuple
+        Arrays of (P,) and (2, P).
+    """
+    capitals = np.flatnonzero(cased - np.uint8(ord("A")) < 26)
+    before, after = _KINDS[cased[capitals - 1]], _KINDS[cased[capitals + 1]]
+    follows = (before == _SMALL) | (before == _DIGIT)
+    humps = capitals[follows | ((before == _CAPITAL) & (after == _SMALL))]
+    firsts = np.concatenate([starts, gaps + 1])
+    versions = (cased[firsts] | 0x20 == ord("v")) & (_KINDS[cased[firsts + 1]] == _DIGIT)
+    cuts = np.concatenate([humps, firsts[versions] + 1])
+    inside = np.searchsorted(starts, np.concatenate([cuts, gaps]), side="right") - 1
+    names = np.flatnonzero(np.bincount(inside, minlength=len(starts)))
+    places = np.stack(
+        [
+            np.sort(np.concatenate([starts[names], cuts, gaps + 1])),
+            np.sort(np.concatenate([ends[names], cuts, gaps])),
+        ]
+    )
+    places = places[:, places[0] < places[1]]
+    names = np.searchsorted(starts, places[0], side="right") - 1
+    several = np.bincount(names, minlength=len(starts))[names] > 1
+    return names[several], places[:, several]

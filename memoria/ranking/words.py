@@ -16,7 +16,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.stems import STOP_WORDS, stem
+from memoria._support.stems import STOP_WORDS, Terms, stem
 from memoria.ranking.splitting import SplitTexts
 
 # Where BM25 saturates, and how much a text's length counts: the usual values, Lucene's too.
@@ -30,13 +30,15 @@ class _Columns(dict[str, int]):
 
     Attributes
     ----------
+    of_stem
+        Term -> its column.
     beginnings
         A word that begins with none of these is not a form of any term.
     """
 
     def __init__(self, terms: Sequence[str]) -> None:
         super().__init__(dict.fromkeys(STOP_WORDS, _OTHER))
-        self._of_stem = {term: number for number, term in enumerate(terms)}
+        self.of_stem = {term: number for number, term in enumerate(terms)}
         # Making a stem takes long, and few words begin as one of the terms does. But for its last
         # letter a stem is the beginning of its word, and that of "dying" is "die".
         self._by_letter: dict[str, tuple[str, ...]] = {}  # as a query may be long
@@ -47,7 +49,7 @@ class _Columns(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         like_a_term = word.startswith(self._by_letter.get(word[0], ()))
-        column = self[word] = self._of_stem.get(stem(word), _OTHER) if like_a_term else _OTHER
+        column = self[word] = self.of_stem.get(stem(word), _OTHER) if like_a_term else _OTHER
         return column
 
 
@@ -66,7 +68,8 @@ class Pool:
     masses
         BM25 weight of each term in each text; N x T, >= 0. The sum over the terms is BM25.
     idf
-        Weight of each term by how rare it is in the pool; T, > 0.
+        Weight of each term by how rare it is in the pool; T, > 0. A name and its pieces share the
+        weight of one word.
 
     Notes
     -----
@@ -74,18 +77,25 @@ class Pool:
     2009, with the inverse document frequency of Lucene, which is never negative.
     """
 
-    def __init__(self, terms: Sequence[str], texts: Sequence[str]) -> None:
+    def __init__(self, terms: Terms, texts: Sequence[str]) -> None:
         split = SplitTexts.of(texts)
         self._columns = _Columns(terms)
         places = split.places_beginning_like(self._columns.beginnings)
         columns = np.array([self._columns[word] for word in split.words(places)], np.int64)
-        counted_rows = split.rows[~split.is_stop]
+        counted = slice(split.words_end)  # pieces make no text longer
+        counted_rows = split.rows[counted][~split.is_stop[counted]]
         lengths = np.bincount(counted_rows, minlength=len(texts)).astype(np.float64)
         cells = split.rows[places] * len(terms) + columns
         counts = np.bincount(cells[columns >= 0], minlength=len(texts) * len(terms))
         counts = counts.reshape(len(texts), len(terms))
+        for name, pieces in terms.pieces.items():
+            # Who writes "github" has said "GitHub", with all its pieces.
+            its = [self._columns.of_stem[piece] for piece in pieces]
+            whole = counts[:, [self._columns.of_stem[name]]]
+            counts[:, its] = np.maximum(counts[:, its], whole)
         found = (counts > 0).sum(axis=0)
-        self.idf: NDArray[np.float64] = np.log1p((len(texts) - found + 0.5) / (found + 0.5))
+        rarity = np.log1p((len(texts) - found + 0.5) / (found + 0.5))
+        self.idf: NDArray[np.float64] = rarity * [terms.weights[term] for term in terms]
         relative = lengths / max(lengths.mean(), 1.0) if len(texts) else lengths
         damping = _K1 * (1 - _B + _B * relative)[:, None]
         self.masses: NDArray[np.float64] = self.idf * counts * (_K1 + 1) / (counts + damping)

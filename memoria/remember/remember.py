@@ -10,6 +10,7 @@ from typing import Any
 
 from memoria._support import telemetry
 from memoria._support.checks import MAX_TAGS
+from memoria._support.stems import search_words
 from memoria.graph.server import replaced_error
 from memoria.graph.vocabulary import ANSWERED_BY, DIRECTIONAL, ORIGIN_REMEMBERED, scope_key
 from memoria.ingest.rows import utc
@@ -88,6 +89,7 @@ def _parameters(statement: Statement, known: Known, id_: str, now: datetime) -> 
         "memory": {
             "id": id_,
             "text": memory.text,
+            "search_words": " ".join(search_words(memory.text)) or None,
             "tags": list(memory.tags),
             "created_at": utc(memory.created_at),
             "valid_until": utc(memory.valid_until, "valid_until"),

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from memoria._support.checks import is_id
 from memoria._support.seldom import SELDOM
+from memoria._support.stems import content_words, search_words
 from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
 from memoria.graph.vocabulary import IN_SESSION, scope_key
@@ -35,6 +37,7 @@ from memoria.types.validity import Validity
 log = logging.getLogger(__name__)
 
 MAX_WORDS = 256
+_NO_WORD = "the question has no word to search for, and there is no vector of it to compare"
 MAX_WORD_CHARS = 1_000
 _WORD = re.compile(r"\w+")
 
@@ -235,9 +238,13 @@ async def _text_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
     """Return the best memories by words, as (id, BM25)."""
     lucene = lucene_query(request.text, request.scope)
     if lucene is None:
+        if request.vector is None:
+            aside.faults.append(_NO_WORD)
         return []
     limits = (1, *_TEXT_LIMITS) if request.where.is_empty else _TEXT_LIMITS
     hits, _complete = await _grow(store, "seeds.text", request, {"lucene": lucene}, limits, aside)
+    if not hits and request.vector is None and not content_words(request.text):
+        aside.faults.append(_NO_WORD)
     return hits
 
 
@@ -293,25 +300,28 @@ def lucene_query(text: str, scope: str) -> str | None:
     r"""Write a query for Lucene in which nothing of the user's text is read as syntax.
 
     Each word becomes a quoted phrase, once, whatever its case. Words joined by punctuation become
-    one phrase together, and one each. At most 256 phrases of 1,000 characters. The scope must
-    match, but adds nothing to the score. None if the text has no word.
+    one phrase together, and one each; so do the pieces of names (`search_words`). At most 256
+    phrases of 1,000 characters. They may stand in the text of a memory, or among its pieces of
+    names, which writers store. The scope must match, but adds nothing to the score. None if the
+    text is blank.
 
     >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
-    '+text:("cat" "AND" "\\"dog\\"")'
-    >>> lucene_query("tea/coffee", "s").partition(" ")[2]
-    '+text:("tea/coffee" "tea" "coffee")'
+    '+(text:("cat" "AND" "\\"dog\\"") search_words:("cat" "AND" "\\"dog\\""))'
+    >>> lucene_query("getUser", "s").partition(" ")[2]
+    '+(text:("getUser" "get" "user") search_words:("getUser" "get" "user"))'
     """
     words: dict[str, str] = {}
-    for word in text.split():
+    for word in unicodedata.normalize("NFC", text).split():
         parts = _WORD.findall(word)
-        for part in (word, *(parts if len(parts) > 1 else ())):
+        for part in (word, *(parts if len(parts) > 1 else ()), *search_words(word)):
             words.setdefault(part.casefold(), part[:MAX_WORD_CHARS])
     if not words:
         return None
     kept = list(words.values())[:MAX_WORDS]
     escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in kept)
     phrases = " ".join(f'"{word}"' for word in escaped)
-    return f"+scope_key:{scope_key(scope)}^0 +text:({phrases})"
+    found = " ".join(f"{field}:({phrases})" for field in ("text", "search_words"))
+    return f"+scope_key:{scope_key(scope)}^0 +({found})"
 
 
 def _fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:

@@ -250,6 +250,7 @@ MEMORY_PROPERTIES = (
     "scope_key",
     "text",
     "connector_name",
+    "search_words",
     "tags",
     "topics",
     "entities",

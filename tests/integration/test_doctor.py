@@ -94,6 +94,17 @@ async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Exa
         return await look(store, embedder=embedder)
 
 
+async def found_by_words(
+    store: Store, scope: str, questions: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return each question -> the ids of the seeds, without an embedder."""
+    retriever = GraphRetriever(store, scope=scope)
+    return {
+        question: [seed.id for seed in (await retriever.find_seeds(question)).seeds]
+        for question in questions
+    }
+
+
 async def mend(store: Store, found: Examination) -> list[str]:
     """Apply the remedies that mend the data; return the checks that had one.
 
@@ -696,6 +707,40 @@ class TestWholeDatabase:
         assert (dropped.changed, dropped.done) == (1, f"dropped; now run {init}")
         await apply_schema(empty, dimensions=self.SIZE)
         assert (await look_past_plans(empty)).severity == "note"
+
+    async def test_a_full_text_index_of_an_earlier_version_works_until_it_is_made_again(
+        self, empty: Store
+    ) -> None:
+        await run_statement(empty, "DROP INDEX memory_text")
+        await run_statement(
+            empty,
+            "CREATE FULLTEXT INDEX memory_text FOR (n:Memory) ON EACH [n.text, n.scope_key]",
+        )
+        await run_statement(empty, "CALL db.awaitIndexes(60)")
+        scopes = ("one", "another")
+        for scope in scopes:
+            texts = ("call getUser", "at the café", "the cellar")
+            memories = [Memory(id=text, kind="Event", text=text) for text in texts]
+            await GraphWriter(empty, scope=scope).write(memories)
+        await run_statement(empty, "MATCH (m:Memory) REMOVE m.search_words")
+        before = {"getUser": ["call getUser"], "café": ["at the café"], "user": [], "cafe": []}
+        assert (await apply_schema(empty, dimensions=self.SIZE)).created == ()
+        for scope in scopes:
+            assert await found_by_words(empty, scope, [*before]) == before
+
+        finding = by_check(await look_past_plans(empty))["indexes.memory_text.words"]
+        assert (finding.severity, finding.command) == (
+            "warning",
+            "memoria doctor --fix=indexes.memory_text",
+        )
+        assert "getUserById by user id or café by cafe" in finding.message
+        (dropped,) = await fix(empty, ["indexes.memory_text"], scope="one")
+        assert dropped.changed == 1
+        await apply_schema(empty, dimensions=self.SIZE)
+        after = {**before, "user": ["call getUser"], "cafe": ["at the café"]}
+        for scope in scopes:  # an index belongs to all scopes, whichever was given
+            assert await found_by_words(empty, scope, [*after]) == after
+        assert by_check(await look_past_plans(empty))["indexes.memory_text.words"].severity == "ok"
 
     async def test_an_index_in_place_of_the_constraint_is_an_error(self, empty: Store) -> None:
         await run_statement(empty, "DROP CONSTRAINT memory_scope_id")

@@ -153,14 +153,14 @@ def test_a_remedy_for_all_scopes_asks_for_no_scope(name: str) -> None:
     assert in_scope(query, "s") == query
     everywhere = in_scope(query, None).text
     assert "$p.scope" not in everywhere.replace("$p.scope_key", "")
-    if name not in ("fix_scope", "fix_scope_keys", "fix_metadata_pairs"):
+    if name not in ("fix_scope", "fix_scope_keys", "fix_metadata_pairs", "fix_words"):
         assert "m.scope = $p.scope AND m.id IS NOT NULL" in query.text
         assert "WHERE true" in everywhere
 
 
 def test_every_remedy_is_that_of_a_check() -> None:
     used = {fault.fix for fault in (*MEMORY_FAULTS, *EDGE_FAULTS, PARALLEL) if fault.fix}
-    assert used | {"fix_scope_keys"} == set(REMEDIES)
+    assert used | {"fix_scope_keys", "fix_words"} == set(REMEDIES)
     assert len(set(FIXES)) == len(FIXES)
 
 

@@ -1,7 +1,6 @@
 """Ranking what a recall found: each feature by hand, then the order."""
 
 import math
-import re
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria._support.stems import STOP_WORDS, query_terms, stem
+from memoria._support.stems import STOP_WORDS, each_word, query_terms, stem
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.ranking import (
@@ -94,24 +93,29 @@ def test_words_are_compared_by_stem_and_stop_words_do_not_count() -> None:
 
 
 _ASCII = st.text(alphabet=st.characters(codec="ascii"))
-_TEXTS = _ASCII | st.text() | st.sampled_from([*STOP_WORDS, "É²_9", "the—these"])
+_NAMES = st.text(alphabet="aBcDvV12_. é+#", max_size=12)
+_TEXTS = (
+    _ASCII | _NAMES | st.text() | st.sampled_from([*STOP_WORDS, "É²_9", "the—these", "İẞⱾΑΣ ΣA"])
+)
 
 
 @given(st.lists(_TEXTS))
 def test_texts_are_split_at_once_as_each_of_them_is(texts: list[str]) -> None:
     split = SplitTexts.of(texts)
-    words = [re.findall(r"\w+", text.lower()) for text in texts]
-    every = np.arange(len(split.rows))
-    assert split.words(every) == [word for each in words for word in each]
-    assert split.rows.tolist() == [row for row, each in enumerate(words) for _ in each]
-    assert split.is_stop.tolist() == [word in STOP_WORDS for each in words for word in each]
+    names = [(row, *name) for row, text in enumerate(texts) for name in each_word(text)]
+    words = [(row, word) for row, word, _ in names]
+    pieces = [(row, piece) for row, _, its in names for piece in its]
+    every = split.words(np.arange(len(split.rows)))
+    assert [*zip(split.rows.tolist(), every, strict=True)] == words + pieces
+    assert split.words_end == len(words)
+    assert split.is_stop.tolist() == [word in STOP_WORDS for word in every]
 
 
 def test_words_are_found_by_their_first_two_bytes() -> None:
-    split = SplitTexts.of(["Rain and the Rhine", "a rag, r2 or r", "ärgerlich ähnlich arg"])
+    split = SplitTexts.of(["Rain and the Rhine", "a rag, r2 or r", "Жук жаба arg"])
     assert split.words(split.places_beginning_like(["rai", "rage"])) == ["rain", "rag"]
     assert split.words(split.places_beginning_like(["r"])) == ["rain", "rhine", "rag", "r2", "r"]
-    assert split.words(split.places_beginning_like(["ä"])) == ["ärgerlich", "ähnlich"]
+    assert split.words(split.places_beginning_like(["ж"])) == ["жук", "жаба"]
     assert split.words(split.places_beginning_like([])) == []
 
 
@@ -145,22 +149,22 @@ def test_of_parallel_edges_the_strongest_counts_in_each_direction() -> None:
 _ENDINGS = ["s", "es", "y", "ied", "ying", "ing", "edly", "ational", "fulness", "biliti", "logi"]
 
 
-@pytest.mark.parametrize("word", ["dying", "skies", "cried", "hopping", "relational", "é", "a1"])
+@pytest.mark.parametrize("word", ["dying", "skies", "cried", "hopping", "relational", "я", "a1"])
 def test_a_word_is_a_form_of_its_own_stem(word: str) -> None:
-    assert Pool([stem(word)], []).has_term(word)
-    assert not Pool(["rain"], []).has_term(word)
+    assert Pool(query_terms(word), []).has_term(word)
+    assert not Pool(query_terms("rain"), []).has_term(word)
 
 
 @given(st.text("abcdeginrstuyz", min_size=1, max_size=6), st.sampled_from(["", *_ENDINGS]))
 def test_words_of_all_endings_are_found_by_their_stem(start: str, ending: str) -> None:
     word = start + ending
-    found = Pool([stem(word)], []).has_term(word)
+    found = Pool(query_terms(word), []).has_term(word)
     assert found == (word not in STOP_WORDS)
 
 
 def test_a_query_may_have_many_words() -> None:
-    words = ["rain", "rage", "ran", "dying", "dial", "snow", "a1", "é"]
-    pool = Pool([stem(word) for word in words], [" ".join(words), "rains die"])
+    words = ["rain", "rage", "ran", "dying", "dial", "snow", "a1", "я"]
+    pool = Pool(query_terms(" ".join(words)), [" ".join(words), "rains die"])
     assert (pool.masses[0] > 0).all()
     assert (pool.masses[1] > 0).tolist() == [word in ("rain", "dying") for word in words]
 
@@ -183,7 +187,7 @@ def test_recalls_that_stem_at_once_in_threads_do_not_disturb_each_other() -> Non
 
 
 def test_a_rare_word_weighs_more_and_a_second_time_less_than_the_first() -> None:
-    pool = Pool(["rain", "snow"], ["rain snow", "rain rain", "rain sun"])
+    pool = Pool(query_terms("rain snow"), ["rain snow", "rain rain", "rain sun"])
     assert pool.idf[1] > pool.idf[0]
     assert pool.masses[0, 0] < pool.masses[1, 0] < 2 * pool.masses[0, 0]
 
@@ -191,15 +195,76 @@ def test_a_rare_word_weighs_more_and_a_second_time_less_than_the_first() -> None
 def test_bm25_by_hand() -> None:
     # Two texts of one word each, one of them "rain": idf = ln(1 + 1.5 / 1.5), tf = 2.2 / 2.2.
     masses = [[pytest.approx(math.log(2))], [0]]
-    assert Pool(["rain"], ["rain", "snow"]).masses.tolist() == masses
+    assert Pool(query_terms("rain"), ["rain", "snow"]).masses.tolist() == masses
     # Stop words do not make a text longer.
-    assert Pool(["rain"], ["the rain and the", "snow"]).masses.tolist() == masses
+    assert Pool(query_terms("rain"), ["the rain and the", "snow"]).masses.tolist() == masses
+
+
+def test_a_name_is_found_by_its_pieces_and_however_it_is_written() -> None:
+    texts = ["getUserById()", "get_user_by_id", "GETUSERBYID", "an id of the user", "ferries"]
+    pool = Pool(query_terms("get_user_by_id"), texts)
+    assert pool.masses[4].sum() == 0
+    found = pool.masses.sum(axis=1)
+    assert found[0] == found[1] == found[2] > found[3] > 0
+    asked = Pool(query_terms("user id"), texts)
+    assert (asked.masses > 0).all(axis=1).tolist() == [True, True, False, True, False]
+
+
+def test_a_name_and_its_pieces_weigh_as_one_word_of_the_query() -> None:
+    assert query_terms("GitHub issue").weights == {
+        "github": 0.5,
+        "git": 0.25,
+        "hub": 0.25,
+        "issu": 1.0,
+    }
+    assert query_terms("git on GitHub").weights["git"] == 1.0
+    texts = ["a github issue", "a GitHub issue", "an issue", "rain"]
+    named, plain = (Pool(query_terms(f"{name} issue"), texts) for name in ("GitHub", "github"))
+    assert named.masses[0].sum() == pytest.approx(plain.masses[0].sum())
+    assert named.masses[0].sum() == named.masses[1].sum() > named.masses[2].sum()
+
+
+def test_pieces_of_names_make_no_text_longer() -> None:
+    short, long = (Pool(query_terms("rain"), [f"rain {name}", "rain"]) for name in ("ab", "aB_c"))
+    assert short.masses.tolist() == long.masses.tolist()
+
+
+@pytest.mark.parametrize("name", ["C++", "C#", "C"])
+def test_a_sign_makes_another_word(name: str) -> None:
+    texts = ["it is written in C++", "it is written in C#", "it is written in C"]
+    pool = Pool(query_terms(name), texts)
+    assert pool.masses[:, 0].nonzero()[0].tolist() == [
+        row for row, text in enumerate(texts) if text.endswith(f" {name}")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("café", "CAFE"),
+        ("cafe\u0301", "café"),
+        ("Müller", "Muller"),
+        ("Łódź", "lodz"),
+        ("İstanbul ılık", "istanbul ilik"),
+        ("Tiếng Việt đường", "tieng viet duong"),
+        ("ΚΑΦΈΣ", "καφες"),
+        ("ёлка", "елка"),
+        ("Straße", "strasse"),
+    ],
+)
+def test_accents_make_no_other_word(one: str, other: str) -> None:
+    assert query_terms(one) == query_terms(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("が", "か"), ("мой", "мои")])
+def test_marks_that_make_another_letter_stay(one: str, other: str) -> None:
+    assert query_terms(one) != query_terms(other)
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "of the"]])
 def test_a_pool_may_hold_no_words(texts: list[str]) -> None:
-    assert Pool(["rain"], texts).masses.sum() == 0
-    assert Pool([], texts).masses.shape == (len(texts), 0)
+    assert Pool(query_terms("rain"), texts).masses.sum() == 0
+    assert Pool(query_terms(""), texts).masses.shape == (len(texts), 0)
 
 
 # --- candidates -------------------------------------------------------------------------------
