@@ -10,16 +10,28 @@ that two memories have to do with each other.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria.types.roles import usual_names
+
 Array = NDArray[np.float64]
 
-#: A relation says that its source needs its target if its name holds one of these: `depends_on`,
-#: `REQUIRES`. The passive, as in `required_by`, says the opposite, and is no need of its source.
-NEED_WORDS = ("depends", "requires", "needs")
+#: Names that end so say that their source needs their target, where a scope declares nothing and
+#: the graph does not say otherwise.
+USUAL_NEED = usual_names(
+    *("depends on", "depends upon", "requires", "needs"),
+    *("abhängig von", "hängt ab von", "benötigt", "erfordert"),
+    *("dépend de", "nécessite", "requiert", "depende de", "requiere", "necesita"),
+)
+# Of fewer edges of a relation a recall can't tell how they join memories.
+_TELLING = 6
+# What is needed is needed by many: where five memories need something, at most four are needed.
+_SHARED = 1.25
 # What a memory is needed for may itself be wrong: of its odds, half are handed on. A constant, not
 # a fit, as hardly a set has such relations; docs/quality.md says what other shares do.
 _SHARE = 0.5
@@ -28,6 +40,59 @@ HOPS = 4
 
 #: Id -> id of each memory that it needs -> weight of the edge, > 0.
 Needs = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MayNeed:
+    """An edge whose relation nobody has declared.
+
+    Attributes
+    ----------
+    source, relation
+        Id of the memory that the edge leaves, and the edge's relation.
+    incoming
+        Number of edges of this relation that lead to the memory that the edge leads to, >= 1.
+    """
+
+    source: str
+    relation: str
+    incoming: int
+
+
+def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[str]:
+    """Return the relations that say needs, as far as the edges that a recall has followed can tell.
+
+    Dependencies are shared: many tools need the same few. So a relation counts where five memories
+    need something for four that are needed. What one memory needs counts by one over the number of
+    those that need it, as the recall has seen only a part of the graph. Of fewer than six edges
+    nothing can be told: there the usual names count, and no others; with ``perhaps`` all names do.
+
+    In a code graph, calls lead to more functions than they come from, and a function that is
+    called is no more wanted than others.
+
+    >>> tools = [MayNeed(source=f"tool {n}", relation="USES", incoming=9) for n in range(9)]
+    >>> undeclared_needs(tools)
+    {'USES'}
+    >>> undeclared_needs(tools[:3])
+    set()
+    """
+    of_relation: defaultdict[str, list[MayNeed]] = defaultdict(list)
+    for edge in edges:
+        of_relation[edge.relation].append(edge)
+    return {
+        relation
+        for relation, found in of_relation.items()
+        if (_is_shared(found) if len(found) >= _TELLING else perhaps or _is_usual(relation))
+    }
+
+
+def _is_usual(relation: str) -> bool:
+    return relation.lower().endswith(USUAL_NEED)
+
+
+def _is_shared(edges: Sequence[MayNeed]) -> bool:
+    own = sum(1 / edge.incoming for edge in edges)
+    return len({edge.source for edge in edges}) >= _SHARED * own
 
 
 def with_needs(sums: Array, ids: Sequence[str], needs: Needs) -> Array:
