@@ -4,11 +4,11 @@
 // returns: needs LIST<LIST>, declared_need LIST<STRING> | NULL, declared_order LIST<STRING> | NULL
 // What some memories need, or may need: the targets of their edges whose relation is one of need;
 // null: one of those that the scope declares, under roles_key; where it declares none, whose relation
-// is not one of others. All in lower case. declared_*: what the scope declares, or null.
-// needs: [id, degree, edges], one row per memory that needs any. edges: [id of the target, weight,
+// is not one of others. All in lower case. declared_*: what the scope declares, or null. The column
+// needs has [id, degree, edges], one row per memory that needs any. edges: [id of the target, weight,
 // relation, tags, in], at most limit of a memory, the strongest first; of parallel edges of one
-// relation the strongest. in: number of edges of the relation that lead to the target, of the first in_degree
-// edges that lead to it; null where the relation is declared, as nobody asks then.
+// relation the strongest. in: number of edges of the relation that lead to the target, of the first
+// in_degree edges that lead to it; null where the relation is declared, as nobody asks then.
 // A memory with more than max_edges outgoing edges is not asked, because all of them would be read.
 OPTIONAL MATCH (roles:MemoriaMeta {key: $p.roles_key})
 WITH CASE WHEN roles.need IS :: LIST<STRING NOT NULL> NOT NULL THEN roles.need END AS declared_need,
