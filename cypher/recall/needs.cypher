@@ -1,6 +1,6 @@
 // name: recall.needs
 // mode: read
-// params: held, ids, in_degree, limit, max_edges, max_weight, need, others, roles_key, scope
+// params: held, ids, in_degree, limit, max_edges, max_weight, need, others, roles_key, scope, usual_need
 // returns: needs LIST<LIST>, declared_need LIST<STRING> | NULL, declared_order LIST<STRING> | NULL
 // What some memories need, or may need: the targets of their edges whose relation is one of need;
 // null: one of those that the scope declares, under roles_key; where it declares none, whose relation
@@ -8,7 +8,8 @@
 // needs has [id, degree, edges], one row per memory that needs any. edges: [id of the target, weight,
 // relation, tags, in], at most limit of a memory, the strongest first; of parallel edges of one
 // relation the strongest. in: number of edges of the relation that lead to the target, of the first
-// in_degree edges that lead to it; null where the relation is declared, as nobody asks then.
+// in_degree edges that lead to it, where all names that end with one of usual_need are one relation;
+// null where needs are declared, as nobody asks then.
 // A memory with more than max_edges outgoing edges is not asked, because all of them would be read.
 OPTIONAL MATCH (roles:MemoriaMeta {key: $p.roles_key})
 WITH CASE WHEN roles.need IS :: LIST<STRING NOT NULL> NOT NULL THEN roles.need END AS declared_need,
@@ -44,7 +45,9 @@ CALL (declared_need) {
     LIMIT toInteger($p.limit)
     RETURN collect([target.id, -edge[0], edge[1], edge[2], CASE WHEN need IS NULL THEN COUNT {
       CALL (target) { MATCH (target)<-[r:RELATES]-() RETURN r LIMIT toInteger($p.in_degree) }
-      WITH r WHERE toLower(toStringOrNull(r.relation)) = relation
+      WITH toLower(toStringOrNull(r.relation)) AS other
+      WHERE other = relation OR any(name IN $p.usual_need WHERE relation ENDS WITH name)
+                            AND any(name IN $p.usual_need WHERE other ENDS WITH name)
       RETURN 1 AS one
     } END]) AS edges
   }

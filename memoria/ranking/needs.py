@@ -44,14 +44,14 @@ Needs = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MayNeed:
-    """An edge whose relation nobody has declared.
+    """An edge of a scope that declares no needs.
 
     Attributes
     ----------
     source, relation
         Id of the memory that the edge leaves, and the edge's relation.
     incoming
-        Number of edges of this relation that lead to the memory that the edge leads to, >= 1.
+        Number of such edges that lead to the memory that the edge leads to, >= 1.
     """
 
     source: str
@@ -62,37 +62,44 @@ class MayNeed:
 def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[str]:
     """Return the relations that say needs, as far as the edges that a recall has followed can tell.
 
-    Dependencies are shared: many tools need the same few. So a relation counts where five memories
-    need something for four that are needed. What one memory needs counts by one over the number of
-    those that need it, as the recall has seen only a part of the graph. Of fewer than six edges
-    nothing can be told: there the usual names count, and no others; with ``perhaps`` all names do.
+    Dependencies are shared: many tools need the same few. So a relation counts if there are at most
+    four needed memories for every five that need something. As the recall has seen only a part of
+    the graph, a needed memory counts only in part for each edge: by one over its incoming edges.
+    Calls of a code graph fail this test, because they lead to more functions than they come from.
+    Of fewer than six edges nothing can be told: there the usual names count, and no others. The
+    usual names are judged together.
 
-    In a code graph, calls lead to more functions than they come from, and a function that is
-    called is no more wanted than others.
+    Parameters
+    ----------
+    perhaps
+        Whether to return also those that may turn out to say needs when more edges are known.
 
+    Examples
+    --------
     >>> tools = [MayNeed(source=f"tool {n}", relation="USES", incoming=9) for n in range(9)]
     >>> undeclared_needs(tools)
     {'USES'}
     >>> undeclared_needs(tools[:3])
     set()
     """
-    of_relation: defaultdict[str, list[MayNeed]] = defaultdict(list)
+    groups: defaultdict[str, list[MayNeed]] = defaultdict(list)
     for edge in edges:
-        of_relation[edge.relation].append(edge)
-    return {
-        relation
-        for relation, found in of_relation.items()
-        if (_is_shared(found) if len(found) >= _TELLING else perhaps or _is_usual(relation))
-    }
+        groups["" if _is_usual(edge.relation) else edge.relation].append(edge)
+    found: set[str] = set()
+    for name, group in groups.items():
+        needing = len({edge.source for edge in group})
+        needed = sum(1 / edge.incoming for edge in group)
+        if len(group) < _TELLING:
+            says = perhaps or not name
+        else:
+            says = needing >= needed * (1 / _SHARED if perhaps else _SHARED)
+        if says:
+            found |= {edge.relation for edge in group}
+    return found
 
 
 def _is_usual(relation: str) -> bool:
     return relation.lower().endswith(USUAL_NEED)
-
-
-def _is_shared(edges: Sequence[MayNeed]) -> bool:
-    own = sum(1 / edge.incoming for edge in edges)
-    return len({edge.source for edge in edges}) >= _SHARED * own
 
 
 def with_needs(sums: Array, ids: Sequence[str], needs: Needs) -> Array:

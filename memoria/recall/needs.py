@@ -13,7 +13,7 @@ from neo4j import Record
 
 from memoria.errors import MemoriaError
 from memoria.graph.vocabulary import OWN_RELATIONS, roles_key
-from memoria.ranking.needs import HOPS, MayNeed, undeclared_needs
+from memoria.ranking.needs import HOPS, USUAL_NEED, MayNeed, undeclared_needs
 from memoria.ranking.order import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
@@ -96,7 +96,8 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
 
     Notes
     -----
-    One round trip where nothing is needed; otherwise one for each hop, and one that finds no more.
+    One round trip where nothing is needed, or seems to be; otherwise one for each hop, and one that
+    finds no more.
     """
     rows: dict[str, tuple[int, list[_Edge]]] = {}
     frontier, seen = list(request.ids), {*request.ids}
@@ -142,6 +143,7 @@ async def _ask(store: Store, request: NeedsRequest, ids: Sequence[str]) -> Recor
         "others": _OTHERS,
         "roles_key": roles_key(request.scope),
         "scope": request.scope,
+        "usual_need": USUAL_NEED,
     }
     return (await store.run(load("recall.needs"), parameters, until=request.until))[0]
 

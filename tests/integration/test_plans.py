@@ -90,6 +90,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "others": ["next"],
         "roles_key": "roles:s",
         "scope": "s",
+        "usual_need": ["depends_on"],
     },
     "recall.tags": {"ids": ["a"], "limit": 10, "scope": "s"},
     "graph.hydrate": {"ids": ["a"], "scope": "s"},

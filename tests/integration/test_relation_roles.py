@@ -65,7 +65,7 @@ async def test_a_declaration_takes_the_place_of_the_usual_names(
     assert {entry.id: entry.beside for entry in recall.ranked}["pay"] == ("book", "login")
 
 
-@pytest.mark.parametrize("declared", [NOTHING, RelationRoles(need=["other"], order=["other"])])
+@pytest.mark.parametrize("declared", [NOTHING, RelationRoles(need=["other"], order=["then"])])
 async def test_a_reader_says_by_itself_what_relations_mean(
     store: Store, retriever: GraphRetriever, declared: RelationRoles
 ) -> None:

@@ -88,6 +88,20 @@ def test_a_usual_name_does_not_help_edges_that_lead_apart() -> None:
     assert undeclared_needs(calls) == undeclared_needs(calls, perhaps=True) == set()
 
 
+def test_what_may_turn_out_to_be_shared_is_followed_on() -> None:
+    even = edges("r", *[1] * 6, sources=6)
+    assert undeclared_needs(even) == set()
+    assert undeclared_needs(even, perhaps=True) == {"r"}
+
+
+def test_the_usual_names_are_judged_together() -> None:
+    few = edges("TOOL_DEPENDS_ON", *[1] * 4, sources=4)
+    many = edges("requires", *[9] * 9, sources=9)
+    assert undeclared_needs([*few, *many]) == {"TOOL_DEPENDS_ON", "requires"}
+    apart = edges("requires", *[1] * 9, sources=2)
+    assert undeclared_needs([*few, *apart]) == set()
+
+
 def test_each_relation_is_judged_by_its_own_edges() -> None:
     shared, apart = edges("USES", *[9] * 6, sources=6), edges("CONTAINS", *[1] * 9, sources=2)
     assert undeclared_needs([*shared, *apart]) == {"USES"}
