@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         RankedMemory,
         Recall,
         Relation,
+        RelationRoles,
         Remembered,
         Section,
         Seed,
@@ -127,7 +128,8 @@ _MODULES = {
     "memoria.strategies": "AnchorSpreading LeakyIntegrateAndFire Synapse TransferEnergy",
     "memoria.types": (
         "ContextPack Conversation Document Exploration Hop Memory MemoryFilter MemoryNode "
-        "Message Path RankedMemory Recall Relation Remembered Section Seed Seeds Trace"
+        "Message Path RankedMemory Recall Relation RelationRoles Remembered Section Seed Seeds "
+        "Trace"
     ),
     "memoria.remember.writer": "GraphWriter",
 }
@@ -186,6 +188,7 @@ __all__ = [
     "Recall",
     "ReembedReport",
     "Relation",
+    "RelationRoles",
     "RelevanceConfig",
     "Remembered",
     "Replay",

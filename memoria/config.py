@@ -19,6 +19,7 @@ from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.history import HistoryConfig
 from memoria.seeds.config import SeedConfig
 from memoria.strategies import STRATEGIES, Strategy, TransferEnergy
+from memoria.types import RelationRoles
 from memoria.types.history import aware_time
 
 
@@ -60,6 +61,9 @@ class RetrieverConfig:
     situation
         What the ``when`` of memories is compared with, such as ``{"language": "go"}``: a memory
         with another value for one of these keys takes no part. Empty: conditions rule nothing out.
+    roles
+        What relations mean, in place of what the scope declares; for a graph that you only read. A
+        role that is None is that of the scope.
     """
 
     strategy: Strategy = field(default_factory=TransferEnergy)
@@ -74,6 +78,7 @@ class RetrieverConfig:
     as_of: datetime | None = None
     include_outdated: bool = False
     situation: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    roles: RelationRoles = field(default_factory=RelationRoles)
 
     def __post_init__(self) -> None:
         """Check every range."""
@@ -84,6 +89,8 @@ class RetrieverConfig:
             check.whole("seeds_per_session", 1, 1_000)
         check.seconds("deadline_s")
         check.whole("budget_tokens", 1, 100_000_000)
+        if not isinstance(self.roles, RelationRoles):
+            raise ConfigError(f"roles must be RelationRoles, got {kind_of(self.roles)}")
         if not isinstance(self.include_outdated, bool):
             got = kind_of(self.include_outdated)
             raise ConfigError(f"include_outdated must be True or False, got {got}")

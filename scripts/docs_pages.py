@@ -40,6 +40,7 @@ CONFIGS = (
     memoria.RelevanceConfig,
     memoria.Calibration,
     memoria.HistoryConfig,
+    memoria.RelationRoles,
     memoria.CompositeLinkConfig,
     memoria.SimilarityLinkConfig,
     memoria.LearnConfig,

@@ -1,6 +1,6 @@
 // name: ranking.candidates
 // mode: read
-// params: ids, kinds, known, max_degree, max_weight, order_words, scope, vector, where
+// params: ids, kinds, known, max_degree, max_weight, order, scope, vector, where
 // returns: candidates LIST<LIST>
 // The values on which the ranking of the found memories depends, and the memories themselves if
 // they are not known yet. candidates: [id, cosine with the query or null, degree, neighbours,
@@ -8,9 +8,10 @@
 // only those among ids, with the strongest of parallel edges of one direction. memory: as in
 // graph.hydrate. past: epoch milliseconds when it was made, or null; and what learning left on it,
 // as stored: use_count, use_times, confirmed, overridden, right_for, wrong_for. beside: those
-// neighbours to which an edge leads, or from which one comes, whose relation holds one of
-// order_words. session: [id, number of its edges] of the session that the memory is part of. A connector, and a memory that does not fit kinds and where, has no part in the
-// ranking: it gets none of these facts. Hubs with more than
+// neighbours to which an edge leads, or from which one comes, whose relation is one of order, in
+// lower case. session: [id, number of its edges] of the session that the memory is part of. A
+// connector, and a memory that does not fit kinds and where, has no part in the ranking: it gets
+// none of these facts. Hubs with more than
 // max_degree edges are not expanded, because they support nobody by much; their edges to other
 // memories are read from the other end.
 UNWIND $p.ids AS id
@@ -44,7 +45,7 @@ CALL (ranked, ranks, m, degree) {
   // Compares nodes, because to compare ids the server would have to read those of all neighbours.
   WHERE neighbour IN ranked
   WITH m, neighbour, startNode(r) = m AS outgoing,
-       any(word IN $p.order_words WHERE toLower(toStringOrNull(r.relation)) CONTAINS word) AS beside,
+       toLower(toStringOrNull(r.relation)) IN $p.order AS beside,
        CASE
          WHEN r.weight IS NULL THEN 0.01
          WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight

@@ -1,36 +1,57 @@
 // name: recall.needs
 // mode: read
-// params: held, ids, limit, max_edges, max_weight, scope, words
-// returns: needs LIST<LIST>
-// What some memories need: the targets of their edges whose relation holds one of words. needs:
-// [id, degree, edges], one row per memory that needs any. edges: [id of the target, weight,
-// relation, tags], at most limit of a memory, the strongest first; of parallel edges the strongest.
+// params: held, ids, in_degree, limit, max_edges, max_weight, need, others, roles_key, scope, usual_need
+// returns: needs LIST<LIST>, declared_need LIST<STRING> | NULL, declared_order LIST<STRING> | NULL
+// What some memories need, or may need: the targets of their edges whose relation is one of need;
+// null: one of those that the scope declares, under roles_key; where it declares none, whose relation
+// is not one of others. All in lower case. declared_*: what the scope declares, or null. The column
+// needs has [id, degree, edges], one row per memory that needs any. edges: [id of the target, weight,
+// relation, tags, in], at most limit of a memory, the strongest first; of parallel edges of one
+// relation the strongest. in: number of edges of the relation that lead to the target, of the first
+// in_degree edges that lead to it, where all names that end with one of usual_need are one relation;
+// null where needs are declared, as nobody asks then.
 // A memory with more than max_edges outgoing edges is not asked, because all of them would be read.
-UNWIND $p.ids AS id
-MATCH (m:Memory {scope: $p.scope, id: id})
-WHERE COUNT { (m)-[:RELATES]->() } <= $p.max_edges
-CALL (m) {
-  MATCH (m)-[r:RELATES]->(target)
-  WHERE any(word IN $p.words WHERE toLower(toStringOrNull(r.relation)) CONTAINS word)
-  WITH target, r,
-       CASE
-         WHEN r.weight IS NULL THEN 0.01
-         WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
-         WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
-       END AS weight
-  WHERE weight > 0 AND target <> m
-    AND target.scope = $p.scope AND target:Memory AND target.id IS :: STRING NOT NULL
-    AND NOT target:Session|Speaker|Topic
-    AND NOT coalesce(target.superseded_at <= $p.held.at OR target.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      target.created_at > $p.held.made_by OR target.`when` IN $p.held.outside, false))
-  WITH target.id AS id, min([
-         -weight, toString(r.relation),
-         CASE WHEN r.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN r.tags ELSE [] END
-       ]) AS edge
-  ORDER BY edge[0], id
-  LIMIT toInteger($p.limit)
-  RETURN collect([id, -edge[0], edge[1], edge[2]]) AS edges
+OPTIONAL MATCH (roles:MemoriaMeta {key: $p.roles_key})
+WITH CASE WHEN roles.need IS :: LIST<STRING NOT NULL> NOT NULL THEN roles.need END AS declared_need,
+     CASE
+       WHEN roles.`order` IS :: LIST<STRING NOT NULL> NOT NULL THEN roles.`order`
+     END AS declared_order
+CALL (declared_need) {
+  WITH coalesce($p.need, declared_need) AS need
+  UNWIND $p.ids AS id
+  MATCH (m:Memory {scope: $p.scope, id: id})
+  WHERE COUNT { (m)-[:RELATES]->() } <= $p.max_edges
+  CALL (m, need) {
+    MATCH (m)-[r:RELATES]->(target)
+    WITH need, m, r, target, toLower(toStringOrNull(r.relation)) AS relation
+    WHERE CASE WHEN need IS NULL THEN NOT relation IN $p.others ELSE relation IN need END
+    WITH need, target, r, relation,
+         CASE
+           WHEN r.weight IS NULL THEN 0.01
+           WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
+           WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
+         END AS weight
+    WHERE weight > 0 AND target <> m
+      AND target.scope = $p.scope AND target:Memory AND target.id IS :: STRING NOT NULL
+      AND NOT target:Session|Speaker|Topic
+      AND NOT coalesce(target.superseded_at <= $p.held.at OR target.valid_until <= $p.held.at, false)
+      AND ($p.held.plain OR NOT coalesce(
+        target.created_at > $p.held.made_by OR target.`when` IN $p.held.outside, false))
+    WITH need, target, relation, min([
+           -weight, toString(r.relation),
+           CASE WHEN r.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN r.tags ELSE [] END
+         ]) AS edge
+    ORDER BY edge[0], target.id, relation
+    LIMIT toInteger($p.limit)
+    RETURN collect([target.id, -edge[0], edge[1], edge[2], CASE WHEN need IS NULL THEN COUNT {
+      CALL (target) { MATCH (target)<-[r:RELATES]-() RETURN r LIMIT toInteger($p.in_degree) }
+      WITH toLower(toStringOrNull(r.relation)) AS other
+      WHERE other = relation OR any(name IN $p.usual_need WHERE relation ENDS WITH name)
+                            AND any(name IN $p.usual_need WHERE other ENDS WITH name)
+      RETURN 1 AS one
+    } END]) AS edges
+  }
+  WITH m, edges WHERE size(edges) > 0
+  RETURN collect([m.id, COUNT { (m)-[:RELATES]-() }, edges]) AS needs
 }
-WITH m, edges WHERE size(edges) > 0
-RETURN collect([m.id, COUNT { (m)-[:RELATES]-() }, edges]) AS needs
+RETURN needs, declared_need, declared_order

@@ -1,10 +1,10 @@
-"""Count and export the memories of a scope: ``stats``, ``export``."""
+"""Count, describe and export what is in a scope: ``stats``, ``relations``, ``export``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -28,8 +28,18 @@ from memoria.cli.nothing import no_memories
 from memoria.cli.output import STDOUT, check_output, opened
 from memoria.cli.render import print_table
 from memoria.export import Skipped, export_lines
-from memoria.graph.stats import ScopeSize, ScopeStats, list_scopes, scope_stats
+from memoria.graph.roles import declare_roles, declared_roles
+from memoria.graph.stats import (
+    RelationStats,
+    ScopeSize,
+    ScopeStats,
+    list_scopes,
+    relation_stats,
+    scope_stats,
+)
 from memoria.store import Store
+from memoria.types import RelationRoles
+from memoria.types.roles import ROLE_NAMES
 
 LINES_PER_STEP = 1_000
 MAX_PROBLEMS = 20
@@ -82,6 +92,65 @@ def stats(
         _print_stats(found)
     else:
         out.print(no_memories(scope), markup=False)
+
+
+def relations(
+    scope: Scope = "default",
+    need: Annotated[
+        list[str] | None,
+        typer.Option(help='Relation whose source can\'t be used without its target; "" for none.'),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(help='Relation between neighbours in a text or talk; "" for none.'),
+    ] = None,
+    undeclare: Annotated[
+        bool, typer.Option("--undeclare", help="First forget all that was declared.")
+    ] = False,
+    *,
+    connection: Connection,
+    as_json: Json = False,
+) -> None:
+    """List the relations of a scope, and say what they mean.
+
+    Each option may be repeated, and replaces what was declared of this role before. `--json` prints
+    scope, declared (need and order; null: not declared) and relations: count, mean_weight and role
+    of each.
+
+    Examples
+    --------
+    memoria relations --scope tools
+    memoria relations --scope tools --need USES --need CALLS
+    memoria relations --scope code --need ""
+    memoria relations --scope tools --undeclare
+    """
+    given = {
+        role: tuple(name for name in names if name)
+        for role, names in (("need", need), ("order", order))
+        if names is not None
+    }
+
+    async def look(store: Store) -> tuple[RelationRoles, dict[str, RelationStats]]:
+        before = RelationRoles() if undeclare else await declared_roles(store, scope)
+        roles = replace(before, **given)
+        if given or undeclare:
+            await declare_roles(store, scope, roles)
+        return roles, await relation_stats(store, scope)
+
+    roles, found = run(on_store(connection, look))
+    role_of = {name: role for role in ROLE_NAMES for name in getattr(roles, role) or ()}
+    rows = [(name, each.count, role_of.get(name.lower(), "")) for name, each in found.items()]
+    if as_json:
+        listed = {name: {**asdict(found[name]), "role": role or None} for name, _, role in rows}
+        facts = {"scope": scope, "declared": asdict(roles), "relations": listed}
+        print_facts(facts, True, "")
+        return
+    if rows:
+        _print_table(("relation", "edges", "declared as"), rows)
+    else:
+        out.print(no_memories(scope), markup=False)
+    for name in sorted(role_of.keys() - {name.lower() for name in found}):
+        out.print(f"no edge has the relation {one_line(name)}, declared as {role_of[name]}")
 
 
 def export(

@@ -2,7 +2,8 @@
 
 In: ids, filters. Out: frozen values; an id that no memory has is a value, too. Reads only, and no
 vectors.
-Queries: ``graph.matching``, ``graph.newest``, ``graph.neighbours``, ``graph.hydrate``.
+Queries: ``graph.matching``, ``graph.newest``, ``graph.neighbours``, ``graph.hydrate``,
+``graph.roles``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from memoria._support import foreign
 from memoria._support.checks import check_id, check_ids, check_scope, check_whole
 from memoria.graph.memories import hydrate
+from memoria.graph.roles import declared_roles
 from memoria.store import Store, StoreOrDriver, store_of
 from memoria.store.queries import load
 from memoria.types import (
@@ -22,6 +24,7 @@ from memoria.types import (
     MemoryPage,
     Neighbour,
     Neighbourhood,
+    RelationRoles,
     filter_of,
 )
 
@@ -126,6 +129,15 @@ class GraphReader:
         ids = await _matching(self.store, self.scope, where, after=after, limit=size + 1)
         memories = await self._in_order(ids[:size])
         return MemoryPage(memories=memories, next=ids[size - 1] if len(ids) > size else None)
+
+    async def relation_roles(self) -> RelationRoles:
+        """Read what the scope says its relations mean; a role that it does not declare is None.
+
+        Notes
+        -----
+        One round trip.
+        """
+        return await declared_roles(self.store, self.scope)
 
     async def _read(self, ids: Sequence[str]) -> dict[str, MemoryNode]:
         memories: dict[str, MemoryNode] = {}

@@ -1,6 +1,6 @@
 """The words of the stored graph: labels, kinds, relations, origins, names of indexes.
 
-Each word is written here only. Two functions make keys from the name of a scope. Touches nothing,
+Each word is written here only. Functions make keys from the name of a scope. Touches nothing,
 so strategies may import this module.
 """
 
@@ -65,6 +65,11 @@ NEXT_SESSION = "next_session"
 TITLED = "titled"
 NAMES = "names"
 LINKS_TO = "links_to"
+#: The relations that memoria's own edges have: what they mean is known.
+OWN_RELATIONS = (
+    *(RELATED, SIMILAR, CO_ACTIVATED, ABOUT, CAUSED_BY, ANSWERED_BY, NEXT, CONTINUED_BY),
+    *(IN_SESSION, SAID_BY, MENTIONS, NEXT_SESSION, TITLED, NAMES, LINKS_TO),
+)
 #: Relation of the virtual edges between memories that share tags; never stored.
 AFFINITY = "shared-tags"
 
@@ -112,3 +117,8 @@ def clock_key(scope: str) -> str:
 def documents_key(scope: str) -> str:
     """Return the key of the ``:MemoriaMeta`` node that counts a scope's writes of documents."""
     return f"documents:{scope}"
+
+
+def roles_key(scope: str) -> str:
+    """Return the key of the ``:MemoriaMeta`` node that says what the scope's relations mean."""
+    return f"roles:{scope}"

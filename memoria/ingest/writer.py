@@ -14,9 +14,11 @@ from typing import Any, Generic, TypedDict, TypeVar
 
 from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
+from memoria._support.wording import kind_of
 from memoria.embed import Embedder, check_vectors, checked_embedder
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.connectors import is_connector
+from memoria.graph.roles import declare_roles
 from memoria.graph.schema import record_embedder
 from memoria.graph.server import (
     check_embedder,
@@ -47,7 +49,14 @@ from memoria.ingest.setup import make_schema
 from memoria.ingest.unembedded import texts_to_embed
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
-from memoria.types import HistoryItem, Memory, MemoryLinker, Relation, WriteReport
+from memoria.types import (
+    HistoryItem,
+    Memory,
+    MemoryLinker,
+    Relation,
+    RelationRoles,
+    WriteReport,
+)
 
 EMBED_BATCH = 128
 
@@ -149,6 +158,23 @@ class BatchWriter:
             skipped = len(edges) - sum(has_ends(edge, missing) for edge in good)
             report = report.plus(done).plus(WriteReport(skipped=skipped))
         return report
+
+    async def declare(self, roles: RelationRoles) -> None:
+        """Say what the relations of this scope mean, in place of all that was said before.
+
+        It is kept in the database, and holds for every recall in the scope from then on, whoever
+        asks. ``declare(RelationRoles())`` takes it back. `GraphRetriever.relation_roles` reads it.
+
+        Parameters
+        ----------
+        roles
+            The relations of each role.
+        """
+        if not isinstance(roles, RelationRoles):
+            raise InvalidInputError(
+                f"roles must be RelationRoles, got {kind_of(roles)}", field="roles"
+            )
+        await declare_roles(self._store, self.scope, roles)
 
     async def ready(self) -> None:
         """Check once that the schema fits the embedder, if the database is set up."""

@@ -43,6 +43,7 @@ def settings_of(config: RetrieverConfig) -> dict[str, Any]:
         "as_of": _plain(config.as_of),
         "include_outdated": config.include_outdated,
         "situation": dict(config.situation),
+        "roles": _values(config.roles),
     }
 
 

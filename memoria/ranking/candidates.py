@@ -16,7 +16,7 @@ from typing import Any
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.memories import memory_node
-from memoria.ranking.order import ORDER_WORDS
+from memoria.ranking.order import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Exploration, MemoryFilter, MemoryNode, Path
@@ -160,6 +160,8 @@ class FactsRequest:
         The present, from which ages are counted; aware.
     generation
         That of the vectors to compare ``vector`` with; see `ServerFacts`.
+    order
+        The relations that join what stands next to each other, in lower case.
     """
 
     scope: str
@@ -169,6 +171,7 @@ class FactsRequest:
     until: float | None = None
     now: datetime = field(default_factory=partial(datetime.now, UTC))
     generation: int = 1
+    order: Sequence[str] = USUAL_ORDER
 
 
 async def ask_facts(
@@ -191,7 +194,7 @@ async def ask_facts(
         "known": list(known),
         "max_degree": MAX_DEGREE,
         "max_weight": request.max_weight,
-        "order_words": list(ORDER_WORDS),
+        "order": list(request.order),
         "scope": request.scope,
         "vector": None if request.vector is None else list(request.vector),
     }

@@ -10,16 +10,28 @@ that two memories have to do with each other.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoria.types.roles import usual_names
+
 Array = NDArray[np.float64]
 
-#: A relation says that its source needs its target if its name holds one of these: `depends_on`,
-#: `REQUIRES`. The passive, as in `required_by`, says the opposite, and is no need of its source.
-NEED_WORDS = ("depends", "requires", "needs")
+#: Names that end so say that their source needs their target, where a scope declares nothing and
+#: the graph does not say otherwise.
+USUAL_NEED = usual_names(
+    *("depends on", "depends upon", "requires", "needs"),
+    *("abhängig von", "hängt ab von", "benötigt", "erfordert"),
+    *("dépend de", "nécessite", "requiert", "depende de", "requiere", "necesita"),
+)
+# Of fewer edges of a relation a recall can't tell how they join memories.
+_TELLING = 6
+# What is needed is needed by many: where five memories need something, at most four are needed.
+_SHARED = 1.25
 # What a memory is needed for may itself be wrong: of its odds, half are handed on. A constant, not
 # a fit, as hardly a set has such relations; docs/quality.md says what other shares do.
 _SHARE = 0.5
@@ -28,6 +40,66 @@ HOPS = 4
 
 #: Id -> id of each memory that it needs -> weight of the edge, > 0.
 Needs = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MayNeed:
+    """An edge of a scope that declares no needs.
+
+    Attributes
+    ----------
+    source, relation
+        Id of the memory that the edge leaves, and the edge's relation.
+    incoming
+        Number of such edges that lead to the memory that the edge leads to, >= 1.
+    """
+
+    source: str
+    relation: str
+    incoming: int
+
+
+def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[str]:
+    """Return the relations that say needs, as far as the edges that a recall has followed can tell.
+
+    Dependencies are shared: many tools need the same few. So a relation counts if there are at most
+    four needed memories for every five that need something. As the recall has seen only a part of
+    the graph, a needed memory counts only in part for each edge: by one over its incoming edges.
+    Calls of a code graph fail this test, because they lead to more functions than they come from.
+    Of fewer than six edges nothing can be told: there the usual names count, and no others. The
+    usual names are judged together.
+
+    Parameters
+    ----------
+    perhaps
+        Whether to return also those that may turn out to say needs when more edges are known.
+
+    Examples
+    --------
+    >>> tools = [MayNeed(source=f"tool {n}", relation="USES", incoming=9) for n in range(9)]
+    >>> undeclared_needs(tools)
+    {'USES'}
+    >>> undeclared_needs(tools[:3])
+    set()
+    """
+    groups: defaultdict[str, list[MayNeed]] = defaultdict(list)
+    for edge in edges:
+        groups["" if _is_usual(edge.relation) else edge.relation].append(edge)
+    found: set[str] = set()
+    for name, group in groups.items():
+        needing = len({edge.source for edge in group})
+        needed = sum(1 / edge.incoming for edge in group)
+        if len(group) < _TELLING:
+            says = perhaps or not name
+        else:
+            says = needing >= needed * (1 / _SHARED if perhaps else _SHARED)
+        if says:
+            found |= {edge.relation for edge in group}
+    return found
+
+
+def _is_usual(relation: str) -> bool:
+    return relation.lower().endswith(USUAL_NEED)
 
 
 def with_needs(sums: Array, ids: Sequence[str], needs: Needs) -> Array:

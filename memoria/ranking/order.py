@@ -16,12 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.ranking.substance import substance
+from memoria.types.roles import usual_names
 
 Array = NDArray[np.float64]
 
-#: A relation joins what stands side by side if its name holds one of these: `next`, `NEXT_CHUNK`,
-#: `REPLIES_TO`.
-ORDER_WORDS = ("next", "reply", "replies", "replied")
+#: The relations that join what stands side by side, where a scope declares none.
+USUAL_ORDER = usual_names(
+    *("next", "next chunk", "next message", "next turn", "next page", "next section"),
+    *("next part", "reply", "reply to", "replies to", "replied to", "in reply to"),
+    *("folgt auf", "antwortet auf", "suivant", "répond à", "siguiente", "responde a"),
+)
 # Of the odds of the second best, so much is handed on: one likely memory may stand alone, two make
 # a run. No fit, but chosen among shares; see docs/quality.md.
 _SHARE = 0.35

@@ -6,14 +6,18 @@ In: seeds. Out: the memories that they need, and how each needs the next. Reads 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from neo4j import Record
+
 from memoria.errors import MemoriaError
-from memoria.ranking.needs import HOPS, NEED_WORDS
+from memoria.graph.vocabulary import OWN_RELATIONS, roles_key
+from memoria.ranking.needs import HOPS, USUAL_NEED, MayNeed, undeclared_needs
+from memoria.ranking.order import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.types import Hop, Path
+from memoria.types import Hop, Path, RelationRoles
 from memoria.types.validity import Validity
 
 # Memories with more outgoing edges are not asked what they need; of one memory, and in all, no more
@@ -21,6 +25,15 @@ from memoria.types.validity import Validity
 _EDGES = 400
 _NEEDS = 50
 _MEMORIES = 100
+# Of what leads to a memory, no more is looked at: what many need, fifty of them tell.
+_IN_DEGREE = 50
+# Relations that don't say needs.
+_OTHERS = sorted({*OWN_RELATIONS, *USUAL_ORDER})
+
+# [id of the target, weight, relation, tags, incoming edges of the relation or None]
+_Edge = tuple[str, float, str, list[str], int | None]
+# Id -> degree, and edges.
+_Rows = Mapping[str, tuple[int, list[_Edge]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +50,8 @@ class NeedsRequest:
         Which memories may be needed.
     max_weight
         A larger weight of an edge counts as this one.
+    roles
+        What relations mean; a role that is None is that which the scope declares.
     until
         Time of the loop's clock at which the queries must be over; seconds. None: the time limit of
         the store.
@@ -46,6 +61,7 @@ class NeedsRequest:
     scope: str
     validity: Validity
     max_weight: float
+    roles: RelationRoles = field(default_factory=RelationRoles)
     until: float | None = None
 
 
@@ -60,12 +76,15 @@ class Needed:
         possible. No energy came that way, so its energies are 0.
     needs
         Id -> id of each memory that it needs -> weight of the edge.
+    order
+        The relations that join what stands next to each other: read with the needs.
     error
         Why needs were not followed to the end; None if they were.
     """
 
     paths: tuple[Path, ...] = ()
     needs: dict[str, dict[str, float]] = field(default_factory=dict)
+    order: Sequence[str] = USUAL_ORDER
     error: MemoriaError | None = None
 
 
@@ -77,46 +96,88 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
 
     Notes
     -----
-    One round trip where nothing is needed; otherwise one for each hop, and one that finds no more.
+    One round trip where nothing is needed, or seems to be; otherwise one for each hop, and one that
+    finds no more.
     """
-    chains: dict[str, Path] = {
-        id_: Path(seed_id=id_, hops=(), memories=(), end_reason="not_explored", energy=0.0)
-        for id_ in request.ids
-    }
-    needs: dict[str, dict[str, float]] = {}
-    frontier = list(chains)
-    error: MemoriaError | None = None
+    rows: dict[str, tuple[int, list[_Edge]]] = {}
+    frontier, seen = list(request.ids), {*request.ids}
+    order, error = request.roles.order, None
     for _ in range(HOPS):
-        parameters = {
-            "held": request.validity.held,
-            "ids": frontier,
-            "limit": _NEEDS,
-            "max_edges": _EDGES,
-            "max_weight": request.max_weight,
-            "scope": request.scope,
-            "words": NEED_WORDS,
-        }
         try:
-            found = (await store.run(load("recall.needs"), parameters, until=request.until))[0]
+            found = await _ask(store, request, frontier)
         except MemoriaError as exc:
             error = exc
             break
+        order = found["declared_order"] if order is None else order
+        rows |= {source: (degree, edges) for source, degree, edges in found["needs"]}
+        says = _saying_need(rows, perhaps=True)
+        edges = [edge for source in frontier if source in rows for edge in rows[source][1]]
+        ends = dict.fromkeys(edge[0] for edge in edges if edge[2] in says)
+        frontier = [id_ for id_ in ends if id_ not in seen]
+        seen.update(frontier)
+        if not frontier or len(seen) > _MEMORIES:
+            break
+    says = _saying_need(rows, perhaps=False)
+    needs = {
+        source: {edge[0]: edge[1] for edge in reversed(edges) if edge[2] in says}  # the strongest
+        for source, (_, edges) in rows.items()
+    }
+    return Needed(
+        paths=_chains(request.ids, rows, says),
+        needs={source: targets for source, targets in needs.items() if targets},
+        order=USUAL_ORDER if order is None else order,
+        error=error,
+    )
+
+
+async def _ask(store: Store, request: NeedsRequest, ids: Sequence[str]) -> Record:
+    """Ask what some memories need."""
+    parameters = {
+        "held": request.validity.held,
+        "ids": ids,
+        "in_degree": _IN_DEGREE,
+        "limit": _NEEDS,
+        "max_edges": _EDGES,
+        "max_weight": request.max_weight,
+        "need": request.roles.need,
+        "others": _OTHERS,
+        "roles_key": roles_key(request.scope),
+        "scope": request.scope,
+        "usual_need": USUAL_NEED,
+    }
+    return (await store.run(load("recall.needs"), parameters, until=request.until))[0]
+
+
+def _saying_need(rows: _Rows, *, perhaps: bool) -> set[str]:
+    """Return the relations that say needs: those that are declared, and those that seem to."""
+    edges = [(source, edge) for source, (_, found) in rows.items() for edge in found]
+    declared = {edge[2] for _, edge in edges if edge[4] is None}
+    undeclared = (
+        MayNeed(source=source, relation=edge[2], incoming=max(edge[4], 1))
+        for source, edge in edges
+        if edge[4] is not None
+    )
+    return declared | undeclared_needs(undeclared, perhaps=perhaps)
+
+
+def _chains(ids: Sequence[str], rows: _Rows, says: Set[str]) -> tuple[Path, ...]:
+    """Return a chain of needs, over as few edges as possible, to each memory that is needed."""
+    chains: dict[str, Path] = {
+        id_: Path(seed_id=id_, hops=(), memories=(), end_reason="not_explored", energy=0.0)
+        for id_ in ids
+    }
+    frontier = list(chains)
+    while frontier:
         reached: dict[str, Path] = {}
-        rows = {source: (degree, edges) for source, degree, edges in found["needs"]}
         for source in frontier:
-            degree, edges = rows.get(source, (0, ()))
-            for target, weight, relation, tags in edges:
-                needs.setdefault(source, {})[target] = weight
-                if target not in chains and target not in reached:
+            degree, edges = rows.get(source, (0, []))
+            for target, weight, relation, tags, _ in edges:
+                if relation in says and target not in chains and target not in reached:
                     hop = _hop(source, target, relation, weight, tags, degree)
-                    chain = chains[source]
-                    reached[target] = replace(chain, hops=(*chain.hops, hop))
+                    reached[target] = replace(chains[source], hops=(*chains[source].hops, hop))
         chains |= reached
         frontier = list(reached)
-        if not frontier or len(chains) > _MEMORIES:
-            break
-    paths = [chain for chain in chains.values() if chain.hops]
-    return Needed(paths=tuple(paths[:_MEMORIES]), needs=needs, error=error)
+    return tuple(chain for chain in chains.values() if chain.hops)[:_MEMORIES]
 
 
 def _hop(

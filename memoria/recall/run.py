@@ -188,11 +188,7 @@ class Recaller:
         )
         with self._timed("seeds"):
             self._validity = await validity_of(
-                self._store,
-                call.config,
-                scope=request.scope,
-                now=self._started_at,
-                until=until,
+                self._store, call.config, scope=request.scope, now=self._started_at, until=until
             )
             request = replace(request, validity=self._validity)
             request, found = await search_live(self._store, request, self._engine.facts)
@@ -278,6 +274,7 @@ class Recaller:
             scope=self._engine.scope,
             validity=self._validity,
             max_weight=config.max_weight,
+            roles=config.roles,
             until=self._half_of_the_rest(),
         )
         found = await follow_needs(self._store, request)

@@ -103,6 +103,7 @@ async def complete(
     wanted = {id_ for path in (*explored, *found.needed.paths) for id_ in path.ids}
     wanted |= {hit.id for hit in found.hits}
     facts, failure = None, None
+    request = replace(request, order=found.needed.order)
     if for_ranking and wanted:
         facts = await _ask(store, request, wanted, known, notes)
     if facts is None:

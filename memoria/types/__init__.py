@@ -37,6 +37,7 @@ from memoria.types.results import (
     Recall,
     Trace,
 )
+from memoria.types.roles import RelationRoles
 from memoria.types.writing import (
     ConversationReport,
     Count,
@@ -89,6 +90,7 @@ __all__ = [
     "RankedMemory",
     "Recall",
     "Relation",
+    "RelationRoles",
     "Remembered",
     "Role",
     "ScopeClock",

@@ -60,7 +60,7 @@ async def needs_of(store: Store, scope: str, *seeds: str, **changes: Any) -> Nee
     return await follow_needs(store, NeedsRequest(**values | changes))
 
 
-@pytest.mark.parametrize("relations", [["depends_on"], ["REQUIRES", "needsInput", "Depends on"]])
+@pytest.mark.parametrize("relations", [["depends_on"], ["REQUIRES", "benötigt", "TOOL_DEPENDS_ON"]])
 async def test_a_chain_of_needs_stands_before_what_more_energy_reaches(
     store: Store, retriever: GraphRetriever, relations: list[str]
 ) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memoria.adapters._items import item_id
 from memoria.adapters._scopes import joined, parted
-from memoria.graph.vocabulary import clock_key, documents_key, scope_key
+from memoria.graph.vocabulary import clock_key, documents_key, roles_key, scope_key
 from memoria.learn.events import event_key
 from memoria.remember.chats.reading import digest
 from memoria.remember.documents.config import DocumentConfig
@@ -32,7 +32,16 @@ from memoria.remember.ids import (
 from memoria.types import Document, metadata_pairs
 
 SCHEMA_KEY = "memoria"
-PIECES = [*':/#@%~\x1f\x00"\\ .0129ab', "scope:", "event:", "documents:", SCHEMA_KEY, "%2F", "%3A"]
+PIECES = [
+    *':/#@%~\x1f\x00"\\ .0129ab',
+    "scope:",
+    "event:",
+    "documents:",
+    "roles:",
+    SCHEMA_KEY,
+    "%2F",
+    "%3A",
+]
 # No lower and upper case of one letter: of topics and speakers these are the same.
 names = st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join)
 sources = st.one_of(st.just(""), names)
@@ -42,6 +51,7 @@ MADE: Mapping[str, tuple[Callable[..., str], tuple[st.SearchStrategy[Any], ...]]
     "key of an event": (event_key, (names, names)),
     "key of a clock": (clock_key, (names,)),
     "key of a count of documents": (documents_key, (names,)),
+    "key of the roles of relations": (roles_key, (names,)),
     "key of a scope in the full-text index": (scope_key, (names,)),
     "id of a message": (message_id, (sources, names, names)),
     "id of a part of a message": (
