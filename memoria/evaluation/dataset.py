@@ -153,7 +153,10 @@ class _Files:
         """Name of the folder, with a hash of the graph: a graph that changes gets new scopes."""
         digest = hashlib.sha256()
         for path in (self.nodes, self.edges, self.node_vectors):
-            digest.update(path.read_bytes() if path is not None else b"")
+            if path is not None:
+                with path.open("rb") as file:
+                    while part := file.read(1 << 20):
+                        digest.update(part)
         shown = self.folder.name.encode("utf-8", "replace").decode()[:MAX_NAME_CHARS]
         return f"{shown}-{digest.hexdigest()[:8]}"
 
