@@ -266,7 +266,7 @@ FILES: tuple[Hostile, ...] = (
     *(
         Hostile(f"Markdown: {shape!r} again and again", ("notes",), partial(_note, text))
         for shape, text in {
-            shape: partial(str.__mul__, shape, 100_000 // len(shape))
+            shape: partial(str.__mul__, shape, 50_000 // len(shape))
             for shape in ("[", "![](", "[a][", "*a_ ", "> ", "- ", "[[", "![[a", "`", "a\n")
         }.items()
     ),

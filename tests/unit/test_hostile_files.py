@@ -1,4 +1,4 @@
-"""Readers of foreign files stay within bounds of memory and time, whatever a file holds."""
+"""Files and texts that were made to take all memory or time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.environment import ROOT
 from benchmarks.faults.hostile_files import HELD, cases, command
+from memoria.seeds.questions import asks_much_the_same
 
 #: The worst; ``scripts/faults`` gives each file to each of its readers.
 WORST = cases()[:9]
@@ -24,3 +25,8 @@ def test_hostile_files_are_read_or_refused_within_bounds(tmp_path: Path) -> None
     lines = done.stdout.splitlines()
     assert len(lines) == len(WORST)
     assert [line for line in lines if not line.startswith(HELD)] == [], done.stderr[-2_000:]
+
+
+def test_a_long_row_of_question_marks_is_looked_through_once() -> None:
+    assert not asks_much_the_same("? " * 400_000 + "tea", "tea?")
+    assert asks_much_the_same("Which tea? " + "? " * 400_000, "which tea?")
