@@ -77,7 +77,7 @@ async def _exported(memory: GraphRetriever, _: random.Random, __: int) -> str | 
 
 async def _turns(memory: GraphRetriever, writer: int, turns: int, stop: asyncio.Event) -> None:
     """Append turns to a conversation, each with an edge from the one before."""
-    conversations = memory.writer().conversations()
+    conversations = memory.conversations()
     for turn in range(turns):
         if stop.is_set():
             return

@@ -83,7 +83,7 @@ def check_ratio(packed: int, unpacked: int) -> None:
         raise ValueError(f"{packed} bytes unpack to {unpacked}: nothing that was written does")
 
 
-def unpacked(stream: io.BufferedReader) -> BinaryIO:
+def unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
     """Return a stream, unpacked if it begins as gzip does.
 
     While it is read, ``zlib.error``, ``EOFError`` and ``gzip.BadGzipFile`` say that it is damaged,

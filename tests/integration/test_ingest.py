@@ -626,5 +626,7 @@ async def test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_of(
     mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     writer = GraphWriter(store, scope=scope, embedder=mine)
     memories = [Memory(id=id_, kind="Event", text=id_) for id_ in ("good", "bad", "other")]
-    with pytest.raises(InvalidInputError, match=r"^memory 'bad': embedder .* zeros for text 2 of 3"):
+    with pytest.raises(
+        InvalidInputError, match=r"^memory 'bad': embedder .* zeros for text 2 of 3"
+    ):
         await writer.write(memories)

@@ -76,7 +76,7 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
         raise InvalidInputError("a number of the front matter has too many digits") from exc
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
     """Reads values as they are written: a few aliases of aliases stand for any number of them."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
