@@ -64,11 +64,21 @@ class InvalidInputError(MemoriaError):
     ----------
     field
         Name of the field or argument that is wrong, or None.
+    item
+        Place of the wrong value in the list that was given, from 0, or None.
     """
 
-    def __init__(self, message: str, *, field: str | None = None, query: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        query: str | None = None,
+        item: int | None = None,
+    ) -> None:
         super().__init__(message, query=query)
         self.field = field
+        self.item = item
 
 
 class DimensionError(InvalidInputError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import sys
 import zlib
 from codecs import BOM_UTF8
@@ -19,8 +18,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
 
+from memoria._support.reading import parse_json, unpacked
 from memoria.errors import InvalidInputError
 from memoria.types import (
     CoActivation,
@@ -63,7 +63,6 @@ TIME_FIELDS = (
     "last_active_at",
     "log_since",
 )
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,9 +230,7 @@ def _unpacked(stream: BinaryIO) -> BinaryIO:
     # Somebody may have put a simpler stream in place of standard input.
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream))
-    if stream.peek(2)[:2] == _GZIP:
-        return cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb"))
-    return stream
+    return unpacked(stream)
 
 
 def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -241,35 +238,21 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     number = 0
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
-        rest = raw
-        while not rest.endswith(b"\n") and len(rest) > MAX_LINE_BYTES:
-            rest = stream.readline(MAX_LINE_BYTES + 1)
-        if number == 1:
-            raw = raw.removeprefix(BOM_UTF8)
-        yield number, raw.rstrip(b"\r\n")
+        is_cut = len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n")
+        yield number, (raw.removeprefix(BOM_UTF8) if number == 1 else raw).rstrip(b"\r\n")
+        # Only now, since whoever refuses the beginning of a line need not wait for its end.
+        while is_cut and (rest := stream.readline(MAX_LINE_BYTES + 1)):
+            is_cut = not rest.endswith(b"\n")
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse a line that holds one JSON object; the error says where the line is wrong."""
     if len(raw) > MAX_LINE_BYTES:
         raise InvalidInputError(f"the line is longer than {MAX_LINE_BYTES} bytes")
-    try:
-        fields = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as exc:
-        raise InvalidInputError(f"not UTF-8: byte {exc.start + 1} of the line") from exc
-    except json.JSONDecodeError as exc:
-        raise InvalidInputError(f"not JSON: {exc.msg} at character {exc.pos + 1}") from exc
-    except RecursionError as exc:
-        raise InvalidInputError("nested too deep: flatten it") from exc
-    except ValueError as exc:  # a whole number of more digits than Python converts
-        raise InvalidInputError("a number has too many digits") from exc
+    fields = parse_json(raw)
     if not isinstance(fields, dict):
         raise InvalidInputError("must be a JSON object, with braces")
     return fields
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidInputError(f"{name} is not JSON: give a finite number")
 
 
 def _check_names(

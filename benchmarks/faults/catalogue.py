@@ -120,6 +120,32 @@ CATALOGUE: tuple[Entry, ...] = (
         ("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
     ),
     Entry(
+        "files made to take all memory or time",
+        "read, or a typed error, within bounds of memory and time",
+        ("hostile-files",),
+        ("unit/test_hostile_files.py::test_hostile_files_are_read_or_refused_within_bounds",),
+    ),
+    Entry(
+        "export while others write",
+        "both ends of every edge; reads back whole",
+        ("export-beside-writers",),
+        ("integration/test_export.py::test_an_export_beside_a_writer_has_both_ends_of_every_edge",),
+    ),
+    Entry(
+        "values of other people's embedders and extractors",
+        "`InvalidInputError` that names the text, or the mention",
+        tests=(
+            "integration/test_ingest.py::test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_"
+            "of",
+            "unit/test_rules.py::test_what_an_extractor_finds_must_be_mentions",
+        ),
+    ),
+    Entry(
+        "an offline import is killed",
+        "the next start removes its texts",
+        tests=("unit/test_local_server.py::test_texts_of_a_killed_import_are_removed",),
+    ),
+    Entry(
         "a write on the path of reads",
         "the server refuses it",
         tests=(f"{_ERRORS}write_in_a_read_session_is_refused",),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
 from memoria._support.wording import kind_of, value_of
@@ -32,6 +32,8 @@ MAX_PARTS = MAX_TEXT_BYTES // 2  # JSON of at most MAX_TEXT_BYTES bytes cannot h
 MAX_SECONDS = 1_000_000
 #: What a check raises: an error of the input, or of a setting.
 Refusal = type[InvalidInputError] | type[ConfigError]
+_Placed = tuple[str, object]  # with its place, such as ``metadata['shops']``
+_SHOWN_KEY, _SHOWN_PLACE = 40, 200  # characters of a key, and of a place, in a message
 _NESTED = (dict, list, tuple, Mapping)  # the usual ones first: looking for a Mapping takes longest
 _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -203,20 +205,19 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
         raise InvalidInputError(f"{field} must be a map, got {kind_of(value)}", field=field)
     if not value:  # as most are
         return {}
-    level: list[object] = [value]
+    level: list[_Placed] = [(field, value)]
     parts = 0
     for _ in range(MAX_NESTING):
-        deeper: list[object] = []
-        for item in level:
-            children = _children(item, field)
-            parts += len(children)
+        deeper: list[_Placed] = []
+        for place, item in level:
             # Counted while they unfold, because a few lists that hold each other twice unfold
             # to billions of parts.
+            parts += len(item) if isinstance(item, Sized) else 0
             if parts > MAX_PARTS:
                 raise InvalidInputError(
                     f"{field} has more than {MAX_PARTS} parts: shorten it", field=field
                 )
-            deeper += [child for child in children if isinstance(child, _NESTED)]
+            deeper += _nested_in(place, item, field)
         if not deeper:
             return dict(value)
         level = deeper
@@ -225,26 +226,40 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
     )
 
 
-def _children(item: object, field: str) -> Sequence[object]:
-    """Return the parts of a map or list; parts that are neither are checked."""
+def _nested_in(place: str, item: object, field: str) -> list[_Placed]:
+    """Return the maps and lists in a map or list with their places; other parts are checked."""
+    pairs: Iterable[tuple[object, object]]
     if isinstance(item, Mapping):
         for key in item:
-            check_string(key, field)
-        item = list(item.values())
-    children: Sequence[object] = item if isinstance(item, list | tuple) else ()
-    for child in children:
-        if not isinstance(child, _NESTED):
-            _check_leaf(child, field)
-    return children
+            _check_leaf(key, f"a key of {place}", field, is_key=True)
+        pairs = item.items()
+    else:
+        pairs = enumerate(item) if isinstance(item, list | tuple) else ()
+    nested: list[_Placed] = []
+    for key, child in pairs:
+        if isinstance(child, _NESTED):
+            nested.append((_place_in(place, key), child))
+        elif not (child is None or type(child) in (bool, int)):  # no text is made of what is right
+            _check_leaf(child, _place_in(place, key), field)
+    return nested
 
 
-def _check_leaf(item: object, field: str) -> None:
-    if isinstance(item, str):
-        check_string(item, field)
+def _place_in(place: str, key: object) -> str:
+    """Return the place of a part, such as ``metadata['shops'][2]``; deep ones are cut."""
+    inside = f"{key[:_SHOWN_KEY]!r}" if isinstance(key, str) else f"{key}"
+    return f"{place}[{inside}]" if len(place) < _SHOWN_PLACE else place
+
+
+def _check_leaf(item: object, place: str, field: str, *, is_key: bool = False) -> None:
+    if is_key or isinstance(item, str):
+        try:
+            check_string(item, place)
+        except InvalidInputError as exc:
+            raise InvalidInputError(str(exc), field=field) from exc
     elif isinstance(item, float) and not math.isfinite(item):
-        raise InvalidInputError(f"{field} holds a number that is not finite", field=field)
+        raise InvalidInputError(f"{place} holds a number that is not finite", field=field)
     elif not (item is None or isinstance(item, bool | int | float)):
-        raise InvalidInputError(f"{field} holds {kind_of(item)}, which is not JSON", field=field)
+        raise InvalidInputError(f"{place} holds {kind_of(item)}, which is not JSON", field=field)
 
 
 def _shown(value: object) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -91,15 +89,16 @@ async def _import(
     files: list[str], scope: str, kinds: tuple[str, ...], model: Embedder | None, *, overwrite: bool
 ) -> tuple[OfflineReport, int]:
     from memoria.local import ImportFiles, LocalNeo4j
+    from memoria.local.bulk import import_folder
 
     local = LocalNeo4j()
     await local.check_import(overwrite=overwrite)  # fail before the files are read
     await load_model(model)
     with (
-        tempfile.TemporaryDirectory(prefix="import-", dir=local.home) as folder,
+        import_folder(local.home) as folder,
         progress_bars() as progress,
     ):
-        with Tables(Path(folder), scope=scope, now=datetime.now(UTC)) as tables:
+        with Tables(folder, scope=scope, now=datetime.now(UTC)) as tables:
             read = partial(write_tables, files, tables, kinds=kinds, progress=progress)
             report = await in_daemon_thread(read)
         _check_dimensions(report, model)

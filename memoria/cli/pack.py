@@ -6,11 +6,11 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import Annotated, Any, TypeVar
 
 import typer
 
+from memoria._support.reading import read_whole
 from memoria.cli.common import Json, print_facts, print_text
 from memoria.cli.packing import Packing
 from memoria.context import ContextBuilder, left_out, with_links
@@ -82,20 +82,17 @@ def pack(
 
 def read_document(name: str, read: Callable[[Any], T]) -> T:
     """Read one document with ``read``; ``-`` is standard input."""
-    raw = sys.stdin.buffer.read() if name == STDIN else FilePath(name).read_bytes()
     place = "<stdin>" if name == STDIN else name
-    if not raw.strip():
-        raise InvalidInputError(
-            f"{place}: is empty; give the output of explore --json or recall --json"
-        )
+    wanted = "give the output of explore --json or recall --json"
     try:
+        raw = read_whole(sys.stdin.buffer if name == STDIN else name)
+        if not raw.strip():
+            raise InvalidInputError(f"is empty; {wanted}")
         return read(json.loads(raw))
     except InvalidInputError as exc:
         raise at_place(exc, place) from exc
     except (ValueError, RecursionError) as exc:
-        raise InvalidInputError(
-            f"{place}: is not a JSON document; give the output of explore --json or recall --json"
-        ) from exc
+        raise InvalidInputError(f"{place}: is not a JSON document; {wanted}") from exc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

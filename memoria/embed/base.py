@@ -118,22 +118,27 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
             f"{number_of(count, 'text')}",
             field="embedding",
         )
-    for row in rows:
+    for item, row in enumerate(rows):
+        of = f" for text {item + 1} of {count}" if count > 1 else ""
         if len(row) != dimensions:
             raise DimensionError(
-                f"embedder {name!r} returned a vector of {number_of(len(row), 'number')}; "
+                f"embedder {name!r} returned a vector of {number_of(len(row), 'number')}{of}; "
                 f"it declares {number_of(dimensions, 'dimension')}",
                 field="embedding",
+                item=item,
             )
         if not np.isfinite(row).all():
             raise InvalidInputError(
-                f"embedder {name!r} returned a number that is not finite", field="embedding"
+                f"embedder {name!r} returned a number that is not finite{of}",
+                field="embedding",
+                item=item,
             )
         if not row.any():
             raise InvalidInputError(
-                f"embedder {name!r} returned a vector of zeros: cosine similarity is not "
+                f"embedder {name!r} returned a vector of zeros{of}: cosine similarity is not "
                 "defined for it",
                 field="embedding",
+                item=item,
             )
     return [row.tolist() for row in rows]
 

@@ -137,7 +137,10 @@ def scopes_prefix(folder: Path, files: Iterable[Path | None]) -> str:
     """Return what the scopes of a dataset begin with; with other contents of the files another."""
     digest = hashlib.sha256()
     for path in files:
-        digest.update(path.read_bytes() if path is not None else b"")
+        if path is not None:
+            with path.open("rb") as file:
+                while piece := file.read(1 << 20):
+                    digest.update(piece)
     shown = folder.name.encode("utf-8", "replace").decode()[:MAX_NAME_CHARS]
     return f"{SCOPE_PREFIX}/{shown}-{digest.hexdigest()[:8]}"
 

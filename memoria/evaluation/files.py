@@ -7,9 +7,7 @@ that names file, line and field.
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from codecs import BOM_UTF8
+import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +19,15 @@ from numpy.typing import NDArray
 from memoria._support.checks import check_string
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
-from memoria.jsonl import parse_object
+from memoria.jsonl import parse_object, raw_lines
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")
-_GZIP = b"\x1f\x8b"
+#: What numpy raises: it reads the header of an array as Python.
+_NOT_AN_ARRAY = (
+    *(EOFError, MemoryError, OSError, OverflowError, RecursionError, SyntaxError, TypeError),
+    *(ValueError, tokenize.TokenError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +109,14 @@ def read_entries(path: Path) -> Iterator[Entry]:
     InvalidInputError
         The file can't be read, or a line is not a JSON object.
     """
-    try:
-        data = path.read_bytes()
-        text = gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
-        raise InvalidInputError(f"{path}: the gzip data are damaged or cut off") from exc
-    except OSError as exc:
-        raise InvalidInputError(f"{path}: can't be read: {exc.strerror or exc}") from exc
-    for number, raw in enumerate(text.split(b"\n"), start=1):
+    for _, number, raw in raw_lines(path):
         if raw.strip():
             yield _entry(f"{path}, line {number}", raw)
 
 
 def _entry(place: str, raw: bytes) -> Entry:
     try:
-        return Entry(place, parse_object(raw.removeprefix(BOM_UTF8)))
+        return Entry(place, parse_object(raw))
     except InvalidInputError as exc:
         raise InvalidInputError(f"{place}: {exc}") from exc
 
@@ -135,10 +130,11 @@ def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
         The file is not such an array, or a row has a value that is not finite, or only zeros.
     """
     try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as exc:
+        # Its file is only mapped, so that nothing is as large as a broken header says.
+        array = np.lib.format.open_memmap(path, mode="r")
+    except _NOT_AN_ARRAY as exc:
         raise InvalidInputError(f"{path}: can't be read as an array: {exc}") from exc
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind != "f":
+    if array.ndim != 2 or array.dtype.kind != "f":
         raise InvalidInputError(f"{path}: must hold one array of two axes, of floats")
     if len(array) != count:
         raise InvalidInputError(f"{path}: has {number_of(len(array), 'row')} for {count} {what}")

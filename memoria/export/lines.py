@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
@@ -71,6 +71,29 @@ class Skipped:
 
 
 Skip = Callable[[Skipped], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ids of the memories that were exported, and of those that were left out."""
+
+    exported: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)
+
+    def join(self, source: str, target: str) -> bool:
+        """Tell whether an edge has both its ends in the export.
+
+        An edge without is one of a memory that was written while the export was under way: it is
+        part of a later state of the scope.
+
+        Raises
+        ------
+        InvalidInputError
+            One of its memories was left out.
+        """
+        if not self.left_out.isdisjoint((source, target)):
+            raise InvalidInputError("one of its memories was left out", field="target")
+        return source in self.exported and target in self.exported
 
 
 def memory_line(memory: Memory) -> str:
@@ -135,8 +158,8 @@ def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
     return memory
 
 
-def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Relation | None:
-    """Build an edge; None if it can't be ingested, or one of its ends was left out."""
+def read_relation(row: Mapping[str, Any], ends: Ends, skip: Skip) -> Relation | None:
+    """Build an edge; None if it can't be ingested, or one of its ends was not exported."""
     source, target, weight = row["key"][0], row["target"], row["weight"]
     above = isinstance(weight, int | float) and 1 < weight < math.inf
     try:
@@ -153,8 +176,8 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
             created_at=_created_at(row, skip),
             learned=_edge_history(row, skip),
         )
-        if not left_out.isdisjoint((source, target)):
-            raise InvalidInputError("one of its memories was left out", field="target")
+        if not ends.join(source, target):
+            return None
     except InvalidInputError as exc:
         skip(Skipped(what="edge", name=_name(row), field=exc.field or "", reason=str(exc)))
         return None
@@ -165,15 +188,15 @@ def read_relation(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> Rel
     return relation
 
 
-def read_history(row: Mapping[str, Any], left_out: set[str], skip: Skip) -> HistoryItem | None:
-    """Build a suppression or a pair; None when it can't be ingested, or an end was left out."""
+def read_history(row: Mapping[str, Any], ends: Ends, skip: Skip) -> HistoryItem | None:
+    """Build a suppression or a pair; None if it can't be ingested, or an end was not exported."""
     source, target, kind = row["key"][0], row["target"], row["key"][2]
     name = f"{source} -> {target} ({kind})"
     try:
         if not row["inside"]:
             raise InvalidInputError("leads out of the scope", field="target")
-        if not left_out.isdisjoint((source, target)):
-            raise InvalidInputError("a memory at its end was left out", field="target")
+        if not ends.join(source, target):
+            return None
         if kind == "COACTIVATED":
             return CoActivation(source=source, target=target, co_activated=row["times"])
         made = row["created_at"]

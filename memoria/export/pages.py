@@ -12,6 +12,7 @@ from typing import Any
 from memoria._support.checks import check_scope
 from memoria._support.wording import number_of
 from memoria.export.lines import (
+    Ends,
     Skip,
     Skipped,
     history_line,
@@ -81,9 +82,11 @@ async def export_lines(
 
     Notes
     -----
-    The export is not a snapshot: memories that others write meanwhile may be missing, and an edge
-    may come without the memory at its end. A missing weight is written as 0.01 and a weight above 1
-    as 1, because they count as such. Keeps one page in memory, and the ids of memories left out.
+    Others may write meanwhile. What was there at the beginning is in the export, unless it was
+    forgotten before it was read; of what is written later, a part may be. Edges come only between
+    memories that are in the export, so that it can be ingested as it is. A missing weight is
+    written as 0.01 and a weight above 1 as 1, because they count as such. Keeps one page in memory,
+    and the ids of all memories.
     """
     export = _Export(store, check_scope(scope), embeddings, on_skipped)
     export.generation = (await current_facts(store)).generation
@@ -110,7 +113,7 @@ class _Export:
         self._scope = scope
         self._embeddings = embeddings
         self._on_skipped = on_skipped
-        self._left_out: set[str] = set()
+        self._ends = Ends()
 
     async def memories(self) -> AsyncIterator[Memory]:
         """Read the memories that ingest would accept."""
@@ -130,15 +133,16 @@ class _Export:
             for row in rows:
                 memory = read_memory(row, self._skip)
                 if memory is None:
-                    self._left_out.add(row["id"])
+                    self._ends.left_out.add(row["id"])
                 else:
+                    self._ends.exported.add(memory.id)
                     yield memory
 
     async def relations(self) -> AsyncIterator[Relation]:
         """Read the edges that ingest would accept; of edges that are equal to it, the strongest."""
         last: Relation | None = None
         async for row in self._edges():
-            relation = read_relation(row, self._left_out, self._skip)
+            relation = read_relation(row, self._ends, self._skip)
             if relation is None:
                 continue
             if last is not None and _key(last) == _key(relation):
@@ -153,7 +157,7 @@ class _Export:
         """Read the suppressions and pairs that ingest would take."""
         async for ids in self._sources(history=True):
             async for row in self._joined("export.history", {"ids": ids}):
-                if (item := read_history(row, self._left_out, self._skip)) is not None:
+                if (item := read_history(row, self._ends, self._skip)) is not None:
                     yield item
 
     async def clock(self) -> ScopeClock | None:

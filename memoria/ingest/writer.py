@@ -47,6 +47,7 @@ from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
 from memoria.ingest.unembedded import texts_to_embed
+from memoria.jsonl import at_place
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (
@@ -339,7 +340,12 @@ class BatchWriter:
         if self.embedder is None:
             return {}
         texts = await texts_to_embed(self._store, self.scope, memories, self._generation)
-        vectors = await self._embed(self.embedder, list(texts.values()))
+        try:
+            vectors = await self._embed(self.embedder, list(texts.values()))
+        except InvalidInputError as exc:
+            if exc.item is None:
+                raise
+            raise at_place(exc, f"memory {list(texts)[exc.item]!r}") from exc
         return dict(zip(texts, vectors, strict=True))
 
     async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:

@@ -6,8 +6,10 @@ Touches: a Java process, the server's database and its report of bad rows.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from memoria.local.settings import Layout
 DATABASE = "neo4j"
 HEAP_MB = 1_024
 STEPS = 4
+_FOLDER = "import-"
 _PROGRESS = re.compile(r"\((\d)/4\) |(\d+)% ∆")
 
 
@@ -45,6 +48,28 @@ class ImportFiles:
     relations: Path
     list_delimiter: str
     multiline: bool
+
+
+@contextmanager
+def import_folder(home: Path) -> Iterator[Path]:
+    """Give a folder for the files of an import, which hold all texts; only its owner can read it.
+
+    It is removed at the end. One whose process was killed is removed by `remove_left_imports`.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    remove_left_imports(home)
+    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", dir=home) as folder:
+        yield Path(folder)
+
+
+def remove_left_imports(home: Path) -> None:
+    """Remove the folders of imports whose processes were killed."""
+    import psutil
+
+    for folder in home.glob(f"{_FOLDER}*"):
+        number = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if number.isascii() and number.isdigit() and not psutil.pid_exists(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_import(layout: Layout, *, overwrite: bool) -> None:

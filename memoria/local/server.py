@@ -120,6 +120,7 @@ class LocalNeo4j:
         process was killed is found by its command line and taken over.
         """
         layout = self._layout
+        bulk.remove_left_imports(self.home)
         running = read_state(layout)
         if running is None:
             process.java()

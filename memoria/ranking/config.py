@@ -13,9 +13,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
+from memoria._support.reading import parse_json, read_whole
 from memoria._support.settings import SettingsCheck
 from memoria._support.wording import value_of
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.ranking.calibration import Calibration
 
 #: With larger weights the scores would overflow.
@@ -200,9 +201,9 @@ class RelevanceConfig:
             The file can't be read.
         """
         try:
-            weights = json.loads(Path(path).read_bytes())
-        except ValueError as exc:
-            raise ConfigError(f"{path}: is not JSON: {exc}") from exc
+            weights = parse_json(read_whole(path))
+        except InvalidInputError as exc:
+            raise ConfigError(f"{path}: {exc}") from exc
         if isinstance(weights, dict) and (earlier := sorted(weights.keys() & _OF_EARLIER)):
             raise ConfigError(
                 f"{path}: holds weights of an earlier version of the ranking, which had "

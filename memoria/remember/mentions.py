@@ -9,6 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from memoria._support.checks import check_number, check_string
+from memoria._support.wording import kind_of
+from memoria.errors import InvalidInputError
+
 MentionKind = Literal["phrase", "word", "quote", "identifier", "link"]
 
 
@@ -34,6 +38,13 @@ class Mention:
     weight: float
     shown: str | None = None
 
+    def __post_init__(self) -> None:
+        """Check every field once."""
+        check_string(self.name, "name")
+        check_number(self.weight, "weight", low=0, high=1)
+        if self.shown is not None:
+            check_string(self.shown, "shown")
+
 
 def best_form(*forms: str) -> str:
     """Return the form in which a topic is shown: the same, in whatever order forms are found.
@@ -51,3 +62,19 @@ class Extractor(Protocol):
     def extract(self, text: str) -> Iterable[Mention]:
         """Return the mentions of a text, each name once."""
         ...
+
+
+def mentions_in(text: str, extractor: Extractor) -> tuple[Mention, ...]:
+    """Return what an extractor finds; it may be somebody else's.
+
+    Raises
+    ------
+    InvalidInputError
+        It finds something else than mentions.
+    """
+    found: object = extractor.extract(text)
+    mentions = tuple(found) if isinstance(found, Iterable) else (found,)
+    for each in mentions:
+        if not isinstance(each, Mention):
+            raise InvalidInputError(f"an extractor must return Mentions, got {kind_of(each)}")
+    return mentions

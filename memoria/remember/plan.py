@@ -13,7 +13,7 @@ from datetime import datetime
 from memoria.graph.vocabulary import CONTINUED_BY, IN_SESSION, MENTIONS, NEXT, NEXT_SESSION, SAID_BY
 from memoria.remember.config import ConversationConfig
 from memoria.remember.ids import message_id, part_id, session_id, speaker_id
-from memoria.remember.mentions import Extractor
+from memoria.remember.mentions import Extractor, mentions_in
 from memoria.remember.parts import parts_of
 from memoria.remember.state import ConversationState, digest_of
 from memoria.remember.topics import topic_of
@@ -55,7 +55,7 @@ class Plan:
         topics: dict[str, Memory] = {}
         relations = []
         for id_, text in self.said.items():
-            for mention in extractor.extract(text):
+            for mention in mentions_in(text, extractor):
                 topic = topic_of(mention, topics)
                 topics[topic.id] = topic
                 relations.append(_edge(id_, topic.id, MENTIONS, mention.weight))

@@ -113,21 +113,21 @@ def is_unsettled(error: BaseException | None) -> bool:
 def translate(exc: Exception, query: str | None = None) -> MemoriaError:
     """Return one of memoria's errors for an exception of the driver."""
     code = exc.code if isinstance(exc, driver_errors.Neo4jError) else ""
-    where = f"{query}: " if query else ""
-    detail = f" ({code or type(exc).__name__}{_detail(exc, code)})"
+    where = f"query {query}, " if query else ""
+    detail = f" ({where}{code or type(exc).__name__}{_detail(exc, code)})"
     title = code.rpartition(".")[2]
     if title == "MemoryPoolOutOfMemoryError" and "db.memory.transaction.max " in str(exc):
         title = "TransactionOutOfMemoryError"  # both limits have this code; only the text differs
     if known := _BY_CODE.get(title):
-        return _make(known[0], where + known[1] + detail, query)
+        return _make(known[0], known[1] + detail, query)
     if (special := _by_message(str(exc))) is not None:
-        return _make(special[0], where + special[1] + detail, query)
+        return _make(special[0], special[1] + detail, query)
     if ".Security." in code and not isinstance(exc, driver_errors.AuthError):
-        return _make(AuthError, where + "the server refuses this user" + detail, query)
+        return _make(AuthError, "the server refuses this user" + detail, query)
     for source, target, meaning in _BY_CLASS:
         if isinstance(exc, source):
-            return _make(target, where + meaning + detail, query)
-    return QueryError(where + "unexpected error" + detail, query=query)
+            return _make(target, meaning + detail, query)
+    return QueryError("unexpected error" + detail, query=query)
 
 
 def _by_message(message: str) -> tuple[type[MemoriaError], str] | None:

@@ -226,7 +226,8 @@ class Session:
         except TimeoutError as exc:
             self._session.cancel()
             raise DeadlineError(
-                f"{query.name} took longer than {timeout_s:.3f} s: {self._remedy(timeout_s)}",
+                f"a query took longer than {timeout_s:.3f} s ({query.name}): "
+                f"{self._remedy(timeout_s)}",
                 query=query.name,
             ) from exc
         except _RefusedError as exc:
@@ -242,7 +243,7 @@ class Session:
             self._session.cancel()
             if not can_be_sent(self._sent):
                 raise InvalidInputError(
-                    f"{query.name}: a parameter can't be sent ({type(exc).__name__})",
+                    f"a parameter can't be sent (query {query.name}, {type(exc).__name__})",
                     query=query.name,
                 ) from exc
             raise _unreadable(query, type(exc).__name__) from exc
@@ -253,7 +254,7 @@ class Session:
         result = await self._session.run(statement, p=dict(parameters))
         plan: Mapping[str, Any] | None = (await result.consume()).plan
         if plan is None:
-            raise QueryError(f"{query.name}: the server returned no plan", query=query.name)
+            raise QueryError(f"the server returned no plan (query {query.name})", query=query.name)
         return plan
 
     async def _records(
@@ -374,7 +375,8 @@ class Session:
 
 def _unreadable(query: Query, why: str) -> UnavailableError:
     return UnavailableError(
-        f"{query.name}: the answer of the server can't be read ({why}); its connection was dropped",
+        f"the answer of the server can't be read (query {query.name}, {why}); its connection was "
+        "dropped",
         query=query.name,
     )
 

@@ -503,6 +503,26 @@ async def test_without_a_listener_one_warning_says_how_much_is_left_out(
     assert [record.getMessage()[:24] for record in caplog.records] == ["3 things were left out: "]
 
 
+async def test_an_export_beside_a_writer_has_both_ends_of_every_edge(
+    store: Store, scope: str
+) -> None:
+    writer = GraphWriter(store, scope=scope)
+    first = [Memory(id=id_, kind="Event", text=id_) for id_ in ("m1", "m2")]
+    await writer.write(first, [Relation(source="m1", target="m2")])
+    skipped: list[Skipped] = []
+    lines: list[str] = []
+    async for line in export_lines(store, scope=scope, on_skipped=skipped.append):
+        if not lines:  # the memories have been read, the edges have not
+            late = [Relation(source="m1", target="m0"), Relation(source="m0", target="m2")]
+            await writer.write([Memory(id="m0", kind="Event", text="late")], late)
+        lines.append(line)
+    found = [json.loads(line) for line in lines]
+    assert [fields["id"] for fields in found if "id" in fields] == ["m1", "m2"]
+    ends = [(each["source"], each["target"]) for each in found if "source" in each]
+    assert ends == [("m1", "m2")]
+    assert not skipped
+
+
 async def test_empty_scope_has_no_lines_and_no_scope_is_an_error(store: Store, scope: str) -> None:
     assert await export_whole(store, scope) == []
     with pytest.raises(ScopeError):

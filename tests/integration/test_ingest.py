@@ -19,6 +19,7 @@ from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import ForgetReport, Memory, Relation, WriteReport
+from tests.conftest import DIMENSIONS, EMBEDDER
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INJECTIONS = (
@@ -614,3 +615,18 @@ async def test_memories_are_not_written_where_an_end_of_an_edge_is_missing(
         await writer.write_together([memory("a")], [Relation(source="a", target="nowhere")])
     report = await writer.write([memory("a")])
     assert report.memories_created == 1  # so it was not there before
+
+
+async def test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_of(
+    store: Store, scope: str
+) -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[0.0] * DIMENSIONS if text == "bad" else [1.0] * DIMENSIONS for text in texts]
+
+    mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
+    writer = GraphWriter(store, scope=scope, embedder=mine)
+    memories = [Memory(id=id_, kind="Event", text=id_) for id_ in ("good", "bad", "other")]
+    with pytest.raises(
+        InvalidInputError, match=r"^memory 'bad': embedder .* zeros for text 2 of 3"
+    ):
+        await writer.write(memories)

@@ -314,7 +314,9 @@ def test_a_zip_made_to_fill_a_disk_is_refused_before_it_is_read(tmp_path: Path) 
     ):
         for _ in range(60):
             member.write(b" " * 1_000_000)
-    with pytest.raises(InvalidInputError, match="bytes unpack to 60000000: this is not an export"):
+    with pytest.raises(
+        InvalidInputError, match="bytes unpack to 60000000: nothing that was written"
+    ):
         list(read_chatgpt(path))
 
 

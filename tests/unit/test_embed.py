@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import random
 import subprocess
@@ -304,3 +305,10 @@ async def test_checking_an_embedder_asks_it_nothing(driver: neo4j.AsyncDriver) -
     lazy: Any = Lazy()
     assert GraphRetriever(driver, scope="s", embedder=lazy).embedder is lazy
     assert GraphWriter(Store(driver, database="neo4j"), scope="s", embedder=lazy).embedder is lazy
+
+
+@pytest.mark.parametrize("bad", [[math.nan, 1.0], [0.0, 0.0], [1.0]])
+def test_a_vector_that_can_not_be_used_is_named_by_the_place_of_its_text(bad: list[float]) -> None:
+    with pytest.raises(InvalidInputError, match="for text 2 of 3") as caught:
+        check_vectors([[1.0, 0.0], bad, [0.0, 1.0]], name="mine", count=3, dimensions=2)
+    assert caught.value.item == 1

@@ -180,7 +180,7 @@ def test_a_memory_takes_no_other_history(value: Any) -> None:
         (b'["id"]', None, "must be a JSON object"),
         (b"id,kind,text", None, "not JSON: Expecting value at character 1"),
         (b'{"id":"a"', None, "not JSON"),
-        (b'{"id":"\xff"}', None, "not UTF-8: byte 8 of the line"),
+        (b'{"id":"\xff"}', None, "not UTF-8: byte 8"),
         (b" " * (MAX_LINE_BYTES + 1), None, "longer than"),
     ],
 )

@@ -6,6 +6,8 @@ import os
 import re
 import socket
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -15,6 +17,7 @@ from memoria._support.home import default_home
 from memoria.errors import ClosedError, ConfigError, LocalServerError
 from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
 from memoria.local import process as local_process
+from memoria.local.bulk import remove_left_imports
 from memoria.local.ephemeral import remove_leftovers
 from memoria.local.password import (
     new_password,
@@ -279,3 +282,26 @@ def test_an_ephemeral_server_that_is_not_open_says_so() -> None:
         _ = server.uri
     with pytest.raises(ClosedError):
         _ = server.pid
+
+
+def test_texts_of_a_killed_import_are_removed(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, sys\n"
+        "from memoria.local.bulk import import_folder\n"
+        "with import_folder(pathlib.Path(sys.argv[1])) as folder:\n"
+        "    (folder / 'memories.csv').write_text('a text')\n"
+        "    print(folder, oct(folder.stat().st_mode & 0o777), flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        folder, mode = child.stdout.readline().split()
+        remove_left_imports(tmp_path)
+        assert (Path(folder).exists(), mode) == (True, "0o700"), "it is still at work"
+        child.kill()
+    assert Path(folder).exists(), "nobody could remove it"
+    remove_left_imports(tmp_path)
+    assert not Path(folder).exists()

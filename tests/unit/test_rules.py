@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.remember.function_words import FUNCTION_WORDS
-from memoria.remember.mentions import Extractor, MentionKind
+from memoria.remember.mentions import Extractor, Mention, MentionKind, mentions_in
 from memoria.remember.rules import MAX_NAME_CHARS, RuleExtractor
 
 RULES = RuleExtractor()
@@ -228,3 +229,19 @@ def test_settings_out_of_their_range_are_refused() -> None:
         RuleExtractor(weights={"word": 2})
     with pytest.raises(ConfigError, match="weights must be of"):
         RuleExtractor(weights={"name": 1})  # type: ignore[dict-item]
+
+
+def test_a_mention_that_can_not_be_stored_is_refused() -> None:
+    for wrong in ({"name": "half \ud83d"}, {"shown": "half \ud83d"}, {"weight": 2.0}, {"name": 1}):
+        with pytest.raises(InvalidInputError):
+            Mention(**{"name": "tea", "kind": "word", "weight": 0.5, **wrong})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("found", [None, 3, ["tea"], "tea"])
+def test_what_an_extractor_finds_must_be_mentions(found: Any) -> None:
+    class Mine:
+        def extract(self, text: str) -> Any:  # noqa: ARG002
+            return found
+
+    with pytest.raises(InvalidInputError, match="an extractor must return Mentions"):
+        mentions_in("tea", Mine())

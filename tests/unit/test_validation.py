@@ -424,3 +424,20 @@ def test_an_odd_array_is_not_an_embedding(value: Any) -> None:
 def test_a_message_with_a_role_that_cannot_be_printed_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInputError, match="role"):
         Message(text="x", role=value)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "place"),
+    [
+        ({"price": math.nan}, r"metadata\['price'\] holds a number that is not finite"),
+        ({"shops": [{"at": object()}]}, r"metadata\['shops'\]\[0\]\['at'\] holds an object"),
+        ({"a": {"b": "\ud800"}}, r"metadata\['a'\]\['b'\] holds a lone surrogate"),
+        ({"a": {1: 2}}, r"a key of metadata\['a'\] must be a string"),
+    ],
+)
+def test_metadata_that_can_not_be_kept_are_named_by_their_key(
+    metadata: dict[str, Any], place: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"^{place}") as caught:
+        Memory(id="a", kind="Event", text="t", metadata=metadata)
+    assert caught.value.field == "metadata"

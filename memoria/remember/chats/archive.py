@@ -6,7 +6,6 @@ unpacked to disk, and a name in a zip never becomes a path, so it can't lead out
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
@@ -16,18 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
+from memoria._support.reading import check_ratio, is_own, unpacked
 from memoria.errors import InvalidInputError
 
 #: An export, perhaps in a folder of its own, with a folder for each channel in it.
 MAX_FOLDERS = 2
-#: JSON of conversations packs to a fifth or a twentieth of its size. Nothing that anybody has said
-#: packs so well as this, but what was made to fill a disk or a memory does.
-MAX_PACKED_RATIO = 250
-UNSUSPICIOUS_BYTES = 50_000_000
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_GZIP = b"\x1f\x8b"
 _UTF8_NAME = 0x800
 _UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile)
 
@@ -95,6 +90,8 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
         if where.is_dir():
             archive, names = None, list(_files_below(where))
         else:
+            if where.exists() and not where.is_file():  # a pipe would be waited for
+                raise ValueError("it is neither a file nor a folder")
             with where.open("rb") as file:
                 start = file.read(4)
             archive = zipfile.ZipFile(where) if start in _ZIP else None
@@ -102,6 +99,8 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
     if archive is not None:
         with archive:
             members = {_member_name(info): info for info in archive.infolist()}
+            with _naming(str(where)):  # members may share their bytes
+                check_ratio(where.stat().st_size, sum(each.file_size for each in members.values()))
             yield Export(where, list(members), lambda name: _member(archive, members[name]))
     elif where.is_dir():
         yield Export(where, names, lambda name: (where / name).open("rb"))
@@ -110,19 +109,16 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
 
 
 def _files_below(folder: Path) -> Iterator[str]:
+    """Yield the paths of the files; links could lead out of the folder."""
     for at, folders, files in os.walk(folder):
         below = Path(at).relative_to(folder)
         if len(below.parts) >= MAX_FOLDERS:
             folders.clear()
-        yield from ((below / file).as_posix() for file in files)
+        yield from ((below / file).as_posix() for file in files if is_own(Path(at, file)))
 
 
 def _plain(path: Path) -> IO[bytes]:
-    file = path.open("rb")
-    if file.peek(2)[:2] == _GZIP:
-        file.close()
-        return cast(IO[bytes], gzip.open(path))
-    return file
+    return unpacked(path.open("rb"))
 
 
 def _member_name(info: zipfile.ZipInfo) -> str:
@@ -136,9 +132,7 @@ def _member_name(info: zipfile.ZipInfo) -> str:
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
-    size, packed = info.file_size, max(info.compress_size, 1)
-    if size > UNSUSPICIOUS_BYTES and size / packed > MAX_PACKED_RATIO:
-        raise ValueError(f"{packed} bytes unpack to {size}: this is not an export")
+    check_ratio(info.compress_size, info.file_size)
     return io.BufferedReader(archive.open(info))  # type: ignore[type-var]
 
 

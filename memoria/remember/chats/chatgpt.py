@@ -51,7 +51,7 @@ INTERNAL = frozenset(
 #: Times after the year 9999 are not times.
 MAX_SECONDS = 253_402_300_800
 #: Marks of citations, which point to sources that the export does not hold.
-_CITATIONS = re.compile("\ue200[^\ue200\ue201]*\ue201|【\\d+†[^】]*】")
+_CITATIONS = re.compile("\ue200[^\ue200\ue201]*\ue201|【\\d+†[^【】]*】")
 
 
 def read_chatgpt(

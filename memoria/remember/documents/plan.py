@@ -14,7 +14,7 @@ from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.cutting import Part, cut
 from memoria.remember.documents.titles import names_in, title_name
 from memoria.remember.ids import document_id, whole_id
-from memoria.remember.mentions import Extractor, Mention
+from memoria.remember.mentions import Extractor, Mention, mentions_in
 from memoria.remember.topics import topic_of
 from memoria.types import Document, Memory, Relation
 
@@ -94,7 +94,7 @@ def plan_document(
         titles=titles,
         named={part.id: frozenset(names_in(part.text) - titles) for part in parts},
         mentions={
-            part.id: tuple(extractor.extract(part.text)) if extractor is not None else ()
+            part.id: mentions_in(part.text, extractor) if extractor is not None else ()
             for part in parts
         },
     )

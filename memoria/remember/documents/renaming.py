@@ -6,9 +6,9 @@ have now, with its parameters; ids. Reads only. Query: ``remember.ids``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from memoria._support.foreign import json_map
 from memoria.graph.vocabulary import clock_key
 from memoria.remember.documents.plan import Planned
 from memoria.remember.ids import document_id, document_prefix, early_document_id
@@ -66,7 +66,4 @@ async def ids_of(store: Store, scope: str, source: str, kind: str) -> list[str]:
 
 
 def _source_in(metadata: str | None) -> object:
-    try:
-        return json.loads(metadata or "{}").get("source")
-    except (AttributeError, TypeError, ValueError, RecursionError):
-        return None
+    return json_map(metadata).get("source")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from memoria._support.checks import MAX_TEXT_BYTES
 from memoria._support.extras import install_command
+from memoria._support.reading import is_own
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.jsonl import at_place
 from memoria.remember.notes.links import Links
@@ -98,12 +99,7 @@ def find_notes(root: Path, on_invalid: OnInvalid) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(where, name)
-            if (
-                name.lower().endswith(SUFFIXES)
-                and not name.startswith(".")
-                and path.is_file()
-                and not path.is_symlink()
-            ):
+            if name.lower().endswith(SUFFIXES) and not name.startswith(".") and is_own(path):
                 yield path.relative_to(root).as_posix()
 
 

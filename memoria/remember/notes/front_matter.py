@@ -70,14 +70,30 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
     fields = _fields(match[1])
     if fields is None:  # a text between two rules, or nothing
         return FrontMatter(), text if match[1].strip() else text[match.end() :]
-    return _front_matter(fields), text[match.end() :]
+    try:
+        return _front_matter(fields), text[match.end() :]
+    except ValueError as exc:  # a whole number of more digits than Python shows
+        raise InvalidInputError("a number of the front matter has too many digits") from exc
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+    """Reads values as they are written: a few aliases of aliases stand for any number of them."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            alias = self.peek_event()
+            raise InvalidInputError(
+                f"line {alias.start_mark.line + 2}: the front matter has an alias, "
+                f"*{alias.anchor}: write out what it stands for, or quote it"
+            )
+        return super().compose_node(parent, index)
 
 
 def _fields(block: str) -> dict[str, Any] | None:
     """Read the YAML; None if it is not a map of fields."""
     _check_size(block)
     try:
-        found = yaml.safe_load(block)
+        found = yaml.load(block, _Loader)  # noqa: S506  # a safe one
     except yaml.MarkedYAMLError as exc:
         place = exc.problem_mark or exc.context_mark
         line = f"line {place.line + 2}: " if place is not None else ""

@@ -1,0 +1,333 @@
+"""Files that were made to take all memory or time, and a child that reads them.
+
+In: a folder. Out: hostile files in it. The child gets pairs of a reader and a path; it reads each
+in a process with bounds, and prints a line for each.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import resource
+import signal
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from memoria.errors import InvalidInputError, MemoriaError
+
+#: So much memory, in addition to the program itself, and time a reader may take.
+MEMORY_BYTES, PROCESSOR_S = 1_000_000_000, 60
+#: A reader that waits, for a pipe, is ended by then; seconds.
+WALL_S = 400
+#: How the line of a file begins of which the reader kept its promise.
+HELD = "held"
+#: Stands outside the folder that is read, and must never come out of it.
+OUTSIDE = "the words of a file outside the folder"
+_DEEP, _WIDE = 1_000_000, 31_000_000
+_BOMB_PIECE, _BOMB_PIECES = 10_000_000, 400
+
+
+def _read_all(read: Callable[..., Iterable[Any]], path: str) -> None:
+    """Read everything, pass over what is wrong, and look for the words from outside."""
+
+    def refused(error: InvalidInputError) -> None:
+        assert str(error)
+
+    for each in read(path, on_invalid=refused):
+        if OUTSIDE in repr(each):
+            raise AssertionError("a file outside the folder was read")
+
+
+def _notes(path: str) -> None:
+    from memoria.remember.notes import read_notes
+
+    _read_all(read_notes, path)
+
+
+def _chats(name: str, path: str) -> None:
+    from memoria.remember import chats
+
+    _read_all(getattr(chats, f"read_{name}"), path)
+
+
+def _detect(path: str) -> None:
+    from memoria.remember.chats import detect_format
+
+    detect_format(path)
+
+
+def _lines(path: str) -> None:
+    from memoria.jsonl import read_lines
+
+    _read_all(lambda name, on_invalid: read_lines([name], on_invalid=on_invalid), path)
+
+
+def _entries(path: str) -> None:
+    from memoria.evaluation.files import read_entries
+
+    for _ in read_entries(Path(path)):
+        pass
+
+
+def _vectors(path: str) -> None:
+    from memoria.evaluation.files import read_vectors
+
+    read_vectors(Path(path), count=3, what="memories")
+
+
+def _weights(path: str) -> None:
+    from memoria.ranking.config import RelevanceConfig
+
+    RelevanceConfig.load(path)
+
+
+def _document(path: str) -> None:
+    from memoria.cli.pack import read_document
+
+    read_document(path, lambda _: None)
+
+
+_CHAT_READERS = ("chatgpt", "claude", "slack", "openai", "langchain", "messages", "memory_server")
+#: What reads foreign files; each imports what it needs, so that a child starts fast.
+READERS: Mapping[str, Callable[[str], None]] = {
+    "notes": _notes,
+    **{name: partial(_chats, name) for name in _CHAT_READERS},
+    "detect": _detect,
+    "lines": _lines,
+    "entries": _entries,
+    "vectors": _vectors,
+    "weights": _weights,
+    "document": _document,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hostile:
+    """A file, or a folder of some.
+
+    Attributes
+    ----------
+    name
+        What is wrong with it.
+    readers
+        Names of the readers that get it.
+    make
+        Writes it into an empty folder; returns the path to read.
+    """
+
+    name: str
+    readers: tuple[str, ...]
+    make: Callable[[Path], Path]
+
+
+def _file(name: str, content: Callable[[], bytes], folder: Path) -> Path:
+    path = folder / name
+    path.write_bytes(content())
+    return path
+
+
+def _note(content: Callable[[], str], folder: Path) -> Path:
+    (folder / "note.md").write_text(content(), "utf-8")
+    return folder
+
+
+def _aliases() -> str:
+    """Ten levels of nine aliases: 3,500 million values in 400 bytes."""
+    names = "abcdefghij"
+    levels = [f"{names[0]}: &{names[0]} [x,x,x,x,x,x,x,x,x]"]
+    for above, name in pairwise(names):
+        levels.append(f"{name}: &{name} [{','.join([f'*{above}'] * 9)}]")
+    return "---\n" + "\n".join(levels) + "\n---\nText.\n"
+
+
+def _gzip_bomb(piece: bytes) -> bytes:
+    """Four gigabytes in as many megabytes."""
+    return gzip.compress(piece * (_BOMB_PIECE // len(piece))) * _BOMB_PIECES
+
+
+def _zip(members: int, size: int) -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(members):
+            archive.writestr(f"conversations-{number:03}.json", b" " * size)
+    return raw.getvalue()
+
+
+def _pipe_inside(name: str, folder: Path) -> Path:
+    os.mkfifo(folder / name)
+    return folder
+
+
+def _pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "pipe")
+    return folder / "pipe"
+
+
+def _sparse(folder: Path) -> Path:
+    path = folder / "a.json"
+    with path.open("wb") as file:
+        file.truncate(4_000_000_000)
+    return path
+
+
+def _link_out(name: str, folder: Path) -> Path:
+    outside, inside = folder / "outside", folder / "inside"
+    outside.mkdir()
+    inside.mkdir()
+    said = [{"role": "user", "content": OUTSIDE}] if name.endswith(".json") else OUTSIDE
+    (outside / name).write_text(said if isinstance(said, str) else json.dumps(said), "utf-8")
+    (inside / name).symlink_to(outside / name)
+    (inside / "folder").symlink_to(outside)
+    return inside
+
+
+def _citations() -> bytes:
+    """Return a message in which marks of citations begin, and none ends."""
+    message = {
+        "id": "m",
+        "author": {"role": "user"},
+        "content": {"content_type": "text", "parts": ["\u30101\u2020" * 300_000]},
+    }
+    node = {"id": "m", "parent": None, "message": message}
+    return json.dumps([{"id": "c", "mapping": {"m": node}, "current_node": "m"}]).encode()
+
+
+def _array(header: bytes) -> bytes:
+    return b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + b"\0" * 64
+
+
+_CHATS = ("chatgpt", "claude", "openai", "langchain", "detect")
+_LINES = ("lines", "messages", "memory_server", "entries")
+_DOCUMENTS = ("weights", "document")
+_HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000, 4096), }"
+
+FILES: tuple[Hostile, ...] = (
+    Hostile("YAML: aliases of aliases", ("notes",), partial(_note, _aliases)),
+    Hostile(
+        "an array that claims 3 petabytes",
+        ("vectors",),
+        partial(_file, "a.npy", lambda: _array(_HUGE)),
+    ),
+    Hostile("a pipe in a folder of notes", ("notes",), partial(_pipe_inside, "a.md")),
+    Hostile("a pipe in a folder of chats", _CHATS, partial(_pipe_inside, "conversations.json")),
+    Hostile(
+        "gzip: 4 GB of one line",
+        (*_LINES, *_CHATS),
+        partial(_file, "a.gz", lambda: _gzip_bomb(b"x")),
+    ),
+    Hostile("marks that never end", ("chatgpt",), partial(_file, "a.json", _citations)),
+    Hostile(
+        "JSON: nested a million deep",
+        (*_LINES, *_CHATS, *_DOCUMENTS),
+        partial(_file, "a.json", lambda: b"[" * _DEEP),
+    ),
+    Hostile(
+        "JSON: a number of a million digits",
+        (*_LINES, *_CHATS, *_DOCUMENTS),
+        partial(_file, "a.json", lambda: b'{"a": ' + b"7" * _DEEP + b"}"),
+    ),
+    Hostile(
+        "JSON: ten million lists in a line",
+        (*_LINES, *_CHATS, *_DOCUMENTS),
+        partial(_file, "a.json", lambda: b'{"a": [' + b"[]," * (_WIDE // 3) + b"[]]}"),
+    ),
+    Hostile("a document of 4 GB", _DOCUMENTS, _sparse),
+    Hostile(
+        "a zip of one file of 200 MB",
+        _CHATS,
+        partial(_file, "a.zip", partial(_zip, 1, 200_000_000)),
+    ),
+    Hostile(
+        "a zip of files of which none is large",
+        _CHATS,
+        partial(_file, "a.zip", partial(_zip, 5, 40_000_000)),
+    ),
+    Hostile("a pipe as the export", (*_CHATS, "slack"), _pipe),
+    Hostile("notes that are links", ("notes",), partial(_link_out, "a.md")),
+    Hostile("chats that are links", ("openai", "detect"), partial(_link_out, "a.json")),
+    Hostile(
+        "YAML: nested ten thousand deep",
+        ("notes",),
+        partial(_note, lambda: "---\n" + "- " * 10_000 + "\n---\n"),
+    ),
+    Hostile(
+        "YAML: a number of thousands of digits",
+        ("notes",),
+        partial(_note, lambda: "---\ntitle: 0x" + "f" * 20_000 + "\n---\n"),
+    ),
+    *(
+        Hostile(f"Markdown: {shape!r} again and again", ("notes",), partial(_note, text))
+        for shape, text in {
+            shape: partial(str.__mul__, shape, 50_000 // len(shape))
+            for shape in ("[", "![](", "[a][", "*a_ ", "> ", "- ", "[[", "![[a", "`", "a\n")
+        }.items()
+    ),
+    *(
+        Hostile(f"an array with the header {header[:20]!r}", ("vectors",), make)
+        for header, make in {
+            header: partial(_file, "a.npy", partial(_array, header))
+            for header in (b"(" * 5_000, b"-" * 5_000 + b"1", b"\xff" * 90, _HUGE[:40], b"{}")
+        }.items()
+    ),
+    Hostile("a zip as an array", ("vectors",), partial(_file, "a.npy", partial(_zip, 1, 1))),
+)
+
+
+def cases() -> list[tuple[Hostile, str]]:
+    """Return every hostile file with every reader that gets it; each file once before any again."""
+    most = max(len(each.readers) for each in FILES)
+    return [
+        (each, each.readers[turn])
+        for turn in range(most)
+        for each in FILES
+        if turn < len(each.readers)
+    ]
+
+
+def command(reads: Iterable[tuple[str, Path]]) -> list[str]:
+    """Return the command of the child that reads files; it prints a line for each."""
+    pairs = (word for reader, path in reads for word in (reader, str(path)))
+    return [sys.executable, "-m", "benchmarks.faults.hostile_files", *pairs]
+
+
+def _bound() -> None:
+    """Limit what this process may take from now on."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    limit = pages * resource.getpagesize() + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S))
+    signal.alarm(WALL_S)
+
+
+def _read(reader: str, path: str) -> None:
+    """Read a file within bounds; end with an error unless it was read, or refused in words."""
+    _bound()
+    try:
+        READERS[reader](path)
+    except MemoriaError as exc:
+        print(f"{HELD}, refused: {exc}"[:200], flush=True)
+    else:
+        print(f"{HELD}, read", flush=True)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Read each file in a process of its own."""
+    for reader, path in zip(arguments[::2], arguments[1::2], strict=True):
+        if (child := os.fork()) == 0:
+            _read(reader, path)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status:
+            print(f"{reader}, {path}: ended with {status}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

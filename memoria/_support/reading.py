@@ -1,0 +1,130 @@
+"""Read files that anybody may have written, in bounded memory.
+
+In: files, their bytes. Out: JSON values, streams. Reads files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, cast
+
+from memoria.errors import InvalidInputError
+
+#: Largest document that is read as a whole. In memory, the worst of them take twenty times as much.
+MAX_DOCUMENT_BYTES = 32_000_000
+#: JSON of conversations packs to a fifth or a twentieth of its size. Nothing that anybody has said
+#: packs so well as this, but what was made to fill a disk or a memory does.
+MAX_PACKED_RATIO = 250
+UNSUSPICIOUS_BYTES = 50_000_000
+_GZIP = b"\x1f\x8b"
+
+
+def parse_json(raw: bytes) -> Any:
+    """Parse a text of JSON; the error says where it is wrong.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not UTF-8, not JSON, nested too deep, or a number has too many digits.
+    """
+    try:
+        return json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as exc:
+        raise InvalidInputError(f"not UTF-8: byte {exc.start + 1}") from exc
+    except json.JSONDecodeError as exc:
+        raise InvalidInputError(f"not JSON: {exc.msg} at character {exc.pos + 1}") from exc
+    except RecursionError as exc:
+        raise InvalidInputError("nested too deep: flatten it") from exc
+    except ValueError as exc:  # a whole number of more digits than Python converts
+        raise InvalidInputError("a number has too many digits") from exc
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InvalidInputError(f"{name} is not JSON: give a finite number")
+
+
+def read_whole(source: str | PathLike[str] | BinaryIO) -> bytes:
+    """Return the bytes of a file or a stream.
+
+    Raises
+    ------
+    InvalidInputError
+        It is too large.
+    OSError
+        The file can't be read.
+    """
+    if isinstance(source, str | PathLike):
+        with Path(source).open("rb") as stream:
+            return read_whole(stream)
+    raw = source.read(MAX_DOCUMENT_BYTES + 1)
+    if len(raw) > MAX_DOCUMENT_BYTES:
+        raise InvalidInputError(f"is larger than {MAX_DOCUMENT_BYTES} bytes")
+    return raw
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether a path of a folder is a file in it: not a link, not a pipe or a device."""
+    return path.is_file() and not path.is_symlink()
+
+
+def check_ratio(packed: int, unpacked: int) -> None:
+    """Refuse what unpacks to far more bytes than anybody has written.
+
+    Raises
+    ------
+    ValueError
+        It does.
+    """
+    if unpacked > max(UNSUSPICIOUS_BYTES, MAX_PACKED_RATIO * packed):
+        raise ValueError(f"{packed} bytes unpack to {unpacked}: nothing that was written does")
+
+
+def unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
+    """Return a stream, unpacked if it begins as gzip does.
+
+    While it is read, ``zlib.error``, ``EOFError`` and ``gzip.BadGzipFile`` say that it is damaged,
+    and ``ValueError`` that it unpacks to too much.
+    """
+    if stream.peek(2)[:2] != _GZIP:
+        return stream
+    return io.BufferedReader(_Gunzip(stream), buffer_size=1 << 17)
+
+
+class _Counted:
+    """Reads a stream, and counts what it has read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        found = self.stream.read(size)
+        self.count += len(found)
+        return found
+
+
+class _Gunzip(io.RawIOBase):
+    """Unpacks a stream as long as what comes out of it is in proportion to what goes in."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._packed = _Counted(stream)
+        self._file = gzip.GzipFile(fileobj=cast(BinaryIO, self._packed), mode="rb")
+        self._unpacked = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)
+        self._unpacked += count
+        check_ratio(self._packed.count, self._unpacked)
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._packed.stream.close()
+        super().close()

@@ -1,0 +1,32 @@
+"""Files and texts that were made to take all memory or time."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from benchmarks.environment import ROOT
+from benchmarks.faults.hostile_files import HELD, cases, command
+from memoria.seeds.questions import asks_much_the_same
+
+#: The worst; ``scripts/faults`` gives each file to each of its readers.
+WORST = cases()[:9]
+
+
+def test_hostile_files_are_read_or_refused_within_bounds(tmp_path: Path) -> None:
+    made = []
+    for number, (hostile, reader) in enumerate(WORST):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        made.append((reader, hostile.make(folder)))
+    done = subprocess.run(
+        command(made), cwd=ROOT, capture_output=True, text=True, timeout=250, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(WORST)
+    assert [line for line in lines if not line.startswith(HELD)] == [], done.stderr[-2_000:]
+
+
+def test_a_long_row_of_question_marks_is_looked_through_once() -> None:
+    assert not asks_much_the_same("? " * 400_000 + "tea", "tea?")
+    assert asks_much_the_same("Which tea? " + "? " * 400_000, "which tea?")
