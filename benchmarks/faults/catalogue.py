@@ -120,6 +120,16 @@ CATALOGUE: tuple[Entry, ...] = (
         ("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
     ),
     Entry(
+        "a flood of connections, sessions, slow clients or large bodies over HTTP",
+        "the server answers or says that it is busy; nothing is left over",
+        ("idle-connections", "slow-clients", "sessions", "large-bodies"),
+        (
+            "integration/test_floods.py::test_a_request_that_is_never_whole_is_cut_off",
+            "integration/test_floods.py::test_the_oldest_idle_connection_gives_way_and_a_busy_"
+            "server_says_so",
+        ),
+    ),
+    Entry(
         "a write on the path of reads",
         "the server refuses it",
         tests=(f"{_ERRORS}write_in_a_read_session_is_refused",),

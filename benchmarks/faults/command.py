@@ -27,6 +27,7 @@ from benchmarks.faults import (
     cancelling,
     crashes,
     crowds,
+    floods,
     inputs,
     limits,
     programs,
@@ -42,7 +43,7 @@ from memoria.store import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(values.FAMILY, wire.FAMILY, cancelling.FAMILY, crowds.FAMILY),
-    *(inputs.FAMILY, tenants.FAMILY),
+    *(inputs.FAMILY, floods.FAMILY, tenants.FAMILY),
     *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
 )
 # What the figures of a record are of.
