@@ -130,6 +130,15 @@ CATALOGUE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
+        "a password or a token where it does not belong, or of a wrong form",
+        "a typed error; no message, traceback, repr, log or list of processes shows it",
+        ("secrets",),
+        (
+            "unit/test_secrets.py::test_a_secret_in_a_wrong_form_is_refused_without_showing_it",
+            "unit/test_secrets.py::test_the_file_of_tokens_is_for_its_owner_alone",
+        ),
+    ),
+    Entry(
         "a write on the path of reads",
         "the server refuses it",
         tests=(f"{_ERRORS}write_in_a_read_session_is_refused",),

@@ -31,6 +31,7 @@ from benchmarks.faults import (
     inputs,
     limits,
     programs,
+    secrets,
     soak,
     tenants,
     values,
@@ -43,7 +44,7 @@ from memoria.store import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(values.FAMILY, wire.FAMILY, cancelling.FAMILY, crowds.FAMILY),
-    *(inputs.FAMILY, floods.FAMILY, tenants.FAMILY),
+    *(inputs.FAMILY, floods.FAMILY, secrets.FAMILY, tenants.FAMILY),
     *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
 )
 # What the figures of a record are of.
