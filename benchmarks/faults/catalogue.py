@@ -117,7 +117,10 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry(
         "malformed inputs, injections",
         "a result or a typed error; no statement but memoria's own",
-        ("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
+        (
+            *("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
+            *("transcript-lines", "saved-recalls"),
+        ),
     ),
     Entry(
         "a flood of connections, sessions, slow clients or large bodies over HTTP",
@@ -137,6 +140,12 @@ CATALOGUE: tuple[Entry, ...] = (
             "unit/test_secrets.py::test_a_secret_in_a_wrong_form_is_refused_without_showing_it",
             "unit/test_secrets.py::test_the_file_of_tokens_is_for_its_owner_alone",
         ),
+    ),
+    Entry(
+        "words of another writer in an id, a kind, a tag, a relation, a text, a scope",
+        "they stand behind the fence or quoted as a name; no hidden character gets out",
+        ("words-of-others",),
+        ("unit/test_fences.py::test_ten_thousand_hostile_words_never_leave_the_fence",),
     ),
     Entry(
         "a write on the path of reads",

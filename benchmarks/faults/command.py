@@ -27,6 +27,7 @@ from benchmarks.faults import (
     cancelling,
     crashes,
     crowds,
+    fences,
     floods,
     inputs,
     limits,
@@ -44,7 +45,7 @@ from memoria.store import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(values.FAMILY, wire.FAMILY, cancelling.FAMILY, crowds.FAMILY),
-    *(inputs.FAMILY, floods.FAMILY, secrets.FAMILY, tenants.FAMILY),
+    *(inputs.FAMILY, fences.FAMILY, floods.FAMILY, secrets.FAMILY, tenants.FAMILY),
     *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
 )
 # What the figures of a record are of.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from memoria._support.settings import SettingsCheck
-from memoria._support.wording import value_of
+from memoria._support.wording import in_short, value_of
 from memoria.errors import ConfigError
 from memoria.ranking.calibration import Calibration
 
@@ -191,8 +191,8 @@ class RelevanceConfig:
         """
         try:
             weights = json.loads(Path(path).read_bytes())
-        except ValueError as exc:
-            raise ConfigError(f"{path}: is not JSON: {exc}") from exc
+        except (ValueError, RecursionError) as exc:
+            raise ConfigError(f"{path}: is not JSON: {in_short(exc)}") from exc
         if isinstance(weights, dict) and (earlier := sorted(weights.keys() & _OF_EARLIER)):
             raise ConfigError(
                 f"{path}: holds weights of an earlier version of the ranking, which had "

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
+from memoria._support.foreign import json_map
 from memoria.remember.ids import conversation_prefix, session_id
 from memoria.types import Message
 
@@ -62,11 +63,11 @@ class ConversationState:
     def read(cls, metadata: str | None) -> Self | None:
         """Read the state from metadata as it is stored; None if there is none."""
         try:
-            more = json.loads(metadata or "{}")
+            more = json_map(metadata)
             fields = more.pop(KEY)
             fields["tokens"] = tuple(fields["tokens"])
             return cls(**fields, more=more)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (KeyError, TypeError):
             return None
 
     def metadata(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from memoria._support.wording import whole
 from memoria.errors import ConfigError
 from memoria.store.config import StoreConfig
 
@@ -74,13 +75,9 @@ def _check_auth(auth: Any) -> None:
     if auth is None or isinstance(auth, neo4j.Auth):
         return
     is_pair = isinstance(auth, tuple) and len(auth) == _USER_AND_PASSWORD
-    if not is_pair or not all(isinstance(each, str) and _is_whole(each) for each in auth):
+    # The driver's error of half a character would show the rest.
+    if not is_pair or not all(isinstance(each, str) and each == whole(each) for each in auth):
         raise ConfigError("auth must be a user and a password, both of them text, or a neo4j.Auth")
-
-
-def _is_whole(text: str) -> bool:
-    """Tell whether a text has no half characters; the error of the driver would show it."""
-    return text == text.encode(errors="ignore").decode()
 
 
 @asynccontextmanager

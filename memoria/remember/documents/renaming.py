@@ -6,9 +6,9 @@ have now, with its parameters; ids. Reads only. Query: ``remember.ids``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from memoria._support.foreign import json_map
 from memoria.graph.vocabulary import clock_key
 from memoria.remember.documents.plan import Planned
 from memoria.remember.ids import document_id, document_prefix, early_document_id
@@ -61,12 +61,5 @@ async def ids_of(store: Store, scope: str, source: str, kind: str) -> list[str]:
         parameters = {"kind": kind, "prefix": prefix, "scope": scope}
         rows: Sequence[tuple[str, str | None]]
         rows = (await store.run(load("remember.ids"), parameters))[0]["rows"]
-        found += [id_ for id_, stored in rows if _source_in(stored) == source]
+        found += [id_ for id_, stored in rows if json_map(stored).get("source") == source]
     return found
-
-
-def _source_in(metadata: str | None) -> object:
-    try:
-        return json.loads(metadata or "{}").get("source")
-    except (AttributeError, TypeError, ValueError, RecursionError):
-        return None

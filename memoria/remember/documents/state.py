@@ -6,10 +6,10 @@ In: planned documents. Out: a `Standing`, and the texts that name a title. Reads
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memoria._support.foreign import json_map
 from memoria.graph.vocabulary import documents_key, scope_key
 from memoria.remember.documents.plan import MAX_TITLED, Planned, titles_of
 from memoria.remember.documents.titles import bare_title, names_in
@@ -79,8 +79,8 @@ async def read_standing(
 
 def _titles_in(metadata: str | None) -> frozenset[str]:
     """Return the names of the titles that a stored document has."""
+    found = json_map(metadata)
     try:
-        found = json.loads(metadata or "{}")
         return titles_of(found.get("title"), found.get("aliases") or ())
     except (AttributeError, TypeError, ValueError):
         return frozenset()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.routing import Route
 
+from memoria._support.wording import printable
 from memoria.serve.mcp.chatgpt import Compat, add_search_and_fetch
 from memoria.serve.mcp.hooks import add_hooks
 from memoria.serve.mcp.memories import Memories
@@ -70,11 +71,20 @@ async def serve_http(
 def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryServer:
     # Else the SDK installs a handler that imports modules while it writes: where descriptors are
     # spent that fails, and would end the loop.
-    logging.basicConfig(level=logging.WARNING, format="memoria mcp: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Printable("memoria mcp: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     server = build_server(memories, rights)
     if compat == "chatgpt":
         add_search_and_fetch(server, memories, rights)
     return server
+
+
+class _Printable(logging.Formatter):
+    """Escapes what could rewrite a terminal: lines hold headers of requests, and ids."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 class _Announcing(uvicorn.Server):
