@@ -27,8 +27,6 @@ from memoria.store import Store
 from memoria.types import Memory
 
 PROGRESS_STEP = 100
-# A batch of edges at a hub takes longer than the default limit.
-TIMEOUT_S = 60.0
 
 T = TypeVar("T")
 
@@ -111,7 +109,7 @@ async def load_dataset(
         Whether the ranked memories get the vectors supplied with the dataset instead.
     """
     has_vectors = use_supplied or embedder is not None
-    store = store.patient(TIMEOUT_S)
+    store = store.patient()  # a batch of edges at a hub takes long
     missing = [
         scope
         for scope in dataset.memories
