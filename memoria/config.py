@@ -12,7 +12,7 @@ from typing import Any
 
 from memoria._support.checks import check_json_map
 from memoria._support.settings import SettingsCheck
-from memoria._support.wording import kind_of, value_of
+from memoria._support.wording import value_of
 from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.ranking.config import RelevanceConfig
@@ -79,14 +79,16 @@ class RetrieverConfig:
         """Check every range."""
         _check_strategy(self.strategy)
         check = SettingsCheck(self)
+        check.instance("seeds", SeedConfig, optional=True)
+        check.instance("relevance", RelevanceConfig, optional=True)
+        check.instance("history", HistoryConfig, optional=True)
+        check.instance("context", ContextConfig)
         check.positive("max_weight")
         if self.seeds_per_session is not None:
             check.whole("seeds_per_session", 1, 1_000)
         check.seconds("deadline_s")
         check.whole("budget_tokens", 1, 100_000_000)
-        if not isinstance(self.include_outdated, bool):
-            got = kind_of(self.include_outdated)
-            raise ConfigError(f"include_outdated must be True or False, got {got}")
+        check.flag("include_outdated")
         try:
             object.__setattr__(self, "situation", check_json_map(self.situation, "situation"))
             if self.as_of is not None:

@@ -81,6 +81,7 @@ BY_CODE: dict[str, type[MemoriaError]] = {
     "Neo.ClientError.Cluster.NotALeader": UnavailableError,
     "Neo.ClientError.Database.DatabaseNotFound": ConfigError,
     "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase": UnavailableError,
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase": ConfigError,
     "Neo.ClientError.Procedure.ProcedureCallFailed": QueryError,
     "Neo.ClientError.Procedure.ProcedureNotFound": QueryError,
     "Neo.ClientError.Schema.ConstraintValidationFailed": QueryError,
