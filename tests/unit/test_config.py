@@ -104,8 +104,11 @@ def test_a_setting_that_is_an_object_is_of_its_class(field: str, wrong: Any) -> 
 
 @pytest.mark.parametrize(
     "given",
-    [{"vector_rank": 0}, {"text_rank": 1.5}, {"vector_rank": DEEP}, {"text_rank": "1"}]
-    + [{"vector_score": DEEP}, {"text_score": math.nan}, {"vector_score": "high"}],
+    [
+        *({"vector_rank": 0}, {"text_rank": 1.5}, {"vector_rank": DEEP}, {"text_rank": "1"}),
+        *({"vector_score": DEEP}, {"text_score": math.nan}, {"vector_score": "high"}),
+    ],
+    ids=range(7),
 )
 def test_ranks_and_scores_of_a_seed_are_numbers(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError, match=next(iter(given))):
