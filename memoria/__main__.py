@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import sys
 
+_INTERRUPTED = 130  # as `memoria.cli.common` has it, which is not loaded yet
+
 
 def main() -> None:
     """Run the command line; a hook must end in time, also while the command line is loaded."""
     if sys.argv[1:2] != ["hook"]:
-        _run()
+        try:
+            _run()
+        except KeyboardInterrupt:  # while the command line is loaded
+            sys.stderr.write("memoria: interrupted\n")
+            sys.exit(_INTERRUPTED)
         return
     from memoria._support.giving_up import failing_open  # other commands do not need it
 

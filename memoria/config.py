@@ -84,6 +84,10 @@ class RetrieverConfig:
         """Check every range."""
         _check_strategy(self.strategy)
         check = SettingsCheck(self)
+        check.instance("seeds", SeedConfig, optional=True)
+        check.instance("relevance", RelevanceConfig, optional=True)
+        check.instance("history", HistoryConfig, optional=True)
+        check.instance("context", ContextConfig)
         check.positive("max_weight")
         if self.seeds_per_session is not None:
             check.whole("seeds_per_session", 1, 1_000)
@@ -91,9 +95,7 @@ class RetrieverConfig:
         check.whole("budget_tokens", 1, 100_000_000)
         if not isinstance(self.roles, RelationRoles):
             raise ConfigError(f"roles must be RelationRoles, got {kind_of(self.roles)}")
-        if not isinstance(self.include_outdated, bool):
-            got = kind_of(self.include_outdated)
-            raise ConfigError(f"include_outdated must be True or False, got {got}")
+        check.flag("include_outdated")
         try:
             object.__setattr__(self, "situation", check_json_map(self.situation, "situation"))
             if self.as_of is not None:

@@ -34,7 +34,7 @@ def given_auth(
     Raises
     ------
     ConfigError
-        A user is given without a password, or the password file is empty or can't be read.
+        A user is given without a password, or the password file can't be read, or is not one line.
     """
     if password_file is not None:
         password = _read_password(password_file)
@@ -58,6 +58,8 @@ def _read_password(file: Path) -> str:
         raise ConfigError(f"can't read the password file {file}: it must be UTF-8 text") from exc
     if not password:
         raise ConfigError(f"the password file {file} is empty")
+    if len(password.splitlines()) > 1:
+        raise ConfigError(f"the password file {file} must hold one line, the password")
     return password
 
 

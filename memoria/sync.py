@@ -56,8 +56,11 @@ class Store(Handle[memoria.Store]):
         """How many sessions are open."""
         return self._behind.sessions_in_use
 
-    def patient(self, seconds: float) -> Self:
-        """Return a copy of this store that gives each query at least ``seconds``."""
+    def patient(self, seconds: float | None = None) -> Self:
+        """Return a copy of this store that gives each query at least ``seconds``.
+
+        None: `StoreConfig.long_query_timeout_s`.
+        """
         return type(self)(self._behind.patient(seconds), self._thread)
 
     def for_database(self, database: str) -> Store:

@@ -117,7 +117,35 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry(
         "malformed inputs, injections",
         "a result or a typed error; no statement but memoria's own",
-        ("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
+        (
+            *("inputs-python", "inputs-commands", "inputs-mcp", "inputs-page"),
+            *("transcript-lines", "saved-recalls"),
+        ),
+    ),
+    Entry(
+        "a flood of connections, sessions, slow clients or large bodies over HTTP",
+        "the server answers or says that it is busy; nothing is left over",
+        ("idle-connections", "slow-clients", "sessions", "large-bodies"),
+        (
+            "integration/test_floods.py::test_a_request_that_is_never_whole_is_cut_off",
+            "integration/test_floods.py::test_the_oldest_idle_connection_gives_way_and_a_busy_"
+            "server_says_so",
+        ),
+    ),
+    Entry(
+        "a password or a token where it does not belong, or of a wrong form",
+        "a typed error; no message, traceback, repr, log or list of processes shows it",
+        ("secrets",),
+        (
+            "unit/test_secrets.py::test_a_secret_in_a_wrong_form_is_refused_without_showing_it",
+            "unit/test_secrets.py::test_the_file_of_tokens_is_for_its_owner_alone",
+        ),
+    ),
+    Entry(
+        "words of another writer in an id, a kind, a tag, a relation, a text, a scope",
+        "they stand behind the fence or quoted as a name; no hidden character gets out",
+        ("words-of-others",),
+        ("unit/test_fences.py::test_ten_thousand_hostile_words_never_leave_the_fence",),
     ),
     Entry(
         "files made to take all memory or time",

@@ -27,10 +27,13 @@ from benchmarks.faults import (
     cancelling,
     crashes,
     crowds,
+    fences,
     files,
+    floods,
     inputs,
     limits,
     programs,
+    secrets,
     soak,
     tenants,
     values,
@@ -43,7 +46,8 @@ from memoria.store import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(values.FAMILY, wire.FAMILY, cancelling.FAMILY, crowds.FAMILY),
-    *(inputs.FAMILY, files.FAMILY, tenants.FAMILY),
+    *(inputs.FAMILY, files.FAMILY, fences.FAMILY, floods.FAMILY),
+    *(secrets.FAMILY, tenants.FAMILY),
     *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
 )
 # What the figures of a record are of.

@@ -5,17 +5,19 @@ In: a server. Out: rows of the table. Writes to a scope of its own.
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import httpx2
 from mcp import Client
+from starlette.applications import Starlette
 
 from benchmarks.faults.served import COMMANDS, PAGE, TOOLS
 from benchmarks.faults.strings import CANARY_LABEL, OTHER_KINDS, hostile
@@ -23,14 +25,16 @@ from benchmarks.faults.surfaces import PYTHON, Slot, Surfaces
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import QUESTION, embedder, web
 from memoria import GraphRetriever
-from memoria.errors import MemoriaError
+from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
+from memoria.plain import plain_recall
+from memoria.serve.agent.transcripts import read_transcript
 from memoria.serve.mcp.grants import Grant
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.rights import Rights
 from memoria.serve.mcp.server import build_server
 from memoria.serve.view.app import build_app
 from memoria.serve.view.guard import TOKEN_HEADER
-from memoria.serve.view.source import Source
+from memoria.serve.view.source import Source, saved
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, parse, root
@@ -154,6 +158,12 @@ async def _page(memory: GraphRetriever) -> AsyncIterator[httpx2.AsyncClient]:
         return memory
 
     app = build_app(Source(opening), scope=memory.scope, token=_TOKEN, hosts=[_HOST])
+    async with _asking(app) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _asking(app: Starlette) -> AsyncIterator[httpx2.AsyncClient]:
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=True)
     async with httpx2.AsyncClient(
         transport=transport, base_url=f"http://{_HOST}", headers={TOKEN_HEADER: _TOKEN}
@@ -187,6 +197,56 @@ async def _malformed(
     return wrong and f"{name}, {ascii(value)[:80]}: {wrong}"
 
 
+#: What JSON can't hold, or Python can't read, as a line of a file.
+_UNREADABLE = (
+    *("[" * 100_000, '{"a":' * 100_000, "[1e400]", "NaN", "-Infinity", '"\\ud800"', "\x00", "{"),
+    *('{"type":"user","message":[]}', '{"\\udfff":1}', "1" * 5_000, '{"a":1,"a":2}', "", "null"),
+)
+
+
+async def _transcript(opened: Opened, rng: random.Random, _: int) -> str | None:
+    """Put such lines between messages of a transcript; all the messages must be read."""
+    texts = [f"message {each}" for each in range(rng.randint(1, 10))]
+    lines = [
+        json.dumps({"type": "user", "uuid": text, "message": {"role": "user", "content": text}})
+        for text in texts
+    ]
+    for _number in range(rng.randint(1, 5)):
+        line = rng.choice((rng.choice(_UNREADABLE), ascii(hostile(rng))))
+        lines.insert(rng.randint(0, len(lines)), line)
+    file = opened.surfaces.folder / "transcript.jsonl"
+    file.write_text("\n".join([*lines, ""]), "utf-8")
+    read = [message.text for message in read_transcript(file, "claude")]
+    return None if read == texts else f"{len(read)} of {len(texts)} messages were read"
+
+
+async def _saved(opened: Opened, rng: random.Random, _: int) -> str | None:
+    """Put such a value anywhere into a saved recall; it is refused, or the page is sent it."""
+    document = json.loads(json.dumps(plain_recall(opened.surfaces.learned)))
+    with suppress(ValueError, RecursionError):
+        value = json.loads(rng.choice(_UNREADABLE))
+        part = document
+        while isinstance(part, dict) and part and rng.random() < 0.7:
+            inner = part[rng.choice(sorted(part))]
+            part = inner if isinstance(inner, dict) and inner else part
+        part[rng.choice((*sorted(part), "unknown"))] = value
+    try:
+        file = saved("saved.json", document)
+    except InvalidInputError:
+        return None
+    app = build_app(Source(_never, files=[file]), scope="a", token=_TOKEN, hosts=[_HOST])
+    async with _asking(app) as client:
+        for path in ("/api/about", "/api/saved/0"):
+            answer = await client.get(path)
+            if answer.status_code != httpx2.codes.OK:
+                return f"{path}: status {answer.status_code}"
+    return None
+
+
+async def _never() -> GraphRetriever:
+    raise UnavailableError("a saved recall needs no database")
+
+
 def _row(key: str, surface: str, names: tuple[str, ...], quick: int, full: int) -> Row:
     return Row(
         key=f"inputs-{key}",
@@ -206,5 +266,21 @@ FAMILY = Family(
         _row("commands", "the command line", tuple(COMMANDS), 13, 1_500),
         _row("mcp", "the MCP server", tuple(TOOLS), 40, 3_000),
         _row("page", "the page of memoria view", tuple(PAGE), 40, 2_500),
+        Row(
+            key="transcript-lines",
+            fault="lines between the messages of a transcript that nobody can read",
+            expected="each message is read",
+            quick=20,
+            full=2_000,
+            attempt=_transcript,
+        ),
+        Row(
+            key="saved-recalls",
+            fault="numbers, texts and depths that no answer can hold, anywhere in a saved recall",
+            expected="the file is refused, or the page gets it",
+            quick=20,
+            full=2_000,
+            attempt=_saved,
+        ),
     ),
 )

@@ -19,8 +19,19 @@ import neo4j
 
 import memoria
 from benchmarks.faults.table import GRACE_S
-from memoria import GraphRetriever, Memory, MemoryFilter, Recall, Relation, Seed
+from memoria import (
+    Conversation,
+    Document,
+    GraphRetriever,
+    Memory,
+    MemoryFilter,
+    Message,
+    Recall,
+    Relation,
+    Seed,
+)
 from memoria.config import RetrieverConfig
+from memoria.graph.stats import scope_stats
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 
@@ -125,7 +136,9 @@ class World:
         deadline_s: float = DEADLINE_S,
     ) -> AsyncIterator[GraphRetriever]:
         """Open a retriever of its own, whose connections may be broken."""
-        config = config or StoreConfig(query_timeout_s=QUERY_S, connect_timeout_s=QUERY_S)
+        config = config or StoreConfig(
+            query_timeout_s=QUERY_S, long_query_timeout_s=QUERY_S, connect_timeout_s=QUERY_S
+        )
         async with open_driver(target or self.target, config) as driver:
             yield GraphRetriever(
                 Store(driver, config=config),
@@ -250,6 +263,26 @@ async def _remember(memory: GraphRetriever, world: World) -> object:
     return await writer.remember(f"{uuid4().hex} belongs to nobody", kind="Event")
 
 
+async def _append(memory: GraphRetriever, world: World) -> object:
+    conversations = memory.for_scope(world.written).conversations()
+    return await conversations.append(uuid4().hex, [Message(text="The oven is late.")])
+
+
+async def _conversation(memory: GraphRetriever, world: World) -> object:
+    messages = [Message(id=f"{uuid4().hex}-{end}", text=f"batch {end}") for end in "ab"]
+    writer = memory.for_scope(world.written).writer()
+    return await writer.conversation(Conversation(id=uuid4().hex, messages=messages))
+
+
+async def _document(memory: GraphRetriever, world: World) -> object:
+    writer = memory.for_scope(world.written).writer()
+    return await writer.document(Document(id=uuid4().hex, text="The oven of batch 7 is late."))
+
+
+async def _stats(memory: GraphRetriever, _: World) -> object:
+    return await scope_stats(memory.store, memory.scope)
+
+
 async def _learn(memory: GraphRetriever, world: World) -> object:
     used = [entry.id for entry in world.learned.ranked[:2]]
     return (
@@ -278,6 +311,10 @@ CALLS: Mapping[str, Call] = {
     "get": _read,
     "write": _write,
     "remember": _remember,
+    "append": _append,
+    "conversation": _conversation,
+    "document": _document,
+    "stats": _stats,
     "feedback": _learn,
     "link": _link,
     "forget": _forget,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from memoria._support.checks import check_number, check_seconds, check_whole
-from memoria._support.wording import value_of
+from memoria._support.wording import kind_of, value_of, with_article
 from memoria.errors import ConfigError
 
 
@@ -50,6 +50,21 @@ class SettingsCheck:
         value = getattr(self._config, name)
         if not isinstance(value, str) or value not in allowed:  # arrays compare one by one
             raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {value_of(value)}")
+
+    def instance(self, name: str, kind: type, *, optional: bool = False) -> None:
+        """Check that a setting is an object of a class, or None where it may be missing."""
+        value = getattr(self._config, name)
+        if not isinstance(value, kind) and not (optional and value is None):
+            may = " or None" if optional else ""
+            raise ConfigError(
+                f"{name} must be {with_article(kind.__name__)}{may}, got {kind_of(value)}"
+            )
+
+    def flag(self, name: str) -> None:
+        """Check that a setting is True or False."""
+        value = getattr(self._config, name)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name} must be True or False, got {kind_of(value)}")
 
     def names(self, name: str) -> None:
         """Check that a setting is a tuple of strings."""

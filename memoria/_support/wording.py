@@ -1,4 +1,4 @@
-"""Grammar of messages: articles, and numbers of things.
+"""Grammar of messages: articles, numbers of things, and texts without what nobody sees.
 
 In: values and numbers. Out: text. Touches nothing.
 """
@@ -7,6 +7,21 @@ from __future__ import annotations
 
 MAX_CHARACTERS = 200
 MAX_VALUE_CHARACTERS = 80
+MAX_TOLD_CHARACTERS = 2_000
+# Nobody sees these characters, but they rewrite a terminal, turn the order of words round, end a
+# line for some programs, or hold words that only a model reads.
+_HIDDEN = (
+    *(*range(0x20), *range(0x7F, 0xA0)),  # control characters, and with them escape sequences
+    *(0xAD, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
+    *(*range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)),
+)
+_IN_TEXTS = (ord("\n"), ord("\t"))
+_ESCAPED = {
+    code: f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # as Python writes them
+    for code in _HIDDEN
+}
+_ESCAPED_IN_TEXTS = {code: shown for code, shown in _ESCAPED.items() if code not in _IN_TEXTS}
+_BLANK = {code: " " for code in _HIDDEN if code not in _IN_TEXTS}
 # These begin with a vowel that is read as a consonant.
 _LIKE_YOU = ("uni", "use", "uu")
 
@@ -73,13 +88,50 @@ def shown(words: str) -> str:
     return cut(repr(cut(words, 60)), 80)
 
 
+def printable(text: str) -> str:
+    r"""Return a text for a terminal: hidden characters are escaped, except tabs and line breaks.
+
+    >>> print(printable("red: \x1b[31m"), one_line("two\nlines"))
+    red: \x1b[31m two\x0alines
+    """
+    return text.translate(_ESCAPED_IN_TEXTS)
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line of a terminal: all hidden characters are escaped."""
+    return text.translate(_ESCAPED)
+
+
+def visible(text: str) -> str:
+    r"""Return a text for a model: a space in place of each hidden character.
+
+    >>> visible("Bread\x1b[31m\u202e.")
+    'Bread [31m .'
+    """
+    return text.translate(_BLANK)
+
+
+def whole(text: str) -> str:
+    r"""Return a text without half characters, which no UTF-8 holds.
+
+    >>> whole("a\ud800b")
+    'ab'
+    """
+    return text.encode(errors="ignore").decode()
+
+
+def told(error: BaseException) -> str:
+    """Return what a model is told of an error, which may name what the model gave."""
+    return cut(visible(str(error)), MAX_TOLD_CHARACTERS)
+
+
 def in_short(error: BaseException) -> str:
     r"""Name an error of foreign code, with its text in one line of at most 200 characters.
 
     >>> in_short(RuntimeError("no\n  answer"))
     'RuntimeError: no answer'
     """
-    text = " ".join(str(error).split())
+    text = one_line(" ".join(str(error).split()))
     if len(text) > MAX_CHARACTERS:
         text = f"{text[: MAX_CHARACTERS - 3]}..."
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

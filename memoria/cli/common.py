@@ -15,6 +15,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 from rich.console import Console
 
+from memoria._support.wording import one_line as one_line
+from memoria._support.wording import printable as printable
 from memoria.errors import DimensionError, InvalidInputError, MemoriaError
 
 T = TypeVar("T")
@@ -28,10 +30,6 @@ INTERRUPTED = 130  # the convention of shells: 128 + SIGINT
 
 out = Console(highlight=False, emoji=False, soft_wrap=True)
 err = Console(highlight=False, emoji=False, soft_wrap=True, stderr=True)
-
-# Control characters of a memory's text are not sent to a terminal: they could rewrite the screen.
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
-_CONTROLS_IN_TEXT = {code: shown for code, shown in _CONTROLS.items() if chr(code) not in "\n\t"}
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Scope = Annotated[str, typer.Option(envvar="MEMORIA_SCOPE", help="Scope (tenant) of the memories.")]
@@ -84,16 +82,6 @@ def print_text(text: str, *, wrap: bool = False) -> None:
         out.print(printable(text), markup=False, soft_wrap=not wrap)
     else:
         sys.stdout.write(text + "\n")
-
-
-def printable(text: str) -> str:
-    """Return ``text`` with control characters escaped, except tabs and line breaks."""
-    return text.translate(_CONTROLS_IN_TEXT)
-
-
-def one_line(text: str) -> str:
-    """Return ``text`` with all control characters escaped."""
-    return text.translate(_CONTROLS)
 
 
 def say_missing(ids: Iterable[str], scope: str) -> None:

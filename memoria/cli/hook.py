@@ -22,7 +22,7 @@ import typer
 from memoria._support.giving_up import LIMIT_S, running_s
 from memoria.cli.common import Scope, err, printable
 from memoria.cli.connection import Connection
-from memoria.errors import MemoriaError
+from memoria.errors import ConfigError, MemoriaError
 from memoria.serve.agent.kinds import Event, Harness
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def _asked(call: HookCall) -> str | None:
     from memoria.serve.mcp.places import HOOK_PATH, places
 
     headers = {"Content-Type": "application/json"}
-    if token := os.environ.get("MEMORIA_TOKEN"):
+    if token := os.environ.get("MEMORIA_TOKEN", "").strip():
+        if not (token.isascii() and token.isprintable()):  # an error of the client would show it
+            raise ConfigError("MEMORIA_TOKEN is not a token: it must be one line of ASCII")
         headers["Authorization"] = f"Bearer {token}"
     for place in places():
         connection = HTTPConnection(place.host, place.port, timeout=PROOF_S)

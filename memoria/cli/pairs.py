@@ -34,5 +34,5 @@ def _pair(text: str, option: str) -> tuple[str, Any]:
         raise typer.BadParameter(f"{text!r} must be KEY=VALUE", param_hint=option)
     try:
         return key, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return key, value

@@ -13,6 +13,7 @@ from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
+from memoria.graph.schema import SHOWN, named
 from memoria.graph.server import check_embedder
 from memoria.graph.vocabulary import (
     META_INDEX,
@@ -38,6 +39,8 @@ async def check_indexes(subject: Subject, embedder: Embedder | None) -> list[Fin
     found = [_state(subject, check, details.get(name, {})) for check, name in names.items()]
     if subject.facts.indexes.get(TEXT_INDEX) == "ONLINE":
         found.append(_words(subject, details[TEXT_INDEX]))
+    if UNIQUE_INDEX not in subject.facts.indexes:
+        found[0] = await _with_duplicates(subject, found[0])
     if subject.facts.dimensions is not None:
         vectors = details[live]
         found += [_similarity(subject, vectors), _quantisation(subject, vectors)]
@@ -107,6 +110,17 @@ def _words(subject: Subject, details: Details) -> Finding:
         remedy="store the pieces of names with all memories and drop the index, then run "
         + subject.init,
         command=subject.fix(f"indexes.{TEXT_INDEX}"),
+    )
+
+
+async def _with_duplicates(subject: Subject, missing: Finding) -> Finding:
+    """Say of the missing constraint which nodes are in its way, if there are any."""
+    rows = await subject.rows("duplicates", limit=SHOWN)
+    if not rows:
+        return missing
+    message = f"missing, and can't be made: {named(rows)}"
+    return Finding(
+        check=missing.check, severity="error", message=message, remedy="mend these nodes first"
     )
 
 

@@ -20,7 +20,6 @@ from memoria.store.queries import load
 
 ITEM_PAGE = 1_000
 SOURCE_PAGE = 5_000
-PAGE_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +72,7 @@ class Corpus:
     """Reads the memories and edges of scopes, each scope once."""
 
     def __init__(self, store: Store, kinds: Sequence[str]) -> None:
-        self._store = store.patient(PAGE_TIMEOUT_S)
+        self._store = store.patient()
         self._kinds = list(kinds)
         self._items: dict[str, Items] = {}
         self._graphs: dict[str, Graph] = {}

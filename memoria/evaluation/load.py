@@ -29,8 +29,6 @@ from memoria.store import Store
 from memoria.types import Conversation, Memory
 
 PROGRESS_STEP = 100
-# A batch of edges at a hub takes longer than the default limit.
-TIMEOUT_S = 60.0
 
 T = TypeVar("T")
 
@@ -115,7 +113,7 @@ async def load_dataset(
     if dataset.chats:
         return await _load_chats(store, dataset, embedder, progress)
     has_vectors = use_supplied or embedder is not None
-    store = store.patient(TIMEOUT_S)
+    store = store.patient()  # a batch of edges at a hub takes long
     missing = [
         scope
         for scope in dataset.memories
@@ -156,7 +154,7 @@ async def _load_chats(
         report = await writer.write(counted(chat.conversations))
         (written if report.messages else there).append(scope)
         if not report.messages and embedder is not None:
-            vectors = GraphWriter(store.patient(TIMEOUT_S), scope=scope, embedder=embedder)
+            vectors = GraphWriter(store.patient(), scope=scope, embedder=embedder)
             await vectors.backfill_embeddings(kinds=dataset.item_kinds)
     return LoadReport(written=tuple(written), there=tuple(there))
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from memoria._support.checks import MAX_DIMENSIONS, check_seconds, check_whole
+from memoria._support.wording import value_of
 from memoria.embed import checked_embedder
 from memoria.errors import ConfigError, QueryError
 from memoria.graph.server import (
@@ -23,14 +24,16 @@ from memoria.graph.server import (
     probe_session,
     require_online,
 )
+from memoria.graph.vocabulary import SCHEMA_VERSION
 from memoria.store import ServerFacts, Session, Store, StoreOrDriver, store_of
 from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query, load
 
-SCHEMA_VERSION = 1
 # Size of the vectors if a database is set up without an embedder and without any vector.
 NO_EMBEDDER_DIMENSIONS = 384
 POLL_S = 0.1
+#: So many pairs of scope and id are named where several nodes have the same.
+SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,9 +192,24 @@ async def create_index(session: Session, statement: Query, dimensions: int) -> N
     try:
         await session.run(statement, {"dimensions": dimensions})
     except QueryError as exc:
+        if "ConstraintCreationFailed" in str(exc):
+            rows = await session.run(load("doctor.duplicates"), {"limit": SHOWN})
+            if rows:
+                name = created_name(statement)
+                raise ConfigError(f"the constraint {name} can't be made: {named(rows)}") from exc
         # Two set-ups run at once: both saw that it was missing, and the other set-up created it.
         if "EquivalentSchemaRuleAlreadyExists" not in str(exc):
             raise
+
+
+def named(duplicates: Sequence[Mapping[str, Any]]) -> str:
+    """Name nodes that share a scope and an id, and say what to do about them."""
+    shown = "; ".join(
+        f"{each['number']} nodes of scope {value_of(each['scope'])} have the id "
+        f"{value_of(each['id'])}, such as {each['first']} and {each['last']}"
+        for each in duplicates
+    )
+    return f"{shown}. Give all but one of them another id, or delete them, then run memoria init"
 
 
 async def record_embedder(store: Store, facts: ServerFacts, embedder: NamedEmbedder) -> ServerFacts:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import neo4j
 
-from memoria.errors import DimensionError, IndexNotReadyError
+from memoria.errors import ConfigError, DimensionError, IndexNotReadyError
 from memoria.graph.vocabulary import (
     MEMORY_LABEL,
     META_INDEX,
     META_LABEL,
+    SCHEMA_VERSION,
     TEXT_INDEX,
     UNIQUE_INDEX,
 )
@@ -174,11 +175,12 @@ async def probe_session(session: Session) -> ServerFacts:
     )
 
 
-def _generations(meta: Sequence[neo4j.Record]) -> tuple[int, Reembedding | None]:
+def _generations(meta: Sequence[Mapping[str, Any]]) -> tuple[int, Reembedding | None]:
     """Return the live generation, and the other one, of the record of the set-up."""
     if not meta:
         return 1, None
     row = meta[0]
+    _check_record(row)
     if row["state"] is None:
         return row["generation"], None
     other = Reembedding(
@@ -188,6 +190,28 @@ def _generations(meta: Sequence[neo4j.Record]) -> tuple[int, Reembedding | None]
         dimensions=row["other_dimensions"],
     )
     return row["generation"], other
+
+
+def _check_record(row: Mapping[str, Any]) -> None:
+    """Refuse the record of a newer memoria, and a node that another program wrote in its place."""
+    whole = [row[name] for name in ("generation", "last_generation")]
+    maybe = [row[name] for name in ("schema_version", "dimensions", "other_generation")]
+    texts = [row[name] for name in ("embedder", "state", "other_embedder")]
+    is_ours = (
+        all(isinstance(each, int) for each in whole)
+        and all(each is None or isinstance(each, int) for each in [*maybe, row["other_dimensions"]])
+        and all(each is None or isinstance(each, str) for each in texts)
+    )
+    if not is_ours:
+        raise ConfigError(
+            f"the node (:{META_LABEL} {{key: 'memoria'}}) is not the record of memoria's set-up: "
+            "another program wrote it. Delete it, or give it another label; then run memoria init"
+        )
+    if (row["schema_version"] or 0) > SCHEMA_VERSION:
+        raise ConfigError(
+            f"this database was set up by a newer memoria (schema {row['schema_version']}; this "
+            f"one knows {SCHEMA_VERSION}): update memoria"
+        )
 
 
 def _numbers(generation: int, reembedding: Reembedding | None) -> tuple[int, ...]:

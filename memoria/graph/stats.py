@@ -20,8 +20,6 @@ from memoria.store import Store
 from memoria.store.queries import load
 
 TOP_TAGS = 10
-# Counting reads the whole scope, which takes some seconds for each million edges.
-TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +115,7 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
     short ones.
     """
     parameters = {"scope": check_scope(scope)}
-    patient = store.patient(TIMEOUT_S)
+    patient = store.patient()
     generation = (await current_facts(store)).generation
     queries = (
         (load("graph.stats_memories").at(generation), parameters),
@@ -159,7 +157,7 @@ async def relation_stats(store: Store, scope: str) -> dict[str, RelationStats]:
     One round trip, which reads all memories of the scope.
     """
     parameters = {"scope": check_scope(scope)}
-    rows = await store.patient(TIMEOUT_S).run(load("graph.stats_relations"), parameters)
+    rows = await store.patient().run(load("graph.stats_relations"), parameters)
     return _by_relation(rows[0])
 
 
@@ -186,7 +184,7 @@ async def list_scopes(store: Store) -> tuple[ScopeSize, ...]:
     One round trip, which reads the index of all memories of the database, because memoria keeps
     no list of scopes.
     """
-    rows = (await store.patient(TIMEOUT_S).run(load("graph.stats_scopes"), {}))[0]["scopes"]
+    rows = (await store.patient().run(load("graph.stats_scopes"), {}))[0]["scopes"]
     return tuple(
         ScopeSize(scope=scope, memories=memories, edges=edges) for scope, memories, edges in rows
     )

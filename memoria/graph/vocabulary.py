@@ -17,6 +17,8 @@ from memoria.types.memory import RELATED as RELATED  # the default of `Relation`
 MEMORY_LABEL = "Memory"
 #: Label of the nodes in which memoria keeps its notes about a scope or a database.
 META_LABEL = "MemoriaMeta"
+#: What a set-up records; a database with a higher number is of a newer memoria.
+SCHEMA_VERSION = 1
 LEARNING_EVENT_LABEL = "LearningEvent"
 #: Label of the nodes that say what an event changed, so that it can be undone.
 LEARNING_CHANGE_LABEL = "LearningChange"

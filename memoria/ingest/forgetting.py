@@ -23,9 +23,6 @@ from memoria.store.queries import load
 from memoria.types import MEMORY_PROPERTIES, Count, ForgetReport, MemoryFilter, ScopeReceipt
 
 MAX_EDGES_AT_ONCE = 20_000
-# Limit of one query that looks for what no index knows, and so reads the notes, or the memories, of
-# all scopes; seconds.
-SCAN_TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +165,8 @@ class Forgetting:
         }
 
     async def _scan(self, query: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        patient = self.store.patient(SCAN_TIMEOUT_S)
-        return (await patient.run(load(query), parameters))[0].data()
+        # No index knows what is looked for: the notes, or the memories, of all scopes are read.
+        return (await self.store.patient().run(load(query), parameters))[0].data()
 
 
 async def delete_edges(

@@ -63,7 +63,7 @@ def read_state(layout: Layout) -> ServerInfo | None:
         state = json.loads(layout.state.read_text(encoding="utf-8"))
         pid, port, version = int(state["pid"]), int(state["port"]), str(state["version"])
         born = float(state["created"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     now = process.birth_time(pid, layout)
     if now is None or abs(now - born) > BIRTH_TOLERANCE_S:

@@ -28,7 +28,7 @@ from memoria.remember.config import ConversationConfig
 from memoria.remember.cursors import Cursor, Step, Stored, groups
 from memoria.remember.ids import message_id, session_id
 from memoria.remember.mentions import Extractor
-from memoria.remember.options import MAX_ATTEMPTS, TIMEOUT_S, TextOptions
+from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.plan import Plan, Planner
 from memoria.remember.rules import RuleExtractor
 from memoria.remember.state import ConversationState
@@ -109,7 +109,7 @@ class ConversationWriter:
     ) -> None:
         self.config = config or ConversationConfig()
         self.extractor = extractor
-        self._store = store_of(store).patient(TIMEOUT_S)
+        self._store = store_of(store).patient()
         self._batches = JointWriter(
             self._store,
             scope=scope,

@@ -12,8 +12,6 @@ from typing import Generic, TypedDict
 from memoria.ingest.writer import AnyLinker
 from memoria.remember.mentions import Extractor
 
-#: A transaction with a long text takes longer than the default limit.
-TIMEOUT_S = 60.0
 #: How often a write begins anew because others write the same meanwhile.
 MAX_ATTEMPTS = 100
 

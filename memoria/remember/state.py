@@ -67,7 +67,7 @@ class ConversationState:
             fields = more.pop(KEY)
             fields["tokens"] = tuple(fields["tokens"])
             return cls(**fields, more=more)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (KeyError, TypeError):
             return None
 
     def metadata(self) -> dict[str, Any]:

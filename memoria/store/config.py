@@ -18,6 +18,10 @@ class StoreConfig:
         Time to open a connection; seconds, > 0.
     query_timeout_s
         Limit of one query with its retries, also at the server; seconds, > 0.
+    long_query_timeout_s
+        The same limit where a query reads a whole scope or more, or writes whole texts: statistics,
+        forgetting by a filter, conversations, documents, re-embedding, datasets; seconds, > 0.
+        Where ``query_timeout_s`` is longer, that holds.
     max_retries
         Retries of a query that failed for a temporary reason; 0 to 10. While a cluster elects a
         leader, or a member of it lags behind, queries are retried until their time is up, unless
@@ -38,6 +42,7 @@ class StoreConfig:
 
     connect_timeout_s: float = 5.0
     query_timeout_s: float = 10.0
+    long_query_timeout_s: float = 60.0
     max_retries: int = 3
     retry_base_s: float = 0.05
     max_sessions: int = 50
@@ -47,7 +52,8 @@ class StoreConfig:
     def __post_init__(self) -> None:
         """Check every range."""
         check = SettingsCheck(self)
-        for name in ("connect_timeout_s", "query_timeout_s", "retry_base_s"):
+        limits = ("connect_timeout_s", "query_timeout_s", "long_query_timeout_s")
+        for name in (*limits, "retry_base_s"):
             check.seconds(name)
         check.whole("max_retries", 0, 10)
         check.whole("max_sessions", 1, 10_000)

@@ -9,19 +9,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import Any
 from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from memoria._support.wording import whole
 from memoria.errors import ConfigError
 from memoria.store.config import StoreConfig
-from memoria.store.faults import translate
 
 Auth = tuple[str, str] | neo4j.Auth
 
+_USER_AND_PASSWORD = 2
 # http is left out: the driver takes it for a preview of another protocol, but people paste it
 # from the address bar of their browser.
+_USER_AND_PASSWORD = 2
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
@@ -32,7 +35,8 @@ class Target:
     Attributes
     ----------
     uri
-        Address, such as ``bolt://127.0.0.1:7687``; ``neo4j://`` for a cluster.
+        Address, such as ``bolt://127.0.0.1:7687``; ``neo4j://`` for a cluster. It is shown in
+        messages, so a user or a password in it is refused.
     auth
         Credentials, or None for a server without a login; never shown.
     database
@@ -42,6 +46,38 @@ class Target:
     uri: str
     auth: Auth | None = field(repr=False)
     database: str = "neo4j"
+
+    def __post_init__(self) -> None:
+        """Check both once; no message repeats them, as a password may stand in either."""
+        _check_address(self.uri)
+        _check_auth(self.auth)
+
+
+def _check_address(uri: str) -> None:
+    if "@" in uri:
+        raise ConfigError(
+            "the address must not hold a user or a password, because messages show it: leave out "
+            "everything before the @, and give auth, or NEO4J_USERNAME and NEO4J_PASSWORD"
+        )
+    try:
+        parts = urlsplit(uri)
+        is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of brackets and ports
+        is_address = False
+    if not is_address or parts.path not in ("", "/") or parts.fragment:
+        raise ConfigError(
+            f"the address must begin with one of {', '.join(_SCHEMES)} and ://, then a host and a "
+            "port, such as bolt://localhost:7687 or neo4j://host:7687"
+        )
+
+
+def _check_auth(auth: Any) -> None:
+    if auth is None or isinstance(auth, neo4j.Auth):
+        return
+    is_pair = isinstance(auth, tuple) and len(auth) == _USER_AND_PASSWORD
+    # The driver's error of half a character would show the rest.
+    if not is_pair or not all(isinstance(each, str) and each == whole(each) for each in auth):
+        raise ConfigError("auth must be a user and a password, both of them text, or a neo4j.Auth")
 
 
 @asynccontextmanager
@@ -53,14 +89,10 @@ async def open_driver(
     Raises
     ------
     ConfigError
-        The address is not a Bolt or Neo4j URI.
+        The driver does not take the address or the credentials.
     """
     config = config or StoreConfig()
-    if urlsplit(target.uri).scheme not in _SCHEMES:
-        raise ConfigError(
-            f"the address must begin with one of {', '.join(_SCHEMES)} and ://, such as "
-            "bolt://localhost:7687 or neo4j://host:7687"
-        )
+    refused = ""
     try:
         driver = neo4j.AsyncGraphDatabase.driver(
             target.uri,
@@ -72,7 +104,12 @@ async def open_driver(
             telemetry_disabled=True,
             user_agent=f"memoria/{version('memoria-graph')}",
         )
-    except (driver_errors.DriverError, ValueError) as exc:
-        raise translate(exc) from exc
+    except (driver_errors.DriverError, ValueError, TypeError) as exc:
+        refused = type(exc).__name__
+    if refused:  # out here, without the driver's error: it repeats what was given, passwords too
+        raise ConfigError(
+            f"the driver refuses the address or the credentials ({refused}): an address is such as "
+            "bolt://localhost:7687, and auth a user and a password"
+        )
     async with driver:
         yield driver

@@ -51,6 +51,15 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     # Not a fault of the query: an earlier answer of the connection was wrong, so that the driver
     # takes the answers to one request for those to the next. It drops the connection.
     "Invalid": (UnavailableError, "client and server are out of step on this connection"),
+    "ForbiddenOnReadOnlyDatabase": (
+        UnavailableError,
+        "the server only reads: let it write, or address the member of the cluster that leads",
+    ),
+    "WriteOnReadOnlyAccessDatabase": (
+        ConfigError,
+        "the database is read-only: let the server write to it (server.databases.read_only and "
+        "server.databases.default_to_read_only), or only recall from it",
+    ),
     "IndexNotFound": (IndexNotReadyError, _NO_INDEX),
     "DatabaseNotFound": (ConfigError, "the database does not exist: check the database name"),
 }

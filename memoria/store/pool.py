@@ -130,14 +130,17 @@ class Store:
             )
         self._bookmarks.add([check_string(each, "bookmarks") for each in bookmarks])
 
-    def patient(self, seconds: float) -> Self:
+    def patient(self, seconds: float | None = None) -> Self:
         """Return a copy of this store that gives each query at least ``seconds``.
+
+        None: `StoreConfig.long_query_timeout_s`.
 
         The copy shares driver, bookmarks, limits and facts about the server with this store. It is
         not what `for_database` returns.
         """
         patient = copy(self)
-        limit_s = max(self.config.query_timeout_s, seconds)
+        longer_s = self.config.long_query_timeout_s if seconds is None else seconds
+        limit_s = max(self.config.query_timeout_s, longer_s)
         patient.config = replace(self.config, query_timeout_s=limit_s)
         return patient
 

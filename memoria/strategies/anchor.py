@@ -70,6 +70,7 @@ class AnchorSpreading:
     def __post_init__(self) -> None:
         """Check every range."""
         check = SettingsCheck(self)
+        check.flag("use_spreading")
         check.within("spreading_strength", 0.0, 1.0)
         check.whole("iterations", 1, 20)
         for name in ("weight_similarity", "weight_activation", "weight_structural"):

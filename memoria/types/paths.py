@@ -5,6 +5,8 @@ Energies, scores and similarities have no unit.
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,6 +47,12 @@ class Seed:
         """Check what an exploration relies on."""
         checks.check_id(self.id)
         object.__setattr__(self, "score", checks.check_score(self.score))
+        for name, rank in (("vector_rank", self.vector_rank), ("text_rank", self.text_rank)):
+            if rank is not None:
+                checks.check_whole(rank, name, low=1, high=sys.maxsize)
+        for name, score in (("vector_score", self.vector_score), ("text_score", self.text_score)):
+            if score is not None:
+                checks.check_number(score, name, low=-math.inf, high=math.inf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,7 +184,7 @@ async def test_after_an_interruption_anywhere_a_second_call_does_the_rest(
                 raise UnavailableError("lost")
             return await super().run(*arguments, **more)
 
-        def patient(self, seconds: float) -> Any:  # noqa: ARG002
+        def patient(self) -> Any:
             return self
 
     queries, total = 0, 0

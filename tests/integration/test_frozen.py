@@ -10,10 +10,11 @@ import os
 import random
 import signal
 
-from benchmarks.faults.world import CALLS, settled, world
+from benchmarks.faults.world import CALLS, Call, settled, world
 from memoria.errors import MemoriaError
 from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
+from memoria.store.config import StoreConfig
 from tests.integration.test_doctor import wipe
 
 # Far above every limit.
@@ -42,3 +43,36 @@ async def test_every_call_ends_while_the_server_is_stopped_and_the_next_one_work
             assert not isinstance(each, BaseException) or isinstance(each, MemoriaError), each
         assert await settled(memory.store, 1.0) is None
         assert await here.recalls_again(memory)
+
+
+async def test_what_writes_whole_texts_or_reads_a_scope_ends_by_the_limit_with_that_name(
+    second_server: EphemeralNeo4j,
+) -> None:
+    """The limits of their own that they had are gone: 60 s, and 120."""
+    target = Target(uri=second_server.uri, auth=second_server.auth)
+    config = StoreConfig(query_timeout_s=0.2, long_query_timeout_s=2, connect_timeout_s=2)
+    loop = asyncio.get_running_loop()
+
+    async def timed(call: Call) -> tuple[float, type[BaseException] | None]:
+        began = loop.time()
+        try:
+            await call(memory, here)
+        except MemoriaError as exc:
+            return loop.time() - began, type(exc)
+        return loop.time() - began, None
+
+    async with (
+        world(target, random.Random(1)) as here,
+        here.attacked(config=config) as memory,
+    ):
+        names = ("append", "conversation", "document", "stats")
+        for name in names:  # the driver has its connections
+            await CALLS[name](here.clean, here)
+        os.kill(second_server.pid, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(HANG_S):
+                ended = await asyncio.gather(*(timed(CALLS[name]) for name in names))
+        finally:
+            os.kill(second_server.pid, signal.SIGCONT)
+    assert [name for name, (_, kind) in zip(names, ended, strict=True) if kind is None] == []
+    assert max(took_s for took_s, _ in ended) < HANG_S / 2

@@ -270,6 +270,19 @@ async def test_the_prompt_says_recall_before_and_remember_after(retriever: Graph
     assert said.index("memory_recall") < said.index("memory_remember")
 
 
+@ERAS
+@pytest.mark.parametrize("given", [None, {}, {"other": "x"}, {"task": "x", "other": "y"}])
+async def test_a_prompt_without_what_it_takes_is_refused_in_one_line(
+    retriever: GraphRetriever, era: str, given: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client_of(retriever, era) as client:
+        with pytest.raises(MCPError, match="the prompt takes task"):
+            await client.get_prompt("memory_first", given)
+        with pytest.raises(MCPError, match="no prompt of this name: memory_first"):
+            await client.get_prompt("another")
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 async def test_where_nothing_may_be_written_no_words_ask_for_it(retriever: GraphRetriever) -> None:
     async with client_of(retriever, read_only=True) as client:
         given = await client.get_prompt("memory_first", {"task": "Plan the week."})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -13,13 +14,14 @@ from typing import Any
 import neo4j
 import pytest
 
+from memoria import GraphRetriever
 from memoria._support.checks import MAX_DIMENSIONS
+from memoria.doctor import examine
 from memoria.errors import (
     ConfigError,
     DimensionError,
     IndexNotReadyError,
     InvalidInputError,
-    QueryError,
 )
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder, check_vectors_fit, probe
@@ -253,10 +255,53 @@ async def test_duplicates_from_before_the_set_up_are_an_error(
     make = "UNWIND [1, 2] AS _ CREATE (:Memory {scope: $scope, id: 'a'})"
     await driver.execute_query(make, scope=scope)
     try:
-        with pytest.raises(QueryError, match=r"schema.*\.1: "):
+        found = await driver.execute_query(
+            "MATCH (m:Memory {scope: $scope}) RETURN elementId(m) AS node", scope=scope
+        )
+        with pytest.raises(ConfigError, match="memory_scope_id can't be made: 2 nodes") as caught:
             await apply_schema(store, embedder=named("test", 384))
+        examined = await examine(store, rng=random.Random(1))
+        (finding,) = (each for each in examined.findings if each.check == "indexes.memory_scope_id")
+        for text in (str(caught.value), finding.message):
+            assert repr(scope) in text
+            for record in found.records:
+                assert record["node"] in text
+        assert finding.severity == "error"
     finally:
         await driver.execute_query("MATCH (m:Memory {scope: $scope}) DELETE m", scope=scope)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("m.schema_version = 2", "newer memoria .schema 2; this one knows 1.: update memoria"),
+        ("m.generation = 'x'", "not the record of memoria's set-up"),
+        ("m.embedder = [1]", "not the record of memoria's set-up"),
+        ("m.reembedding = 5", "not the record of memoria's set-up"),
+        ("m.other_dimensions = 1.5, m.reembedding = 'filling'", "not the record"),
+    ],
+)
+async def test_a_record_that_this_memoria_can_not_read_is_refused_by_every_call(
+    store: Store, driver: neo4j.AsyncDriver, scope: str, change: str, message: str
+) -> None:
+    match = "MATCH (m:MemoriaMeta {key: 'memoria'})"
+    before = (await driver.execute_query(f"{match} RETURN properties(m) AS m")).records[0]["m"]
+    await driver.execute_query(f"{match} SET {change}")
+    other = Store(driver, database="neo4j")  # it knows no facts yet
+    memory = GraphRetriever(other, scope=scope)
+    try:
+        for call in (
+            lambda: apply_schema(other, embedder=named("test", 384)),
+            lambda: memory.recall("oven"),
+            lambda: memory.writer().remember("The oven is new."),
+            lambda: GraphRetriever(store, scope=scope).writer().remember("The oven is new."),
+            lambda: examine(other, rng=random.Random(1)),
+        ):
+            with pytest.raises(ConfigError, match=message):
+                await call()
+    finally:
+        await driver.execute_query(f"{match} SET m = $before", before=before)
+    await memory.writer().remember("The oven is new.")
 
 
 class TestScript:

@@ -291,6 +291,20 @@ async def test_a_file_that_lacks_a_part_is_refused(filled: GraphRetriever, part:
         saved("oven.json", document)
 
 
+@pytest.mark.parametrize("wrong", ["1e400", "-1e400", "NaN", '"\\ud800"', '{"\\udfff": 1}'])
+async def test_a_file_that_no_answer_can_hold_is_refused(
+    filled: GraphRetriever, wrong: str
+) -> None:
+    """Wherever it stands, also in a field that nobody knows: the page is sent the whole file."""
+    plain = json.loads(json.dumps(plain_recall(await filled.recall(ASKED["query"]))))
+    for part in (plain, plain["context"], plain["trace"], plain["ranked"][0]):
+        part["unknown"] = [0, {"deep": json.loads(wrong)}]
+        with pytest.raises(InvalidInputError, match="unknown"):
+            saved("oven.json", plain)
+        del part["unknown"]
+    assert saved("oven.json", plain).document == plain
+
+
 def test_the_command_prints_an_address_that_works(target: Target, tmp_path: Path) -> None:
     options = [f"--uri={target.uri}", "--embedder=none", "--scope=nobody", "--no-browser"]
     if target.auth is not None:

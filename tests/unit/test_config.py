@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
-from memoria.errors import ConfigError
+from memoria.errors import ConfigError, InvalidInputError
 from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
 from memoria.seeds.config import SeedConfig
 from memoria.store.config import StoreConfig
-from memoria.strategies import TransferEnergy
+from memoria.strategies import AnchorSpreading, TransferEnergy
+from memoria.types import Seed
 
 CONFIGS = (StoreConfig, SeedConfig, ContextConfig, RetrieverConfig)
 NAMED_CHOICES = ("fusion", "transactions", "order", "format", "include_outdated")
@@ -27,6 +28,7 @@ HUGE = 10**5000  # has no float, and Python refuses to print it
 RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (StoreConfig, "connect_timeout_s", [1e-3, 5, 1e6], [0, -1, 1e6 + 1]),
     (StoreConfig, "query_timeout_s", [1e-3, 10, 1e6], [0, -0.0, -1, 1e300]),
+    (StoreConfig, "long_query_timeout_s", [1e-3, 60, 1e6], [0, -1, 1e300]),
     (StoreConfig, "retry_base_s", [1e-9, 0.05], [0, -1]),
     (StoreConfig, "max_retries", [0, 10], [-1, 11, 1.0]),
     (StoreConfig, "max_sessions", [1, 10_000], [0, 10_001, 1.5]),
@@ -82,6 +84,37 @@ def test_setting_refuses_what_is_no_number_of_its_kind(config: Any, field: str) 
     for value in NO_NUMBERS:
         with pytest.raises(ConfigError, match=f"^{field} "):
             config(**{field: value})
+
+
+DEEP: list[Any] = []
+for _ in range(10_000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    "wrong", [5, "x", [], {}, DEEP, SeedConfig], ids=lambda one: type(one).__name__
+)
+@pytest.mark.parametrize("field", ["seeds", "relevance", "history", "context"])
+def test_a_setting_that_is_an_object_is_of_its_class(field: str, wrong: Any) -> None:
+    with pytest.raises(ConfigError, match=f"^{field} must be a "):
+        RetrieverConfig(**{field: wrong})
+    if field != "context":
+        assert getattr(RetrieverConfig(**{field: None}), field) is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"vector_rank": 0}, {"text_rank": 1.5}, {"vector_rank": DEEP}, {"text_rank": "1"}),
+        *({"vector_score": DEEP}, {"text_score": math.nan}, {"vector_score": "high"}),
+    ],
+    ids=range(7),
+)
+def test_ranks_and_scores_of_a_seed_are_numbers(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match=next(iter(given))):
+        Seed(id="a", score=1.0, **given)
+    with pytest.raises(ConfigError, match="use_spreading must be True or False"):
+        AnchorSpreading(use_spreading=DEEP)  # type: ignore[arg-type]
 
 
 def test_every_setting_is_covered_here() -> None:

@@ -55,6 +55,21 @@ def said(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in messages]
 
 
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a":' * 100_000, "[1e400]", "\x00", '"\\ud800"'])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_line_that_can_not_be_read_costs_none_of_the_others(
+    tmp_path: Path, line: str, place: int
+) -> None:
+    lines = [
+        json.dumps(claude("user", "Is it red?", "u1")),
+        json.dumps(claude("user", "No.", "u2")),
+    ]
+    lines.insert(place, line)
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
+    assert said(read_transcript(file, "claude")) == [("user", "Is it red?"), ("user", "No.")]
+
+
 def test_of_a_transcript_of_claude_code_what_was_said_is_read(tmp_path: Path) -> None:
     thought = {"type": "thinking", "thinking": "Hm."}
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}

@@ -56,7 +56,7 @@ class Together:
         self.failing = failing
         self._all = asyncio.Barrier(len(ROWS))
 
-    def patient(self, _: float) -> Together:
+    def patient(self) -> Together:
         return self
 
     async def run(self, query: Query, _: object) -> list[dict[str, Any]]:

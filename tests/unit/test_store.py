@@ -81,6 +81,7 @@ BY_CODE: dict[str, type[MemoriaError]] = {
     "Neo.ClientError.Cluster.NotALeader": UnavailableError,
     "Neo.ClientError.Database.DatabaseNotFound": ConfigError,
     "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase": UnavailableError,
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase": ConfigError,
     "Neo.ClientError.Procedure.ProcedureCallFailed": QueryError,
     "Neo.ClientError.Procedure.ProcedureNotFound": QueryError,
     "Neo.ClientError.Schema.ConstraintValidationFailed": QueryError,
@@ -398,7 +399,9 @@ async def test_a_parameter_that_can_not_be_sent_is_not_retried(
     fault: Exception, value: object
 ) -> None:
     driver = FailingDriver([fault])
-    with pytest.raises(InvalidInputError, match=r"a parameter can't be sent .query test\.one") as caught:
+    with pytest.raises(
+        InvalidInputError, match=r"a parameter can't be sent .query test\.one"
+    ) as caught:
         await store_over(driver).run(QUERY, {"x": value})
     assert driver.attempts == 1
     assert driver.open == 0

@@ -16,9 +16,6 @@ from memoria.ingest.reembed.record import advance, end, swap
 from memoria.store import ServerFacts, Store, StoreOrDriver, store_of
 from memoria.store.facts import Reembedding
 
-#: Limit of one query; seconds.
-QUERY_S = 60.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReembedReport:
@@ -61,7 +58,7 @@ async def finish_reembedding(
     InvalidInputError
         `reembed` is not done, or a roll-back is not.
     """
-    store = store_of(store, database).patient(QUERY_S)
+    store = store_of(store, database).patient()
     other = (await probe(store)).reembedding
     if other is not None:
         await advance(store, other.generation, ["kept"], "dropping")
@@ -95,7 +92,7 @@ async def roll_back_reembedding(
     InvalidInputError
         There is nothing to roll back.
     """
-    store = store_of(store, database).patient(QUERY_S)
+    store = store_of(store, database).patient()
     other = (await probe(store)).reembedding
     if other is not None:
         if other.state == "filling":

@@ -61,9 +61,5 @@ async def ids_of(store: Store, scope: str, source: str, kind: str) -> list[str]:
         parameters = {"kind": kind, "prefix": prefix, "scope": scope}
         rows: Sequence[tuple[str, str | None]]
         rows = (await store.run(load("remember.ids"), parameters))[0]["rows"]
-        found += [id_ for id_, stored in rows if _source_in(stored) == source]
+        found += [id_ for id_, stored in rows if json_map(stored).get("source") == source]
     return found
-
-
-def _source_in(metadata: str | None) -> object:
-    return json_map(metadata).get("source")

@@ -79,8 +79,8 @@ async def read_standing(
 
 def _titles_in(metadata: str | None) -> frozenset[str]:
     """Return the names of the titles that a stored document has."""
+    found = json_map(metadata)
     try:
-        found = json_map(metadata)
         return titles_of(found.get("title"), found.get("aliases") or ())
     except (AttributeError, TypeError, ValueError):
         return frozenset()

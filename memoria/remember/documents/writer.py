@@ -53,7 +53,7 @@ from memoria.remember.documents.state import (
 from memoria.remember.ids import document_id, early_document_id, whole_id
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
-from memoria.remember.options import MAX_ATTEMPTS, TIMEOUT_S, TextOptions
+from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
 from memoria.store import StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
@@ -117,7 +117,7 @@ class DocumentWriter:
     ) -> None:
         self.config = config or DocumentConfig()
         self.extractor = extractor
-        self._store = store_of(store).patient(TIMEOUT_S)
+        self._store = store_of(store).patient()
         self._batches = JointWriter(
             self._store,
             scope=scope,

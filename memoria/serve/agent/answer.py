@@ -6,13 +6,12 @@ randomness.
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memoria._support.wording import cut
+from memoria._support.wording import cut, visible
 from memoria.context import CountTokens
 
 #: What the model is told about the text between the marks.
@@ -23,7 +22,6 @@ DATA = (
 _MARK_BYTES = 4
 _MAX_NAME_CHARS = 60
 _ELLIPSIS = "…"
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +43,15 @@ class Answer:
 def fenced(head: str, body: str, mark: str) -> str:
     """Return a head in our words, and a body of stored text between two marks.
 
+    Every answer for a model that holds anything from the store passes through here, but for names
+    that `name_of` quotes. The body keeps no hidden character.
+
     Parameters
     ----------
     mark
         A word that nobody who wrote the body could know; see `unknown_mark`.
     """
-    return f"{head}\n{DATA}\n<memories {mark}>\n{body}\n</memories {mark}>"
+    return f"{head}\n{DATA}\n<memories {mark}>\n{visible(body)}\n</memories {mark}>"
 
 
 def unknown_mark(body: str, draw: Callable[[], str]) -> str:
@@ -76,13 +77,13 @@ def name_of(text: str) -> str:
     >>> print(name_of("alice"), name_of('a"b'))
     "alice" "a'b"
     """
-    line = one_line(_CONTROLS.sub(" ", text)).replace('"', "'")
+    line = one_line(text).replace('"', "'")
     return f'"{cut(line, _MAX_NAME_CHARS)}"'
 
 
 def one_line(text: str) -> str:
     """Return a text in one line, as an id or a relation must stand there."""
-    return " ".join(text.split())
+    return " ".join(visible(text).split())
 
 
 def fitting(text: str, tokens: int, count: CountTokens) -> str:

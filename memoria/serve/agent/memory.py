@@ -14,7 +14,7 @@ from memoria._support.checks import check_ids
 from memoria._support.wording import number_of
 from memoria.errors import InvalidInputError
 from memoria.learn.trails import found_in
-from memoria.serve.agent.answer import Answer, fenced_apart
+from memoria.serve.agent.answer import Answer
 from memoria.serve.agent.kinds import Kind
 from memoria.serve.agent.reading import AgentReader, some_ids
 from memoria.serve.agent.words import remembered
@@ -58,18 +58,7 @@ class AgentMemory(AgentReader):
         size = await self._size()
         data = asdict(done)
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
-        lines, now = remembered(done), self._now(size)
-        if not done.certain:
-            text = (
-                "Remembered; an answer of the server was lost, so nobody knows whether a memory "
-                f"said it before. {now}\n" + "\n".join(lines)
-            )
-        elif done.created:
-            text = f"Remembered. {now}\n" + "\n".join(lines)
-        else:  # the id is that of another writer
-            text = fenced_apart(
-                f"Not written again: a memory says it already. {now}", "\n".join(lines)
-            )
+        text = remembered(done, self._now(size))
         return Answer(text=text, data=self._about(size) | data)
 
     async def feedback(
@@ -138,7 +127,10 @@ def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace)
     if not used and not wrong:
         raise InvalidInputError("give ids of memories that were used, or were wrong", field="used")
     if both := {*used} & {*wrong}:
-        raise InvalidInputError(f"used and wrong: {', '.join(sorted(both))}", field="wrong")
+        raise InvalidInputError(
+            f"{number_of(len(both), 'id')} stand in used and in wrong: name each in one of them",
+            field="wrong",
+        )
     if unknown := {*used, *wrong} - found_in(trace):
         raise InvalidInputError(
             f"the recall did not find {number_of(len(unknown), 'id')} of these: give ids from its "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from memoria._support.wording import kind_of
+from memoria._support.wording import kind_of, told
 from memoria.errors import DeadlineError, DimensionError, InvalidInputError, MemoriaError
 from memoria.retriever import GraphRetriever
 from memoria.serve.agent.answer import Answer
@@ -170,4 +170,4 @@ async def said(answer: Awaitable[Answer]) -> str:
     except MemoriaError as error:
         if not for_model(error):
             raise
-        return f"Error: {error}"
+        return f"Error: {told(error)}"

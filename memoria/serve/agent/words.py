@@ -1,6 +1,7 @@
 """What answers say in memoria's own words, and the same as data.
 
-In: results. Out: sentences, and plain data without the texts of memories. Touches nothing.
+In: results. Out: sentences, and plain data without the texts of memories. Touches the source of
+randomness.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from memoria._support.wording import cut, number_of
 from memoria.graph.stats import ScopeStats
-from memoria.serve.agent.answer import name_of, one_line
+from memoria.serve.agent.answer import fenced_apart, name_of, one_line
 from memoria.store import ServerFacts
 from memoria.types import MemoryNode, Recall, Remembered
 
@@ -55,16 +56,32 @@ def recalled(found: Recall) -> dict[str, Any]:
     }
 
 
-def remembered(done: Remembered) -> list[str]:
-    """Say what became of a text, one fact a line."""
-    lines = [f"id {one_line(done.id)}"]
+def remembered(done: Remembered, now: str) -> str:
+    """Say what became of a text; only an id that this call made stands outside of the fence.
+
+    Parameters
+    ----------
+    now
+        What the scope now holds, as a sentence.
+    """
+    ours, others = [f"id {one_line(done.id)}"], list[str]()
     if done.edges:
-        lines.append(f"{number_of(done.edges, 'edge')} made")
+        ours.append(f"{number_of(done.edges, 'edge')} made")
     if done.superseded:
-        lines.append(f"takes the place of {', '.join(map(one_line, done.superseded))}")
+        others.append(f"takes the place of {', '.join(map(one_line, done.superseded))}")
     if done.superseded_by is not None:
-        lines.append(f"does not hold: {one_line(done.superseded_by)} has taken its place")
-    return lines
+        others.append(f"does not hold: {one_line(done.superseded_by)} has taken its place")
+    if not done.certain:
+        head = (
+            "Remembered; an answer of the server was lost, so nobody knows whether a memory said "
+            f"it before. {now}"
+        )
+    elif done.created:
+        head = "\n".join([f"Remembered. {now}", *ours])
+        return fenced_apart(head, "\n".join(others)) if others else head
+    else:
+        head = f"Not written again: a memory says it already. {now}"
+    return fenced_apart(head, "\n".join([*ours, *others]))  # the id may be that of another writer
 
 
 def newest(memory: MemoryNode) -> str:
@@ -76,9 +93,10 @@ def newest(memory: MemoryNode) -> str:
 
 def state(stats: ScopeStats, facts: ServerFacts, *, read_only: bool) -> str:
     """Say what a scope holds, and whether the database is in order."""
-    kinds = ", ".join(f"{one_line(kind)} {number}" for kind, number in stats.kinds.items())
+    kinds = ", ".join(f"{name_of(kind)} {number}" for kind, number in stats.kinds.items())
     memories = number_of(stats.memories, "memory", "memories")
     broken = [name for name, state in facts.indexes.items() if state != "ONLINE"]
+    embedder = name_of(facts.embedder) if facts.embedder else "none yet"
     indexes = "all indexes are online" if facts.indexes else "the first write makes the indexes"
     if broken:
         indexes = f"not online: {', '.join(broken)}"
@@ -87,7 +105,6 @@ def state(stats: ScopeStats, facts: ServerFacts, *, read_only: bool) -> str:
             f"Scope {name_of(stats.scope)} holds {memories}{f' ({kinds})' if kinds else ''} and "
             f"{number_of(stats.edges, 'edge')}; {stats.embedded} have a vector.",
             "It can only be read here." if read_only else "It can be read and written.",
-            f"Embedder of the database: {facts.embedder or 'none yet'}; Neo4j {facts.version}; "
-            f"{indexes}.",
+            f"Embedder of the database: {embedder}; Neo4j {facts.version}; {indexes}.",
         ]
     )

@@ -19,7 +19,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 
-from memoria._support.wording import cut
+from memoria._support.wording import cut, told
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.rights import Rights, granted
@@ -45,7 +45,7 @@ def add_search_and_fetch(server: MCPServer, memories: Memories, rights: Rights) 
         try:
             shown, answer = await ask(await memories.of(granted(rights)))
         except MemoriaError as exc:
-            raise ToolError(str(exc)) from exc
+            raise ToolError(told(exc)) from exc
         text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
         return CallToolResult(
             content=[TextContent(type="text", text=text)],

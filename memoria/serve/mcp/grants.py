@@ -6,6 +6,7 @@ In: a file of lines ``sha256 scope [ro]``. Out: `Grant`s by hash. Reads the file
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
 import shlex
@@ -66,11 +67,24 @@ def line_of(token: str, grant: Grant) -> str:
 
 
 def add_line(file: Path, line: str) -> None:
-    """Add a line to a file of tokens, which is made if it is not there."""
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
-    end = "" if not before or before.endswith("\n") else "\n"
-    with file.open("a", encoding="utf-8") as opened:
-        opened.write(f"{end}{line}\n")
+    """Add a line to a file of tokens, which is made if it is not there, for its owner alone.
+
+    Raises
+    ------
+    ConfigError
+        The file can't be read or written.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "r+", encoding="utf-8") as opened:
+            os.fchmod(descriptor, 0o600)  # others could read the names of the scopes, or add a line
+            before = opened.read()
+            end = "" if not before or before.endswith("\n") else "\n"
+            opened.write(f"{end}{line}\n")
+    except OSError as exc:
+        raise ConfigError(f"can't write the file of tokens {file}: {exc.strerror}") from exc
+    except ValueError as exc:
+        raise ConfigError(f"the file of tokens {file} is not UTF-8 text") from exc
 
 
 def read_grants(file: Path) -> Mapping[str, Grant]:

@@ -113,4 +113,4 @@ class Memories:
             await self._warm_up(await self._retriever())
         except Exception as exc:  # noqa: BLE001  # foreign code, such as a model's, may raise anything
             why = str(exc) if isinstance(exc, MemoriaError) else in_short(exc)
-            log.warning("memoria mcp: %s; the next call tries again", why)
+            log.warning("%s; the next call tries again", why)

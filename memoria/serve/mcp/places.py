@@ -83,6 +83,6 @@ def places() -> list[Place]:
         try:
             value = json.loads(file.read_text(encoding="utf-8"))
             found.append(Place(str(value["host"]), int(value["port"]), str(value["secret"])))
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             continue
     return found

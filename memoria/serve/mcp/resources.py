@@ -12,6 +12,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError
 from mcp.server.mcpserver.resources import ResourceSecurity
 
+from memoria._support.wording import told
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def add_resources(server: MCPServer, of: OfMemory) -> None:
         try:
             return await ask(await of())
         except MemoriaError as exc:
-            raise ResourceError(str(exc)) from exc
+            raise ResourceError(told(exc)) from exc
 
     @server.resource("memoria://status", mime_type=_JSON, description="What the scope holds.")
     async def status() -> Mapping[str, Any]:

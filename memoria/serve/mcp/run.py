@@ -6,18 +6,22 @@ standard error. Touches a port, if it is to.
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 import uvicorn
+from starlette.routing import Route
 
+from memoria._support.wording import printable
 from memoria.serve.mcp.chatgpt import Compat, add_search_and_fetch
 from memoria.serve.mcp.hooks import add_hooks
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.places import Place, announced, new_secret
 from memoria.serve.mcp.rights import Rights, is_loopback
 from memoria.serve.mcp.server import MemoryServer, build_server
+from memoria.serve.web import MOST_BODY, bounded
 
 PATH = "/mcp"
 
@@ -48,20 +52,39 @@ async def serve_http(
     """Serve clients over streamable HTTP until the process is interrupted."""
     server, secret = _built(memories, rights, compat), new_secret()
     add_hooks(server, memories, rights, secret)
-    app = server.streamable_http_app(streamable_http_path=PATH, host=address.host)
-    config = uvicorn.Config(
-        app, host=address.host, port=address.port, log_level="warning", access_log=False
+    # A session would hold nothing: recalls are kept by scope. Without sessions none is left over.
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        host=address.host,
+        stateless_http=True,
+        max_request_body_size=MOST_BODY,
     )
+    for route in app.routes:
+        if isinstance(route, Route) and route.path == PATH:
+            route.methods = {"POST"}  # GET would open a stream on which this server never sends
+    config = bounded(app, host=address.host, port=address.port)
     with ExitStack() as announcements:
         async with memories:
             await _Announcing(config, announcements, secret).serve()
 
 
 def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryServer:
+    # Else the SDK installs a handler that imports modules while it writes: where descriptors are
+    # spent that fails, and would end the loop.
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Printable("memoria mcp: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     server = build_server(memories, rights)
     if compat == "chatgpt":
         add_search_and_fetch(server, memories, rights)
     return server
+
+
+class _Printable(logging.Formatter):
+    """Escapes what could rewrite a terminal: lines hold headers of requests, and ids."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 class _Announcing(uvicorn.Server):

@@ -14,13 +14,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
 from pydantic import AliasChoices, AnyHttpUrl, BeforeValidator, Field
 
+from memoria._support.wording import told
 from memoria.errors import MemoriaError
 from memoria.serve.agent.kinds import Kind
 from memoria.serve.mcp.memories import Memories
@@ -87,6 +97,19 @@ class MemoryServer(MCPServer):
             if reads or not granted(self.rights).read_only:
                 shown.append(tool.model_copy(update={"input_schema": _untitled(tool.input_schema)}))
         return shown
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Return a prompt; what is missing is said to the client, and is no fault of the server."""
+        offered = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
+        if name not in offered:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt of this name: {', '.join(offered)}")
+        takes = {each.name for each in offered[name]}
+        needs = {each.name for each in offered[name] if each.required}
+        if not needs <= (arguments or {}).keys() <= takes:
+            raise MCPError(INVALID_PARAMS, f"the prompt takes {', '.join(sorted(takes))}")
+        return await super().get_prompt(name, arguments, context)
 
 
 def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +182,7 @@ async def _answered(
     try:
         answer = await ask(await of())
     except MemoriaError as exc:
-        raise ToolError(str(exc)) from exc
+        raise ToolError(told(exc)) from exc
     return CallToolResult(
         content=[TextContent(type="text", text=answer.text)], _meta={DATA_KEY: dict(answer.data)}
     )

@@ -17,9 +17,9 @@ from memoria.errors import ConfigError
 from memoria.serve.view.app import build_app
 from memoria.serve.view.guard import new_token
 from memoria.serve.view.source import Source
+from memoria.serve.web import bounded
 
 HOST = "127.0.0.1"
-_LAST_ANSWERS_S = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +59,9 @@ async def serve(page: Page, announce: Callable[[str], None]) -> None:
         token = new_token()
         hosts = (f"{HOST}:{port}", f"localhost:{port}")
         app = build_app(page.source, scope=page.scope, token=token, hosts=hosts)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=_LAST_ANSWERS_S,
-        )
         announce(f"http://{HOST}:{port}/#token={token}")  # the socket listens already
         try:
-            await uvicorn.Server(config).serve(sockets=[listening])
+            await uvicorn.Server(bounded(app)).serve(sockets=[listening])
         finally:
             await page.source.close()
 

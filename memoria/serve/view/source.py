@@ -7,11 +7,13 @@ Touches the database.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memoria._support.wording import whole
 from memoria.errors import InvalidInputError
 from memoria.plain import trace_from
 from memoria.plain.reading import Part
@@ -59,7 +61,25 @@ def saved(name: str, document: Any) -> Saved:
     context.parts("items")
     context.parts("omitted")
     context.string("text")
+    _check_shown(document)
     return Saved(name=name, document=document, trace=trace_from(document))
+
+
+def _check_shown(document: Any) -> None:
+    """Refuse what the page could not be sent, wherever it stands: the document is passed on."""
+    ahead = [("", document)]
+    while ahead:
+        place, value = ahead.pop()
+        is_number = not isinstance(value, float) or math.isfinite(value)
+        if not is_number or (isinstance(value, str) and value != whole(value)):
+            raise InvalidInputError(
+                f"{place} must hold only finite numbers and whole characters", field=place
+            )
+        if isinstance(value, dict):
+            ahead += [(f"{place}.{whole(name)}".lstrip("."), one) for name, one in value.items()]
+            ahead += [(f"a key of {place or 'the document'}", name) for name in value]
+        elif isinstance(value, list):
+            ahead += [(f"{place}[{number}]", one) for number, one in enumerate(value)]
 
 
 class Source:

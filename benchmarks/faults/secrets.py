@@ -1,0 +1,163 @@
+"""Secrets in every place that takes one, wrong in some way: none may come out again.
+
+In: nothing. Out: rows of the table. Connects to a port on which nobody listens.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import random
+import string
+import tempfile
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from benchmarks.faults.table import Family, Row, Setting
+from memoria import connect
+from memoria.connection import given_auth
+from memoria.errors import ConfigError, MemoriaError
+from memoria.serve.mcp.grants import read_grants
+from memoria.store import Target, open_driver
+
+#: Addresses that nobody should give; the secret stands in place of ``{}``.
+ADDRESSES = (
+    "bolt://neo4j:{}@127.0.0.1:1",
+    "neo4j://neo4j:{}@127.0.0.1:1",
+    "neo4j+s://{}@127.0.0.1:1",
+    "bolt://neo4j:a/{}@127.0.0.1:1",
+    "neo4j:{}@127.0.0.1",
+    "http://neo4j:{}@127.0.0.1:7474",
+    "bolt://127.0.0.1:1/{}",
+    "bolt://127.0.0.1:1#{}",
+    "bolt://127.0.0.1:{}",
+    "bolt://[{}",
+    "bolt://127.0.0.1:1?password={}",
+    "neo4j://127.0.0.1:1?{}",
+)
+#: Credentials of a wrong form.
+CREDENTIALS: tuple[Callable[[str], Any], ...] = (
+    lambda secret: secret,
+    lambda secret: (secret,),
+    lambda secret: ["neo4j", secret],
+    lambda secret: ("neo4j", secret, "x"),
+    lambda secret: ("neo4j", secret.encode()),
+    lambda secret: ("neo4j", f"{secret}\ud800"),
+    lambda secret: (None, secret),
+    lambda secret: {"neo4j": secret},
+)
+#: Files of a password that hold more than one line, or no text.
+PASSWORDS: tuple[Callable[[str], bytes], ...] = (
+    lambda secret: f"{secret}\nneo4j\n".encode(),
+    lambda secret: f"neo4j\n{secret}".encode(),
+    lambda secret: f"{secret}\x0bmore".encode(),
+    lambda secret: secret.encode("utf-16"),
+)
+#: Lines of a file of tokens that hold the token itself, or nothing that can be read.
+TOKENS = ("{}", "{} alice", "alice {}", "'{}", "{0} {0} {0} {0}")
+_LETTERS = string.ascii_letters + string.digits + "!$%&()*+,-.;<=>^_~"
+
+
+def shown(error: BaseException) -> str:
+    """Return all that a program may print of an error: its text, and those behind it."""
+    found = ["".join(traceback.format_exception(error))]
+    behind: BaseException | None = error
+    while behind is not None:
+        found.append(repr(behind))
+        behind = behind.__cause__ or behind.__context__
+    return "".join(found)
+
+
+async def address(form: str, secret: str) -> None:
+    """Open an address that holds a secret."""
+    async with open_driver(Target(uri=form.format(secret), auth=None)):
+        pass
+
+
+async def credentials(form: Callable[[str], Any], secret: str) -> None:
+    """Connect with credentials of a wrong form."""
+    await connect("bolt://127.0.0.1:1", form(secret), scope="a").open()
+
+
+async def password_file(form: Callable[[str], bytes], secret: str) -> None:
+    """Read a wrong password file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "password"
+        file.write_bytes(form(secret))
+        given_auth("neo4j", password_file=file)
+
+
+async def tokens(form: str, secret: str) -> None:
+    """Read a wrong file of tokens."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tokens.txt"
+        file.write_text(form.format(secret), "utf-8")
+        read_grants(file)
+
+
+async def away(_: None, secret: str) -> None:
+    """Connect with a good password to a server that is away."""
+    await connect("bolt://127.0.0.1:1", ("neo4j", secret), scope="a").open()
+
+
+#: A place that takes a secret, and a wrong form of it.
+SLOTS: tuple[tuple[Callable[[Any, str], Awaitable[None]], Any], ...] = (
+    *((address, form) for form in ADDRESSES),
+    *((credentials, form) for form in CREDENTIALS),
+    *((password_file, form) for form in PASSWORDS),
+    *((tokens, form) for form in TOKENS),
+    (away, None),
+)
+
+
+async def leaks(slot: Callable[[Any, str], Awaitable[None]], form: Any, secret: str) -> str | None:
+    """Use a secret in a wrong form; say in words what came of it, if that is not as it should be.
+
+    Whatever is printed or logged meanwhile must not hold it, nor must the error.
+    """
+    said = io.StringIO()
+    log, handler = logging.getLogger(), logging.StreamHandler(said)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    expected = MemoriaError if slot is away else ConfigError
+    wrong: str | None = f"{slot.__name__}: no error"
+    try:
+        with redirect_stdout(said), redirect_stderr(said):
+            await slot(form, secret)
+    except expected as exc:
+        wrong = f"{slot.__name__}: its error shows it" if secret in shown(exc) else None
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)
+    return f"{slot.__name__}: it was printed or logged" if secret in said.getvalue() else wrong
+
+
+@asynccontextmanager
+async def opened(_: Setting) -> AsyncIterator[None]:
+    """Nothing has to be open."""
+    yield None
+
+
+async def _attempt(_: None, rng: random.Random, number: int) -> str | None:
+    secret = "".join(rng.choices(_LETTERS, k=rng.randint(12, 40)))
+    return await leaks(*SLOTS[number % len(SLOTS)], secret)
+
+
+FAMILY = Family(
+    name="secrets",
+    opened=opened,
+    rows=(
+        Row(
+            key="secrets",
+            fault=f"a password or a token in {len(SLOTS)} places and wrong forms",
+            expected="a typed error; no message, traceback, repr or log holds it",
+            quick=len(SLOTS),
+            full=50 * len(SLOTS),
+            attempt=_attempt,
+        ),
+    ),
+)
