@@ -197,7 +197,7 @@ async def test_topics_take_part_at_the_time_of_any_question(store: Store, chats:
         "MATCH (t:Topic {scope: $scope}) RETURN t.connector_name AS name, t.created_at AS at",
         scope=next(iter(dataset.chats)),
     )
-    assert "Berta" in {record["name"] for record in found.records}
+    assert "berta" in {record["name"] for record in found.records}
     # A recall as of a time passes through what was made then: at the time of the first message.
     assert {record["at"].to_native() for record in found.records} == {BEGIN}
 
