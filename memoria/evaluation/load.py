@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import InvalidInputError
-from memoria.evaluation.dataset import Dataset
+from memoria.evaluation.dataset import Chat, Dataset
 from memoria.graph.schema import apply_schema
 from memoria.graph.stats import scope_stats
 from memoria.remember.conversations import ConversationWriter
@@ -146,11 +145,7 @@ async def _load_chats(
     written: list[str] = []
     there: list[str] = []
     for scope, chat in dataset.chats.items():
-        said = (message for one in chat.conversations for message in one.messages)
-        now = _latest(message.created_at for message in said)
-        writer = ConversationWriter(
-            store, scope=scope, embedder=embedder, clock=partial(_same, now)
-        )
+        writer = _chat_writer(store, scope, chat, embedder)
         report = await writer.write(counted(chat.conversations))
         (written if report.messages else there).append(scope)
         if not report.messages and embedder is not None:
@@ -159,14 +154,21 @@ async def _load_chats(
     return LoadReport(written=tuple(written), there=tuple(there))
 
 
-def _latest(times: Iterable[datetime | None]) -> datetime:
-    """Return what counts as now for what has no time of its own: the same in each run."""
-    known = (time for time in times if time is not None)
-    return max(known, default=datetime(2000, 1, 1, tzinfo=UTC))
+def _chat_writer(
+    store: Store, scope: str, chat: Chat, embedder: Embedder | None
+) -> ConversationWriter:
+    """Make a writer for which it is the time of the first message.
+
+    Topics get the present as their time, and must be there whenever a question is asked.
+    """
+    said = (message for one in chat.conversations for message in one.messages)
+    now = min(_known(message.created_at for message in said))
+    return ConversationWriter(store, scope=scope, embedder=embedder, clock=lambda: now)
 
 
-def _same(now: datetime) -> datetime:
-    return now
+def _known(times: Iterable[datetime | None]) -> list[datetime]:
+    """Return the times that are known; if there are none, one that is the same in each run."""
+    return [time for time in times if time is not None] or [datetime(2000, 1, 1, tzinfo=UTC)]
 
 
 async def _is_complete(store: Store, dataset: Dataset, scope: str, has_vectors: bool) -> bool:
@@ -216,7 +218,8 @@ async def _write(
     supplied: Mapping[str, NDArray[np.float64]],
 ) -> None:
     memories = steps.memories[scope]
-    now = _latest(memory.created_at for memory in memories)
+    # A memory without a time gets one that is the same in each run.
+    now = max(_known(memory.created_at for memory in memories))
     kinds = sorted({memory.kind for memory in memories})
 
     def writer(embedder: Embedder | None) -> GraphWriter:
