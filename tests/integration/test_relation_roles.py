@@ -22,7 +22,7 @@ USES = RelationRoles(need=("USES",))
 
 async def chain(store: Store, scope: str, relation: str = "USES") -> None:
     """``book`` leads to ``pay``, which leads to ``login``: too few edges to tell what they mean."""
-    texts = {"book": "book a flight", "pay": "charge a card", "login": "check a password"}
+    texts = {"book": "book a flight", "pay": "charge cards", "login": "check passwords"}
     ends = list(texts)
     await GraphWriter(store, scope=scope).write(
         [Memory(id=id_, kind="Event", text=text) for id_, text in texts.items()],
