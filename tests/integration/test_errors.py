@@ -448,7 +448,9 @@ async def test_another_event_loop_is_a_closed_error(retriever: GraphRetriever) -
 async def test_value_that_cannot_be_sent_is_invalid_input(store: Store, value: object) -> None:
     one = query("RETURN $p.v AS x", params="v")
     async with store.session() as session:
-        with pytest.raises(InvalidInputError, match=r"a parameter can't be sent .query test\.fault"):
+        with pytest.raises(
+            InvalidInputError, match=r"a parameter can't be sent .query test\.fault"
+        ):
             await session.run(one, {"v": value})
         assert (await session.run(one, {"v": 1}))[0]["x"] == 1, "the session is still good"
     assert store.sessions_in_use == 0

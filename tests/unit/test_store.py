@@ -398,7 +398,9 @@ async def test_a_parameter_that_can_not_be_sent_is_not_retried(
     fault: Exception, value: object
 ) -> None:
     driver = FailingDriver([fault])
-    with pytest.raises(InvalidInputError, match=r"a parameter can't be sent .query test\.one") as caught:
+    with pytest.raises(
+        InvalidInputError, match=r"a parameter can't be sent .query test\.one"
+    ) as caught:
         await store_over(driver).run(QUERY, {"x": value})
     assert driver.attempts == 1
     assert driver.open == 0
@@ -411,7 +413,7 @@ async def test_an_answer_that_the_driver_can_not_read_is_asked_for_again(fault: 
     assert await store_over(driver).run(QUERY, {"x": SECRET}) == []
     assert driver.attempts == 2
     broken = FailingDriver([fault] * 4)
-    with pytest.raises(UnavailableError, match=r"can't be read \(\w+\)") as caught:
+    with pytest.raises(UnavailableError, match=r"can't be read \(query test\.one, \w+\)") as caught:
         await store_over(broken).run(QUERY, {"x": SECRET})
     assert broken.attempts == 4
     assert broken.open == 0
