@@ -59,7 +59,7 @@ async def _exported(memory: GraphRetriever, _: random.Random, __: int) -> str | 
     """Export a scope while others append, write and forget, and ingest what came."""
     here, back = (memory.for_scope(f"files-{uuid4().hex}") for _ in range(2))
     stop = asyncio.Event()
-    await _turns(here, 0, 20, stop)
+    await _turns(here, 0, 10, stop)
     writers = [asyncio.create_task(_write_on(here, number, stop)) for number in range(_WRITERS)]
     try:
         lines = [line async for line in export_lines(here.store, scope=here.scope)]
@@ -129,7 +129,7 @@ FAMILY = Family(
             key="export-beside-writers",
             fault=f"a scope is exported while {_WRITERS} writers append, write and forget",
             expected="the export can be ingested, and gives the same lines again",
-            quick=2,
+            quick=1,
             full=100,
             attempt=_exported,
             try_s=_PATIENT_S,

@@ -28,5 +28,6 @@ def test_hostile_files_are_read_or_refused_within_bounds(tmp_path: Path) -> None
 
 
 def test_a_long_row_of_question_marks_is_looked_through_once() -> None:
-    assert not asks_much_the_same("? " * 400_000 + "tea", "tea?")
-    assert asks_much_the_same("Which tea? " + "? " * 400_000, "which tea?")
+    asked, row = "Why did the big oven break on Monday?", "? " * 400_000
+    assert not asks_much_the_same(f"{row}Why did the big oven break", asked)
+    assert asks_much_the_same(f"Why did the big oven break{row}", asked)

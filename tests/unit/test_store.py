@@ -414,7 +414,7 @@ async def test_an_answer_that_the_driver_can_not_read_is_asked_for_again(fault: 
     assert await store_over(driver).run(QUERY, {"x": SECRET}) == []
     assert driver.attempts == 2
     broken = FailingDriver([fault] * 4)
-    with pytest.raises(UnavailableError, match=r"can't be read \(\w+\)") as caught:
+    with pytest.raises(UnavailableError, match=r"can't be read \(query test\.one, \w+\)") as caught:
         await store_over(broken).run(QUERY, {"x": SECRET})
     assert broken.attempts == 4
     assert broken.open == 0
@@ -496,7 +496,7 @@ async def test_silent_server_is_left_at_the_deadline() -> None:
     store = store_over(driver)
     loop = asyncio.get_running_loop()
     start = loop.time()
-    with pytest.raises(DeadlineError, match=r"test\.one took longer"):
+    with pytest.raises(DeadlineError, match=r"took longer than .* \(test\.one\)"):
         await store.run(QUERY, {"x": 1}, until=start + 0.05)
     assert loop.time() - start == pytest.approx(0.05)
     assert store.sessions_in_use == 0
