@@ -252,6 +252,23 @@ CATALOGUE: tuple[Entry, ...] = (
         "typed errors; nothing acknowledged is lost",
         ("disk-full", "clock"),
     ),
+    Entry(
+        "nodes that share a scope and an id; a record of another program or of a newer memoria",
+        "an error that names them, and what to do",
+        tests=(
+            "integration/test_schema.py::test_duplicates_from_before_the_set_up_are_an_error",
+            "integration/test_schema.py::test_a_record_that_this_memoria_can_not_read_is_refused_by_"
+            "every_call",
+        ),
+    ),
+    Entry(
+        "interrupt while the command line is loaded",
+        "one line, exit code 130",
+        tests=(
+            "unit/test_interrupted.py::test_an_interrupt_while_the_command_line_is_loaded_is_no_"
+            "traceback",
+        ),
+    ),
     Entry("programs of calls", "the database is as the model says", ("programs",)),
     Entry("all faults of the wire, for long", "nothing grows", ("soak",)),
 )

@@ -53,22 +53,26 @@ class Target:
         _check_auth(self.auth)
 
 
-def _check_address(uri: str) -> None:
-    if "@" in uri:
+def _check_address(uri: Any) -> None:
+    if isinstance(uri, str) and "@" in uri:
         raise ConfigError(
             "the address must not hold a user or a password, because messages show it: leave out "
             "everything before the @, and give auth, or NEO4J_USERNAME and NEO4J_PASSWORD"
         )
-    try:
-        parts = urlsplit(uri)
-        is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of brackets and ports
-        is_address = False
-    if not is_address or parts.path not in ("", "/") or parts.fragment:
+    if not isinstance(uri, str) or not _is_address(uri):
         raise ConfigError(
             f"the address must begin with one of {', '.join(_SCHEMES)} and ://, then a host and a "
             "port, such as bolt://localhost:7687 or neo4j://host:7687"
         )
+
+
+def _is_address(uri: str) -> bool:
+    try:
+        parts = urlsplit(uri)
+        has_place = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of brackets and ports
+        return False
+    return parts.scheme in _SCHEMES and has_place and parts.path in ("", "/") and not parts.fragment
 
 
 def _check_auth(auth: Any) -> None:
