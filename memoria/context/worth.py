@@ -28,7 +28,8 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
     leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge of
     relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the match
-    counts it. Of what all paths bring to a memory the most counts, a quarter of it. Energy, which
+    counts it. Of what all paths bring to a memory the most counts, a quarter of it, of which a
+    memory takes the less the more it is worth itself: so the best one stays the best. Energy, which
     is divided among all edges of a memory, is too small for this after three hops.
 
     Parameters
@@ -36,7 +37,7 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     paths
         The paths that reached the memories.
     worth
-        Id -> worth, >= 0, on one scale, such as the scores of `Recall.ranked`. Memories that are
+        Id -> worth, 0 to 1, such as the scores of `Recall.ranked`. Memories that are
         not named, such as those that only connect others, get none and hand on none.
 
     Returns
@@ -56,7 +57,7 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
             carried *= _left(hop)
             brought[hop.target] = max(brought.get(hop.target, 0.0), carried)
             carried = max(carried, worth[hop.target]) if hop.target in worth else 0.0
-    return {id_: own + _BROUGHT * brought[id_] for id_, own in worth.items()}
+    return {id_: own + _BROUGHT * brought[id_] * max(0.0, 1 - own) for id_, own in worth.items()}
 
 
 def left_out(paths: Iterable[Path], ranked: Container[str]) -> set[str]:

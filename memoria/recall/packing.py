@@ -5,7 +5,7 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
@@ -55,28 +55,32 @@ def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[s
 
 def pack(
     found: Completed,
-    worth: Mapping[str, float],
+    ranked: Sequence[RankedMemory],
     near: Iterable[tuple[str, str]],
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
-    relevance: Mapping[str, float] | None = None,
+    query: str,
 ) -> ContextPack:
     """Pack the memories that fit the budget.
 
     Parameters
     ----------
-    worth
-        Id -> worth, as `worth_of` returns it.
     near
         Pairs of ids whose vectors say that they are duplicates.
-    relevance
-        Id -> relevance, as `relevance_of` returns it. None: whatever fits enters.
+    query
+        The question, by whose words the sentences of long texts are chosen.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
     for path in (*found.linked, *found.hits):
         builder.add(path)
-    hidden = left_out(found.linked, worth)
-    return builder.build(near=near, worth=worth, relevance=relevance, hidden=hidden)
+    worth = worth_of(found, ranked, config)
+    return builder.build(
+        near=near,
+        worth=worth,
+        relevance=relevance_of(ranked),
+        hidden=left_out(found.linked, worth),
+        query=query,
+    )
 
 
 def packed(ranked: tuple[RankedMemory, ...], context: ContextPack) -> tuple[str, ...]:
