@@ -44,8 +44,8 @@ from memoria.types import (
 SHORT_TOKENS = 60
 LEAST_TOKENS = 40
 # A longer text gets so many times the root of the budget: 67 tokens of 500, 134 of 2,000, or a
-# quarter more if that is all of it. With more, a few long answers fill a context; with less, they no
-# longer say what was asked. docs/context.md has figures.
+# quarter more if that is all of it. With more, a few long answers fill a context; with less, they
+# no longer say what was asked. docs/context.md has figures.
 PER_ROOT = 3.0
 
 

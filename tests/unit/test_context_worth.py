@@ -67,7 +67,7 @@ def test_a_memory_on_the_path_hands_on_its_own_worth_where_it_is_more() -> None:
 def test_the_best_of_several_paths_counts() -> None:
     paths = [path("a", "c"), path("b", "c"), path("b", "d", "c")]
     worth = with_links(paths, {"a": 0.5, "b": 1.0, "c": 0.2, "d": 0.0})
-    assert worth["c"] == pytest.approx(0.2 + 0.25)
+    assert worth["c"] == pytest.approx(0.2 + 0.25 * 0.8)
 
 
 def test_a_memory_that_is_not_named_gets_nothing_and_hands_on_nothing() -> None:
