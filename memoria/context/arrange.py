@@ -61,7 +61,8 @@ def arrange(
     together: dict[tuple[str, ...], dict[str, list[list[Line]]]] = {}
     for tree in trees:
         root = tree[0]
-        days = together.setdefault((_conversation(root.one), root.day), {})
+        key = (_conversation(root.one), root.day) if root.day else (_whole(root.one),)
+        days = together.setdefault(key, {})
         days.setdefault(_whole(root.one), []).append(tree)
     return [
         line

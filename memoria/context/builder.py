@@ -140,7 +140,7 @@ class ContextBuilder:
         Returns
         -------
         ContextPack
-            Empty if nothing fits or is relevant, with 0 tokens (in JSON ``[]``, with 1).
+            Empty if nothing fits or is relevant; in JSON ``[]``.
 
         Notes
         -----
@@ -207,6 +207,10 @@ class _Draft:
     text: str = ""
     tokens: int = 0
 
+    def room(self, budget: int) -> int:
+        """Return the tokens that are left; the brackets of an empty list cost nothing more."""
+        return budget - self.tokens if self.chosen else budget
+
 
 class _Work:
     """One packing: what is shown of each memory, and the tokens of what was counted."""
@@ -266,7 +270,7 @@ class _Work:
 
     def _propose(self, draft: _Draft, budget: int) -> list[Candidate]:
         """Return what fits beside a draft, the best first, if each line is counted by itself."""
-        room, steps = budget - draft.tokens, list[Candidate]()
+        room, steps = draft.room(budget), list[Candidate]()
         for one in self._outside(draft):
             if self._show(one, room) and (tokens := self._alone(one)) <= room:
                 room -= tokens
@@ -279,7 +283,7 @@ class _Work:
         while not done:
             done = True
             for one in self._outside(draft):
-                room = budget - draft.tokens
+                room = draft.room(budget)
                 if self._show(one, room) and self._tokens(self._texts[one.id]) <= room:
                     trial = self._draft((*draft.chosen, one))
                     if trial.tokens <= budget:

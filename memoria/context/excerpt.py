@@ -39,10 +39,10 @@ def excerpt(text: str, terms: Collection[str], tokens: int, count: CountTokens) 
     taken: set[int] = set()
     left = tokens
     for place in wanted:
-        needed = count(sentences[place])
-        if needed + 1 <= left:  # the ellipsis
-            taken.add(place)
-            left -= needed + 1
+        left -= count(sentences[place]) + 1  # the ellipsis
+        if left < 0:
+            break
+        taken.add(place)
     if not taken and sentences:
         return _beginning(sentences[wanted[0]], tokens, count, is_first=wanted[0] == 0)
     return _joined(sentences, taken)

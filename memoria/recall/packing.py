@@ -5,7 +5,7 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
@@ -17,25 +17,40 @@ from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
 _LEAST_WORTH = 1e-9
+# Least worth of the other parts of the best document, as a share of its own: what stands around an
+# answer comes before strangers that are hardly relevant.
+_OF_THE_BEST = 0.2
 
 
 def worth_of(
-    found: Completed, ranked: Iterable[RankedMemory], config: RetrieverConfig
+    found: Completed, ranked: Sequence[RankedMemory], config: RetrieverConfig
 ) -> dict[str, float]:
     """Return the worth of each memory in the context: id -> worth, >= 0, on one scale.
 
     A relevance model ranks all memories, and links add to their worth what paths bring from other
-    memories. Without a model, a memory that was reached has the score of the strategy, and the hits
-    from which nothing was explored come after all of these memories, in the order of their scores
-    in the search.
+    memories; the other parts of the best document are worth a fifth of it, at least. Without a
+    model, a memory that was reached has the score of the strategy, and the hits from which nothing
+    was explored come after all of these memories, in the order of their scores in the search.
     """
     worth = {entry.id: entry.score for entry in ranked}
     if config.relevance is not None:
-        return with_links(found.linked, worth)
+        return _with_parts(ranked, with_links(found.linked, worth))
     worth = {id_: max(score, _LEAST_WORTH) for id_, score in worth.items()}
     below = min(worth.values(), default=1.0) / 2
     hits = {path.seed_id: below * path.energy for path in found.hits}
     return hits | worth
+
+
+def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> dict[str, float]:
+    """Return the worth of memories, with the least worth of the parts of the best document."""
+    best = ranked[0].memory if ranked else None
+    if best is None or "title" not in best.metadata:
+        return dict(worth)
+    document, least = best.id.partition("#")[0], _OF_THE_BEST * worth[best.id]
+    return {
+        id_: max(own, least) if id_.partition("#")[0] == document else own
+        for id_, own in worth.items()
+    }
 
 
 def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:

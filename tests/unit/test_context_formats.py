@@ -128,7 +128,7 @@ def test_json_names_ids_on_request() -> None:
 
 def test_json_of_nothing_is_an_empty_list_where_that_fits() -> None:
     config = ContextConfig(format="json")
-    assert (build([], config).text, build([], config).tokens) == ("[]", 1)
+    assert (build([], config).text, build([], config).tokens) == ("[]", 2)
     builder = ContextBuilder(5, config=config, count_tokens=lambda text: 3 * len(text))
     assert (builder.build().text, builder.build().tokens) == ("", 0)
 

@@ -124,6 +124,13 @@ def test_links_add_at_most_a_share_of_the_best_worth_and_take_nothing(
         assert own <= changed[id_] <= own + 0.25 * most + 1e-12
 
 
+@given(paths, worths)
+def test_the_best_memory_stays_the_best(paths: list[Path], worth: dict[str, float]) -> None:
+    changed = with_links(paths, {**worth, "best": 1.0})
+    assert changed["best"] == 1.0
+    assert max(changed.values()) == 1.0
+
+
 @given(paths, worths, st.randoms())
 def test_the_order_of_the_paths_makes_no_difference(
     paths: list[Path], worth: dict[str, float], order: random.Random
