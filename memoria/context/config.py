@@ -62,7 +62,8 @@ class ContextConfig:
         check.one_of("order", ("relevance", "time"))
         check.one_of("format", ("text", "markdown", "json"))
         check.one_of("names", ("label", "id"))
-        if not _PREFIX.fullmatch(str(self.label_prefix)):
+        prefix: object = self.label_prefix
+        if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
             raise ConfigError(
                 f"label_prefix must be at most 8 letters a to z, got {value_of(self.label_prefix)}"
             )

@@ -93,7 +93,7 @@ class ContextItem:
     date: datetime | None
     score: float
     path: Path
-    label: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
