@@ -75,8 +75,8 @@ def test_a_memory_that_is_not_named_gets_nothing_and_hands_on_nothing() -> None:
     assert worth == {"a": 1.0, "c": 0.5, "d": pytest.approx(0.25 * 0.5)}
 
 
-@pytest.mark.parametrize("relation", ["similar", "SIMILAR"])
-def test_an_edge_that_says_that_texts_are_alike_hands_on_nothing(relation: str) -> None:
+@pytest.mark.parametrize("relation", ["similar", "SIMILAR", "next", "mentions", ""])
+def test_an_edge_that_says_no_more_than_the_texts_hands_on_nothing(relation: str) -> None:
     alike = path("a", "b", "c")
     alike = replace(alike, hops=(replace(alike.hops[0], relation=relation), alike.hops[1]))
     worth = with_links([alike], {"a": 1.0, "b": 0.5, "c": 0.0})

@@ -50,8 +50,10 @@ class KeptRecalls:
             The recall whose labels count; None: the last one that gave this label.
         """
         bare = name.strip().removeprefix("[").removesuffix("]")
-        kept = self._scopes.get(scope, {})
-        recalls = [*reversed(kept.values())] if recall_id is None else [self.get(scope, recall_id)]
+        if recall_id is None:
+            recalls = [*reversed(self._scopes.get(scope, OrderedDict()).values())]
+        else:
+            recalls = [self.get(scope, recall_id)]
         for recall in recalls:
             for item in recall.context.items:
                 if item.label == bare:
