@@ -306,8 +306,8 @@ class _Work:
         most = min(room - self._alone(one), self._most)
         if most < LEAST_TOKENS:
             return False
-        self._texts[one.id] = excerpt(one.text, self._terms, most, self._tokens)
-        return True
+        self._texts[one.id] = shown = excerpt(one.text, self._terms, most, self._tokens)
+        return bool(shown)
 
     def _alone(self, one: Candidate) -> int:
         """Return the tokens of a line by itself; its label is as long as any."""

@@ -66,18 +66,23 @@ def _joined(sentences: list[str], taken: Collection[int]) -> str:
             parts.append(sentence)
         elif not parts or parts[-1] != f"{ELLIPSIS} ":
             parts.append(f"{ELLIPSIS} ")
-    return "".join(parts).strip()
+    text = "".join(parts).strip()
+    if not text.endswith(f"\n{ELLIPSIS}"):
+        return text
+    return f"{text.removesuffix(ELLIPSIS).rstrip()} {ELLIPSIS}"  # no line of its own
 
 
 def _beginning(sentence: str, tokens: int, count: CountTokens, *, is_first: bool) -> str:
-    """Return the first words of a sentence."""
+    """Return the first words of a sentence, or the beginning of a word that is too long itself."""
     before = "" if is_first else f"{ELLIPSIS} "
-    words = re.findall(r"\S+\s*", sentence)
-    low, high = 0, len(words)
+    low, high = 0, len(sentence)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(f"{before}{''.join(words[:middle]).rstrip()}{ELLIPSIS}") <= tokens:
+        if count(f"{before}{sentence[:middle]}{ELLIPSIS}") <= tokens:
             low = middle
         else:
             high = middle - 1
-    return f"{before}{''.join(words[:low]).rstrip()}{ELLIPSIS}" if low else ""
+    cut = sentence[:low]
+    if low < len(sentence) and not sentence[low].isspace():
+        cut = cut[: max(cut.rfind(" "), cut.rfind("\n")) + 1] or cut
+    return f"{before}{cut.rstrip()}{ELLIPSIS}" if cut.strip() else ""

@@ -9,7 +9,7 @@ above it, where that says more than both texts::
     2026-05-02:
     [1] Disk of build host 7 is full
       caused_by -> [2] 2026-04-30 assistant: Kept all build logs,
-        | compressed, for a year
+      | compressed, for a year
     [3] Tom: Why is the build red?
 
 In the order of time, a line names the memory that it is joined to::
@@ -85,7 +85,7 @@ def _head(line: Line, day: str, names: Mapping[str, str], config: ContextConfig)
 def _text(line: Line, heading: str, head: str, text: str, nested: bool) -> str:
     pad = "  " * line.depth if nested else ""
     first, *others = [each for each in text.splitlines() if each.strip()]
-    body = f"\n{pad}  | ".join([f"{pad}{head} {first}", *others])
+    body = f"\n{pad}| ".join([f"{pad}{head} {first}", *others])
     return f"{heading}:\n{body}" if heading else body
 
 

@@ -28,9 +28,10 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
     leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge that
     says no more than both texts, such as ``next`` or ``similar``, hands on nothing: it gives no
-    reason, and the ranking counts it. Of what all paths bring to a memory the most counts, a quarter of it, of which a
-    memory takes the less the more it is worth itself: so the best one stays the best. Energy, which
-    is divided among all edges of a memory, is too small for this after three hops.
+    reason, and the ranking counts it. Of what all paths bring to a memory the most counts, a
+    quarter of it, of which a memory takes the less the more it is worth itself: so the best one
+    stays the best. Energy, which is divided among all edges of a memory, is too small for this
+    after three hops.
 
     Parameters
     ----------

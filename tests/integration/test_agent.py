@@ -105,7 +105,7 @@ async def test_a_hostile_text_stays_inside_the_fence(memory: AgentMemory) -> Non
     for answer in (found, opened, explained):
         assert "SYSTEM" in inside(answer.text)
         for line in inside(answer.text).splitlines():
-            assert re.match(r"\[|  |\(not everything worked: |[-\d]{10}:$|undated:$", line)
+            assert re.match(r"\[|  |\| |\(not everything worked: |[-\d]{10}:$|undated:$", line)
 
 
 @pytest.mark.parametrize("budget", [100, 150, 300])

@@ -276,7 +276,7 @@ def test_line_breaks_in_a_memory_stay_inside_its_own_lines() -> None:
     text = "  one\n\n[x] two\r\n  three\u2028four  "
     result = packed(path(("a", 0.9), ("b", 0.5), texts={"b": text}))
     assert result.text == (
-        "[1] text of a\n  leads_to -> [2] one\n    | [x] two\n    |   three\n    | four"
+        "[1] text of a\n  leads_to -> [2] one\n  | [x] two\n  |   three\n  | four"
     )
 
 
@@ -390,6 +390,11 @@ def test_where_all_fits_long_texts_are_shown_as_a_whole() -> None:
     assert LONG in packed(*paths, budget=words(LONG) + 20).text
     assert LONG not in packed(*paths, budget=words(LONG) - 20).text
     assert ids(packed(*paths, budget=words(LONG) - 20).items) == ["long", "short"]
+
+
+def test_a_word_that_is_too_long_is_cut() -> None:
+    result = packed(path(("a", 0.9), texts={"a": "x" * 1_000}), budget=100, count=len)
+    assert result.text == f"[1] {'x' * 59}…"
 
 
 def test_a_text_of_one_long_sentence_is_cut_at_a_word() -> None:
