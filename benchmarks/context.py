@@ -9,8 +9,7 @@ energy alone and by the hits of the search alone, too.
 With DATA_DIR, which holds what `benchmarks.locomo` reads: each question of LoCoMo that has an
 answer, seeds of kind Utterance, with the vectors supplied or, with ``--embed``, with those of the
 default embedder; memoria's packing against plain order.
-The plain ways pay for the texts alone; memoria's contexts hold ids, dates and the reason for each
-memory too.
+The plain ways pay for the texts alone; memoria's contexts hold labels, days and reasons, too.
 
 The share of a question's evidence inside a budget is averaged over the questions; intervals of 95 %
 are bootstrapped over the questions. Every way counts tokens by the same estimate. Starts throw-away
@@ -35,16 +34,17 @@ from numpy.typing import NDArray
 import memoria
 from benchmarks import locomo, stories
 from memoria._support.progress import progress_bars
-from memoria.context import estimate_tokens
+from memoria.context import estimate_tokens, left_out
 from memoria.ranking import NOTHING_KNOWN
 from memoria.ranking.energy import rank_by_energy
-from memoria.recall.packing import pack, relevance_of, worth_of
+from memoria.recall.packing import pack, relevance_of
 from memoria.recall.texts import Completed
 
 BUDGETS = (500, 1_000, 2_000)
 SAMPLE_BUDGETS = (600, 1_000, 2_000)
 BASE = "plain: `ranked` by score, too long ones skipped"
 PACKED = "memoria's context"
+DENSE = "plain: hits of the search by vector, skipped likewise"
 UNLINKED = "the same without what links add to the worth"
 BY_ENERGY = "packed by energy alone (`relevance=None`)"
 BY_HITS = "hits of the search alone, packed by their scores"
@@ -73,7 +73,7 @@ def packed(
     *,
     hits: bool = True,
     links: bool = True,
-) -> set[str]:
+) -> memoria.ContextPack:
     """Pack as a recall does."""
     settings = memoria.RetrieverConfig(budget_tokens=budget, context=config)
     found = Completed(
@@ -82,11 +82,18 @@ def packed(
         needed=recall.needed,
         facts=NOTHING_KNOWN,
     )
-    worth = {entry.memory.id: entry.score for entry in recall.ranked}
     if links:
-        worth = worth_of(found, recall.ranked, settings)
-    relevance = relevance_of(recall.ranked)
-    return {item.id for item in pack(found, worth, (), settings, None, relevance).items}
+        return pack(found, recall.ranked, (), settings, None, recall.trace.query)
+    builder = memoria.ContextBuilder(budget, config=config)
+    for path in (*found.linked, *found.hits):
+        builder.add(path)
+    worth = {entry.memory.id: entry.score for entry in recall.ranked}
+    return builder.build(
+        worth=worth,
+        relevance=relevance_of(recall.ranked),
+        hidden=left_out(found.linked, worth),
+        query=recall.trace.query,
+    )
 
 
 def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
@@ -95,8 +102,13 @@ def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
     found = Completed(
         explorations=recall.explorations, hits=recall.hits, needed=(), facts=NOTHING_KNOWN
     )
-    worth = worth_of(found, rank_by_energy(recall.explorations), settings)
-    return {item.id for item in pack(found, worth, (), settings, None).items}
+    ranked = rank_by_energy(recall.explorations)
+    return ids(pack(found, ranked, (), settings, None, recall.trace.query))
+
+
+def ids(context: memoria.ContextPack) -> set[str]:
+    """Return the ids of the memories in a context."""
+    return {item.id for item in context.items}
 
 
 def packed_hits(recall: memoria.Recall, budget: int) -> set[str]:
@@ -116,7 +128,7 @@ def packed_hits(recall: memoria.Recall, budget: int) -> set[str]:
             )
     for path in recall.hits:
         builder.add(path)
-    return {item.id for item in builder.build().items}
+    return ids(builder.build(query=recall.trace.query))
 
 
 def story_ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
@@ -125,8 +137,8 @@ def story_ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
     return {
         BY_ENERGY: packed_by_energy(recall, budget),
         BY_HITS: packed_hits(recall, budget),
-        UNLINKED: packed(recall, budget, config, links=False),
-        PACKED: packed(recall, budget, config),
+        UNLINKED: ids(packed(recall, budget, config, links=False)),
+        PACKED: ids(packed(recall, budget, config)),
     }
 
 
@@ -135,24 +147,30 @@ def ways(recall: memoria.Recall, budget: int) -> dict[str, set[str]]:
     config = memoria.ContextConfig()
     ranked = [(entry.memory.id, entry.memory.text) for entry in recall.ranked]
     texts = dict(ranked) | {path.seed_id: path.memories[0].text for path in recall.hits}
-    found = [hit.id for hit in (*recall.seeds.seeds, *recall.seeds.runners_up)]
+    found = (*recall.seeds.seeds, *recall.seeds.runners_up)
+    near = [hit for hit in found if hit.vector_rank is not None]
+    near.sort(key=lambda hit: hit.vector_rank or 0)
     return {
         "plain: `ranked` by score, ended by the first too long one": plain(
             ranked, budget, skip_too_long=False
         ),
         BASE: plain(ranked, budget),
         "plain: hits of the search by score, skipped likewise": plain(
-            ((name, texts[name]) for name in found), budget
+            ((hit.id, texts[hit.id]) for hit in found), budget
         ),
-        PACKED: packed(recall, budget, config),
-        UNLINKED: packed(recall, budget, config, links=False),
-        "the same without the search's other hits": packed(recall, budget, config, hits=False),
-        "the same without the gate": packed(
-            recall, budget, replace(config, duplicate_overlap=None)
-        ),
-        'the same, `order="time"`': packed(recall, budget, replace(config, order="time")),
-        "the same, Markdown": packed(recall, budget, replace(config, format="markdown")),
-        "the same, JSON": packed(recall, budget, replace(config, format="json")),
+        DENSE: plain(((hit.id, texts[hit.id]) for hit in near), budget),
+        PACKED: ids(packed(recall, budget, config)),
+        UNLINKED: ids(packed(recall, budget, config, links=False)),
+        "the same without the search's other hits": ids(packed(recall, budget, config, hits=False)),
+    } | {
+        f"the same, {name}": ids(packed(recall, budget, changed))
+        for name, changed in (
+            ("without the gate", replace(config, duplicate_overlap=None)),
+            ('`order="time"`', replace(config, order="time")),
+            ("Markdown", replace(config, format="markdown")),
+            ("JSON", replace(config, format="json")),
+            ("ids in place of labels", replace(config, names="id")),
+        )
     }
 
 
@@ -215,7 +233,7 @@ async def tell() -> dict[tuple[str, int], list[float]]:
         async for each in told:
             if each.source == stories.SAMPLE:
                 found = [
-                    len(each.expects & packed(each.recall, budget, memoria.ContextConfig()))
+                    len(each.expects & ids(packed(each.recall, budget, memoria.ContextConfig())))
                     for budget in SAMPLE_BUDGETS
                 ]
                 print(f"| {each.question} | {found} of {len(each.expects)} |")
@@ -262,4 +280,4 @@ def main(arguments: Sequence[str]) -> None:
     print(f"\n{len(shares[PACKED, BUDGETS[0]])} questions to the stories\n")
     table(shares, (BY_ENERGY, BY_HITS, UNLINKED))
     if options.data is not None:
-        table(asyncio.run(run(options.data)), (BASE, UNLINKED))
+        table(asyncio.run(run(options.data)), (BASE, DENSE, UNLINKED))

@@ -95,7 +95,7 @@ class MemoriaRetriever(BaseRetriever):
         return [
             Document(
                 id=ranked.id,
-                page_content=ranked.memory.text,
+                page_content=ranked.memory.said,
                 metadata=metadata_of(recall, ranked),
             )
             for ranked in found

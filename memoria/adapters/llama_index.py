@@ -79,7 +79,7 @@ class MemoriaRetriever(BaseRetriever):
             NodeWithScore(
                 node=TextNode(
                     id_=ranked.id,
-                    text=ranked.memory.text,
+                    text=ranked.memory.said,
                     metadata=metadata_of(recall, ranked),
                     # By default a model would read all metadata with the text.
                     excluded_llm_metadata_keys=list(KEYS),

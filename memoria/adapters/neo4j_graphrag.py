@@ -74,7 +74,7 @@ class MemoriaRetriever(Retriever):
         )
         records = [
             neo4j.Record(  # type: ignore[no-untyped-call]
-                {"content": each.memory.text, "metadata": metadata_of(recall, each)}
+                {"content": each.memory.said, "metadata": metadata_of(recall, each)}
             )
             for each in found
         ]

@@ -132,6 +132,7 @@ async def _answered(connection: Connection, call: HookCall, left_s: float) -> st
     """Ask the database itself, by words only: to load a model takes too long."""
     from memoria.connection import connect
     from memoria.serve.agent.hooks import answer_hook
+    from memoria.serve.agent.kept import HOOK_LETTERS, KeptRecalls
     from memoria.serve.agent.memory import AgentMemory
 
     try:
@@ -139,7 +140,8 @@ async def _answered(connection: Connection, call: HookCall, left_s: float) -> st
             target = await connection.find()
             opening = connect(target.uri, target.auth, scope=call.scope, database=target.database)
             async with opening as retriever:
-                return await answer_hook(AgentMemory(retriever), call)
+                recalls = KeptRecalls(letters=HOOK_LETTERS)
+                return await answer_hook(AgentMemory(retriever, recalls=recalls), call)
     except (MemoriaError, TimeoutError) as exc:
         err.print(f"memoria hook: {printable(str(exc) or 'no time left')}", markup=False)
         return ""

@@ -34,6 +34,10 @@ class Packing(OptionGroup):
     order: Annotated[
         Literal["relevance", "time"], typer.Option("--order", help="Order inside the context.")
     ] = _DEFAULTS.order
+    names: Annotated[
+        Literal["label", "id"],
+        typer.Option("--names", help="What names a memory inside the context."),
+    ] = _DEFAULTS.names
     min_relevance: Annotated[
         float,
         typer.Option(
@@ -61,6 +65,7 @@ class Packing(OptionGroup):
         return ContextConfig(
             format=self.format_,
             order=self.order,
+            names=self.names,
             min_relevance=self.min_relevance,
             min_best_relevance=self.min_best_relevance,
         )

@@ -185,10 +185,10 @@ def _in_full(memory: MemoryNode, superseded_by: str | None) -> str:
     plain = plain_memory(memory)
     plain["superseded_by"] = superseded_by
     known = {name: value for name, value in plain.items() if value not in (None, [], {})}
-    text = known.pop("text", "")
+    known.pop("text", None)
     head = f"[{one_line(known.pop('id'))}] {known.pop('kind')}"
     lines = [f"{name}: {one_line(_shown(value))}" for name, value in known.items()]
-    return "\n".join([head, *lines, text])
+    return "\n".join([head, *lines, memory.said])
 
 
 def _shown(value: Any) -> str:
@@ -256,4 +256,4 @@ def _made(memory: MemoryNode) -> Text:
 
 def _text(memory: MemoryNode, superseded_by: str | None = None) -> Text:
     before = "" if superseded_by is None else f"(superseded by {superseded_by}) "
-    return Text(one_line(before + " ".join(memory.text[:SHOWN_CHARS].split())))
+    return Text(one_line(before + " ".join(memory.said[:SHOWN_CHARS].split())))

@@ -161,5 +161,5 @@ def _label(head: Text, reason: str, memory: MemoryNode | None) -> Text:
     if reason:
         label.append(f"  ({reason})", style="dim")
     if memory is not None:
-        label.append("  " + one_line(" ".join(memory.text[:SHOWN_CHARS].split())), style="dim")
+        label.append("  " + one_line(" ".join(memory.said[:SHOWN_CHARS].split())), style="dim")
     return label

@@ -1,128 +1,145 @@
-"""Move trees of a text below lines of the text that also lead to where they begin.
+"""Put the memories of a text into their order.
 
-In: places, and which of them are in the text. Out: moves, to be made or undone. Touches the places.
+In: memories, the best first, and the edges that say more than a text. Out: `Line`s. Touches
+nothing.
 
-A seed or a hit of the search costs the fewest tokens if its tree stands by itself. But if another
-tree of the text reaches the same memory, the memory says more there: its line shows how it relates
-to the one above it.
+The best memory stands first. A memory stands below a better one only if an edge that says more
+than both texts joins them. What was said on one day of one conversation stands together, so that
+the day is named once.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from typing import Literal
 
-from memoria.context.tree import Place, has_text
+from memoria.context.candidates import Candidate, Reason, Reasons
 
-#: A move leaves no line with more lines above it than this: each costs two spaces.
+#: No line has more lines above it than this: each costs two spaces.
 MOST_DEPTH = 10
+_LATE = datetime.max.replace(tzinfo=UTC)
 
 
-class Move(NamedTuple):
-    """The move of a memory's text, and of what stands below it, from one place to another."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A memory in its place; ``reason`` is what joins it to the line above it."""
 
-    old: Place
-    new: Place
+    one: Candidate
+    above: Line | None = None
+    reason: Reason | None = None
 
+    @property
+    def depth(self) -> int:
+        """How many lines this one stands below."""
+        return 0 if self.above is None else self.above.depth + 1
 
-class Trees:
-    """The trees of a text while they move."""
-
-    def __init__(self, places: Iterable[Place]) -> None:
-        self._below: dict[Place, list[Place]] = defaultdict(list)
-        self._referring: dict[Place, list[Place]] = defaultdict(list)  # home -> its places
-        self._spots: dict[str, list[Place]] = defaultdict(list)  # id -> places within trees
-        for place in places:
-            self._referring[place.home].append(place)
-            if place.parent is not None:
-                self._below[place.parent].append(place)
-                self._spots[place.id].append(place)
-        self._hung: dict[Move, list[tuple[Place, Place]]] = {}  # who hung where before
-
-    def below(self, place: Place) -> list[Place]:
-        """Return a place and all places below it."""
-        found = [place]
-        for each in found:  # the list grows while it is read
-            found += self._below[each]
-        return found
-
-    def moves(self, included: Collection[Place]) -> Iterator[Move]:
-        """Propose a move for each tree that can move; the caller makes it, or goes on without.
-
-        The trees of the best memories come first, and each goes below the line of the memory with
-        the most worth that leads to it now (ties: the most energy). At first trees only move below
-        memories that are worth at least as much as the one with which they begin.
-        """
-        inside = set(included)
-        roots = [place for place in included if place.parent is None and has_text(place)]
-        roots.sort(key=lambda place: (-place.worth, place.id))
-        for is_first in (True, False):
-            for root in roots:
-                if root.home is not root:
-                    continue
-                height = max(each.depth for each in self.below(root) if each in inside)
-                spots = [
-                    (parent.worth, spot.energy, -spot.number, spot)
-                    for spot in self._spots[root.id]
-                    if (parent := spot.parent) in inside
-                    and parent is not None
-                    and (parent.worth >= root.worth or not is_first)
-                    and _leads_to(spot, root, MOST_DEPTH - height)
-                ]
-                if spots:
-                    move = Move(root, max(spots)[-1])
-                    yield move
-                    if root.home is move.new:
-                        inside.remove(root)
-                        inside.add(move.new)
-
-    def make(self, move: Move) -> None:
-        """Make a move; where both places lead to the same memory, its places become one."""
-        self._go_home(move.old, move.new)
-        self._hung[move] = self._merge(move.old, move.new)
-
-    def undo(self, move: Move) -> None:
-        """Undo the last move that was made and not undone."""
-        for place, parent in reversed(self._hung.pop(move)):
-            self._hang(place, parent)
-        self._go_home(move.new, move.old)
-
-    def _go_home(self, old: Place, new: Place) -> None:
-        """Let all places that refer to a text refer to its new place."""
-        for place in self._referring[old]:
-            place.home = new
-        self._referring[new] += self._referring.pop(old)
-
-    def _merge(self, old: Place, new: Place) -> list[tuple[Place, Place]]:
-        """Hang what stands below one place of a memory below another; return who hung where."""
-        hung: list[tuple[Place, Place]] = []
-        same = [(old, new)]
-        for source, target in same:  # the list grows while it is read
-            there = {place.id: place for place in self._below[target]}
-            for place in [*self._below[source]]:
-                twin = there.get(place.id)
-                if twin is not None and (twin.home is twin or place.home is not place):
-                    same.append((place, twin))
-                    continue
-                if twin is not None:
-                    same.append((twin, place))
-                hung.append((place, source))
-                self._hang(place, target)
-        return hung
-
-    def _hang(self, place: Place, parent: Place) -> None:
-        if place.parent is not None:
-            self._below[place.parent].remove(place)
-        place.parent = parent
-        self._below[parent].append(place)
+    @property
+    def day(self) -> str:
+        """The day of the memory; "" if it has no date."""
+        date = self.one.memory.created_at
+        return date.date().isoformat() if date else ""
 
 
-def _leads_to(spot: Place, root: Place, most: int) -> bool:
-    """Tell whether a line leads to a place that has few enough above it, none from the tree."""
-    above = [*spot.above()]
-    return (
-        above[0].home is above[0]
-        and len(above) <= most
-        and all(each.home.root is not root for each in above)
-    )
+def arrange(
+    chosen: Sequence[Candidate], reasons: Reasons, order: Literal["relevance", "time"]
+) -> list[Line]:
+    """Return the lines of a text in their order.
+
+    Parameters
+    ----------
+    chosen
+        Its memories, the best first.
+    """
+    trees = [*_trees(chosen, reasons)]
+    if order == "time":
+        lines = [line for tree in trees for line in tree]
+        return sorted(lines, key=lambda line: _time_of(line.one))  # stable: ties by worth
+    together: dict[tuple[str, ...], dict[str, list[list[Line]]]] = {}
+    for tree in trees:
+        root = tree[0]
+        key = (_conversation(root.one), root.day) if root.day else (_whole(root.one),)
+        days = together.setdefault(key, {})
+        days.setdefault(_whole(root.one), []).append(tree)
+    return [
+        line
+        for days in together.values()
+        for parts in days.values()
+        for tree in parts
+        for line in tree
+    ]
+
+
+def _trees(chosen: Sequence[Candidate], reasons: Reasons) -> Iterator[list[Line]]:
+    """Yield each tree, the best memory first, each line below the best one that it is joined to.
+
+    A tree grows from its best memory, always by the best one that is joined to it.
+    """
+    places = {one.id: place for place, one in enumerate(chosen)}
+    lines: dict[str, Line] = {}
+    below: dict[str, list[Line]] = defaultdict(list)
+    for one in chosen:
+        if one.id in lines:
+            continue
+        root = lines[one.id] = Line(one)
+        waiting: list[tuple[int, int, str]] = []
+        grown = root
+        while True:
+            if grown.depth < MOST_DEPTH:
+                for id_ in reasons.get(grown.one.id, ()):
+                    if id_ in places and id_ not in lines:
+                        heappush(waiting, (places[id_], places[grown.one.id], grown.one.id))
+            while waiting and chosen[waiting[0][0]].id in lines:
+                heappop(waiting)
+            if not waiting:
+                break
+            place, _, above = heappop(waiting)
+            new = chosen[place]
+            grown = lines[new.id] = Line(new, lines[above], reasons[above][new.id])
+            below[above].append(grown)
+        yield [*_downwards(root, below)]
+
+
+def _downwards(line: Line, below: dict[str, list[Line]]) -> Iterator[Line]:
+    waiting = [line]
+    while waiting:
+        line = waiting.pop()
+        yield line
+        waiting += reversed(below[line.one.id])
+
+
+def _time_of(one: Candidate) -> datetime:
+    date = one.memory.created_at
+    if date is None:
+        return _LATE
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _conversation(one: Candidate) -> str:
+    return str(one.memory.metadata.get("conversation", ""))
+
+
+def _whole(one: Candidate) -> str:
+    """Return the id of the message or document of which a memory is a part, as writers make it."""
+    return one.id.partition("#")[0]
+
+
+def days_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:
+    """Yield for each line the heading above it, and what the line says of its own day; mostly "".
+
+    A heading holds for all lines that follow. Where lines are ``nested``, one that stands below
+    another one, on another day, says so itself.
+    """
+    day = ""
+    for line in lines:
+        own = line.day or ("undated" if day else "")
+        if own == day:
+            yield "", ""
+        elif nested and line.above is not None:
+            yield "", own
+        else:
+            day = own
+            yield own, ""

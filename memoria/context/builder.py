@@ -5,59 +5,48 @@ Touches nothing. Source: design section 9.
 
 How `ContextBuilder.build` packs:
 
-1. Grow the trees of *places* that the paths form; see `memoria.context.tree`. Each memory has a
-   worth.
-2. Take out what is irrelevant, and find duplicates. The places of an irrelevant memory keep their
-   lines, without a text; a place whose memory repeats a better one refers to that memory.
-3. Fill 95 % of the budget. Each step takes the *chain* (a memory, and the places that lead to it)
-   with the most new worth per new token, by the tokens of its lines alone. A memory brings its
-   worth once for each character of its text, so that a long, strong text is not passed over for a
-   short one. Then the tokens of the whole text are counted; while they exceed the budget, the later
-   half of the steps is dropped. Repeat until no chain fits.
-4. Arrange: move trees below lines of the text that lead to where they begin; see
-   `memoria.context.arrange`. A move for which there is no room is left out.
-5. Fill the whole budget, and arrange again, until no tree moves.
-6. Exchange: a memory that was left out takes the place of the worst ones, and the text is filled
-   again; where it is worth more then, it stays so. See `memoria.context.exchange`. Arrange again.
+1. Gather the memories on the paths, those with the most worth first; see
+   `memoria.context.candidates`. Irrelevant ones and duplicates stay out.
+2. Take one after the other, as long as its line fits. Of a long text only the sentences that
+   matter are taken; see `memoria.context.excerpt`.
+3. Put the lines in their order; see `memoria.context.arrange`. Then the tokens of the whole text
+   are counted; while they exceed the budget, the later half of what was taken is dropped. Repeat
+   until nothing fits.
 """
 
 from __future__ import annotations
 
-import heapq
+import math
 import sys
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from memoria._support.checks import check_whole
-from memoria.context.arrange import Move, Trees
+from memoria._support.stems import query_terms
+from memoria.context.arrange import Line, arrange
+from memoria.context.candidates import Candidate, Reasons, gather, reasons_of
 from memoria.context.config import ContextConfig
 from memoria.context.duplicates import find_duplicates
-from memoria.context.exchange import find_exchange, is_worth_more
-from memoria.context.render import join, render_place
+from memoria.context.excerpt import ELLIPSIS, excerpt
+from memoria.context.labels import labels_of, prefix_for
+from memoria.context.render import join, render
 from memoria.context.tokens import CountTokens, estimate_tokens
-from memoria.context.tree import Place, chain_of, grow, has_text, in_order
 from memoria.types import (
     ContextItem,
     ContextPack,
     Exploration,
-    OmitReason,
     OmittedItem,
     Path,
     path_order,
 )
 
-# Share of the budget held back until trees have been moved: what says how a memory relates to the
-# one above it adds about 5 % to the tokens. With 6 to 8 % more trees move, and evidence is lost.
-ROOM_FOR_REASONS = 0.05
-
-# After so many memories that got no place by an exchange, no more are tried.
-MAX_REFUSED = 8
-
-# What stands in place of a text that stays out.
-_NOTES: Mapping[OmitReason, str] = {"relevance": "not relevant", "filter": "left out"}
-
-_Chains = Mapping[Place, list[Place]]
+# A text of at most so many tokens is shown as a whole, and no excerpt is shorter than two thirds.
+SHORT_TOKENS = 60
+LEAST_TOKENS = 40
+# A longer text gets so many times the root of the budget: 67 tokens of 500, 134 of 2,000, or a
+# quarter more if that is all of it. With more, a few long answers fill a context; with less, they
+# no longer say what was asked. docs/context.md has figures.
+PER_ROOT = 3.0
 
 
 def pack(
@@ -125,6 +114,7 @@ class ContextBuilder:
         worth: Mapping[str, float] | None = None,
         relevance: Mapping[str, float] | None = None,
         hidden: Collection[str] = (),
+        query: str | None = None,
     ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
 
@@ -142,235 +132,220 @@ class ContextBuilder:
             of all that have a worth is known, and that of the best is below
             `ContextConfig.min_best_relevance`, all texts stay out. None: not known.
         hidden
-            Ids of memories whose texts stay out in any case: they may only lead to others.
+            Ids of memories whose texts stay out in any case.
+        query
+            The question: of long texts, the sentences with its words are shown. None: the
+            beginning.
 
         Returns
         -------
         ContextPack
-            Empty if nothing fits or is relevant, with 0 tokens (in JSON ``[]``, with 1). A memory
-            without a text, a duplicate, or one that is irrelevant or hidden counts as omitted even
-            if its line stands in the text because it leads to another memory.
+            Empty if nothing fits or is relevant; in JSON ``[]``.
 
         Notes
         -----
-        The module's docstring has the algorithm. Cost: ``count_tokens`` is called for the lines of
-        each place, again for each move of its tree that is tried, and for the whole text once at
-        each halving, each time trees have moved, once for each exchange tried, and again while the
-        text is filled after it.
+        The module's docstring has the algorithm. ``count_tokens`` is called for each line that is
+        tried, and for the whole text once at each halving.
         """
         paths = sorted(self._paths.values(), key=path_order)
-        places = grow(paths, worth)
-        mains = [place for place in places if place.home is place]
-        most = {place.id: place.energy for place in sorted(places, key=lambda one: one.energy)}
-        mute: dict[str, OmitReason] = {
-            **dict.fromkeys(self._irrelevant(places, worth, relevance), "relevance"),
-            **dict.fromkeys(hidden, "filter"),
-        }
-        for place in places:
-            if place.id in mute:  # its lines lead to others, and need no text elsewhere
-                place.home, place.text, place.note = place, "", _NOTES[mute[place.id]]
-        duplicates = self._drop_duplicates(places, near)
-        reserved = int(self._budget * ROOM_FOR_REASONS)
-        draft = self._fill(places, _Draft(set(), "", 0), self._budget - reserved)
-        draft = self._settle(places, self._fill(places, self._arrange(places, draft), self._budget))
-        if (exchanged := self._exchange(places, draft)) is not draft:
-            draft = self._settle(places, exchanged)
-        nothing = self._draft(set())
-        if not draft.included and nothing.text and nothing.tokens <= self._budget:
-            draft = nothing
-        packed = [place for place in self._in_order(draft.included) if has_text(place)]
-        ids = {place.id for place in packed}
-        left_out = [
-            _omitted(place, most[place.id], duplicates, mute)
-            for place in mains
-            if place.id not in ids
-        ]
+        found = gather(paths, worth)
+        self._leave_out(found, worth, relevance, hidden)
+        self._drop_duplicates(found, near)
+        work = _Work(found, reasons_of(paths), query, self._config, self._count)
+        draft = work.pack(self._budget)
+        left_out = [_omitted(one) for one in found if one.id not in draft.names]
         return ContextPack(
             text=draft.text,
-            items=tuple(map(_item, packed)),
+            items=tuple(_item(one, draft.names[one.id]) for one in draft.chosen),
             tokens=draft.tokens,
             omitted=tuple(sorted(left_out, key=lambda item: (-item.score, item.id))),
         )
 
-    def _irrelevant(
+    def _leave_out(
         self,
-        places: list[Place],
+        found: Sequence[Candidate],
         worth: Mapping[str, float] | None,
         relevance: Mapping[str, float] | None,
-    ) -> set[str]:
-        """Return the ids of the memories whose texts stay out."""
+        hidden: Collection[str],
+    ) -> None:
+        """Say of the memories that stay out, whatever room there is, why."""
         known = relevance or {}
-        ranked = {place.id for place in places} if worth is None else worth.keys()
-        if ranked and known.keys() >= ranked:
-            _, limit = self._config.limit_of_best
-            if max(known[id_] for id_ in ranked) < limit:
-                return {place.id for place in places}  # nothing is left that they could lead to
-        return {id_ for id_, each in known.items() if each < self._config.min_relevance}
+        ranked = {one.id for one in found} if worth is None else worth.keys()
+        _, limit = self._config.limit_of_best
+        nothing = bool(ranked) and known.keys() >= ranked
+        nothing = nothing and max(known[id_] for id_ in ranked) < limit
+        for one in found:
+            if one.id in hidden:
+                one.out = "filter"
+            elif nothing or known.get(one.id, 1.0) < self._config.min_relevance:
+                one.out = "relevance"
 
-    def _drop_duplicates(
-        self, places: list[Place], near: Iterable[tuple[str, str]]
-    ) -> dict[str, str]:
-        """Make the places of duplicates refer to the memory they repeat: id -> its id."""
-        homes = {place.id: place for place in places if place.home is place and place.text}
-        best = sorted(homes.values(), key=lambda place: (-place.worth, place.id))
-        texts = [(place.id, place.text) for place in best]
-        duplicates = find_duplicates(texts, overlap=self._config.duplicate_overlap, near=near)
-        for place in places:
-            if place.id in duplicates:
-                place.home = homes[duplicates[place.id]]
-        return duplicates
-
-    def _fill(self, places: list[Place], draft: _Draft, budget: int) -> _Draft:
-        """Add chains until no further chain fits."""
-        chains = {place: chain_of(place) for place in places if has_text(place)}
-        needed = {place for chain in chains.values() for place in chain}
-        self._render(place for place in needed if not place.lines)
-        largest = budget
-        while steps := _propose(chains, draft.included, min(largest, budget - draft.tokens)):
-            while steps:
-                trial = self._draft(draft.included.union(*steps))
-                if trial.tokens <= budget:
-                    draft = trial
-                    break
-                # This chain has more tokens in the text than alone: only shorter ones may fit.
-                if len(steps) == 1:
-                    largest = sum(place.tokens for place in steps[0]) - 1
-                steps = steps[: len(steps) // 2]
-        return draft
-
-    def _settle(self, places: list[Place], draft: _Draft) -> _Draft:
-        """Arrange and fill, until no memory moves."""
-        while (arranged := self._arrange(places, draft)) is not draft:
-            draft = self._fill(places, arranged, self._budget)
-        return draft
-
-    def _exchange(self, places: list[Place], draft: _Draft) -> _Draft:
-        """Let memories that were left out take the place of worse ones."""
-        chains = {place: chain_of(place) for place in places if has_text(place)}
-        refused: set[Place] = set()
-        while len(refused) < MAX_REFUSED:
-            found = find_exchange(chains, draft.included, self._budget - draft.tokens, refused)
-            if found is None:
-                break
-            trial = self._draft(found.included)
-            if found.coming in trial.included and trial.tokens <= self._budget:
-                # What goes may leave room for more than the one that comes.
-                trial = self._fill(places, trial, self._budget)
-                if is_worth_more(chains, trial.included, draft.included):
-                    draft = trial
-                    continue
-            refused.add(found.coming)
-        return draft
-
-    def _arrange(self, places: list[Place], draft: _Draft) -> _Draft:
-        """Move trees below lines that lead to them; return ``draft`` if none can move.
-
-        A move that costs more than is left, by the tokens of its lines alone, is left out.
-        """
-        trees, room = Trees(places), self._budget - draft.tokens
-        made: list[Move] = []
-        for move in trees.moves(draft.included):
-            before = [place for place in trees.below(move.old) if place.lines]
-            tokens = sum(place.tokens for place in before if place in draft.included)
-            trees.make(move)
-            self._render({move.new, *before})
-            after = {move.new, *before} - {move.old}
-            cost = -tokens + sum(
-                place.tokens for place in after if place in draft.included or place is move.new
-            )
-            if cost <= room:
-                room -= cost
-                made.append(move)
-            else:
-                self._undo(trees, move)
-        while made:
-            targets = {place.home for place in draft.included if has_text(place.home)}
-            included = {each for target in targets for each in chain_of(target)}
-            self._render(place for place in included if not place.lines)
-            trial = self._draft(included)
-            if trial.tokens <= self._budget:
-                return trial
-            self._undo(trees, made.pop())
-        return draft
-
-    def _undo(self, trees: Trees, move: Move) -> None:
-        trees.undo(move)
-        self._render([move.new, *(place for place in trees.below(move.old) if place.lines)])
-
-    def _render(self, places: Iterable[Place]) -> None:
-        for place in places:
-            place.lines = render_place(place, self._config)
-            place.tokens = self._count(place.lines + "\n")
-
-    def _in_order(self, included: set[Place]) -> list[Place]:
-        return in_order(included, self._config.order)
-
-    def _draft(self, included: set[Place]) -> _Draft:
-        text = join((place.lines for place in self._in_order(included)), self._config)
-        return _Draft(included, text, self._count(text))
+    def _drop_duplicates(self, found: Sequence[Candidate], near: Iterable[tuple[str, str]]) -> None:
+        """Leave out what repeats a better memory of the same speaker."""
+        rest = [one for one in found if one.out is None and one.text]
+        duplicates = find_duplicates(
+            [(one.id, one.text) for one in rest],
+            overlap=self._config.duplicate_overlap,
+            near=near,
+            speakers={one.id: one.memory.speaker for one in rest},
+        )
+        for one in rest:
+            if one.id in duplicates:
+                one.out, one.duplicate_of = "duplicate", duplicates[one.id]
 
     def _count(self, text: str) -> int:
         tokens = self._count_tokens(text)
         return check_whole(tokens, "count_tokens", low=0, high=sys.maxsize)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A text, the places in it, and the number of its tokens."""
+    """A text: its memories in its order, their names, its tokens."""
 
-    included: set[Place]
-    text: str
-    tokens: int
+    chosen: Sequence[Candidate] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    tokens: int = 0
 
-
-def _propose(chains: _Chains, packed: set[Place], room: int) -> list[list[Place]]:
-    """List chains to add to ``packed``, the best first, with at most ``room`` tokens together."""
-    included, steps = set(packed), []
-    users: dict[Place, list[Place]] = defaultdict(list)
-    heap: list[tuple[float, str, int, int, list[Place]]] = []
-
-    def push(target: Place) -> None:
-        new = [place for place in chains[target] if place not in included]
-        tokens = sum(place.tokens for place in new)
-        gain = sum(place.worth * len(place.text) for place in new if place in chains)
-        heapq.heappush(heap, (-gain / max(tokens, 1), target.id, len(new), tokens, new))
-
-    for target in chains.keys() - packed:
-        if target.tokens <= room:
-            push(target)
-            for place in chains[target]:
-                users[place].append(target)
-    while heap:
-        *_, tokens, new = heapq.heappop(heap)
-        # Otherwise the chain is too long, or a shorter form of it was pushed later.
-        if tokens <= room and included.isdisjoint(new):
-            included.update(new)
-            room -= tokens
-            steps.append(new)
-            for target in {user for place in new for user in users[place]} - included:
-                if target.tokens <= room:
-                    push(target)
-    return steps
+    def room(self, budget: int) -> int:
+        """Return the tokens that are left; the brackets of an empty list cost nothing more."""
+        return budget - self.tokens if self.chosen else budget
 
 
-def _item(place: Place) -> ContextItem:
+class _Work:
+    """One packing: what is shown of each memory, and the tokens of what was counted."""
+
+    def __init__(
+        self,
+        found: Sequence[Candidate],
+        reasons: Reasons,
+        query: str | None,
+        config: ContextConfig,
+        count: CountTokens,
+    ) -> None:
+        self._waiting = [one for one in found if one.out is None and one.text]
+        self._places = {one.id: place for place, one in enumerate(found)}
+        self._reasons = reasons
+        self._prefix = prefix_for(config.label_prefix, self._places)
+        self._terms = query_terms(query) if query else []
+        self._config = config
+        self._count = count
+        self._most = SHORT_TOKENS  # of one text
+        self._texts: dict[str, str] = {}
+        self._counted: dict[str, int] = {}
+
+    def pack(self, budget: int) -> _Draft:
+        """Fill the budget; where all there is fits, longer excerpts are tried, too."""
+        self._most = max(SHORT_TOKENS, int(PER_ROOT * math.sqrt(budget)))
+        draft = self._fill(budget)
+        while (
+            len(draft.chosen) == len(self._waiting)
+            and self._most < budget
+            and any(self._texts[one.id] is not one.text for one in draft.chosen)
+        ):
+            self._most *= 2
+            shown = dict(self._texts)
+            trial = self._fill(budget)
+            if len(trial.chosen) < len(draft.chosen):
+                self._texts = shown
+                break
+            draft = trial
+        return draft
+
+    def _fill(self, budget: int) -> _Draft:
+        """Take memories, the best first, until nothing more fits."""
+        draft = self._draft(())
+        if draft.tokens > budget:  # the brackets of JSON
+            return _Draft()
+        while steps := self._propose(draft, budget):
+            while steps:
+                trial = self._draft((*draft.chosen, *steps))
+                if trial.tokens <= budget:
+                    draft = trial
+                    break
+                steps = steps[: len(steps) // 2]
+            else:
+                break
+        return self._complete(draft, budget)
+
+    def _propose(self, draft: _Draft, budget: int) -> list[Candidate]:
+        """Return what fits beside a draft, the best first, if each line is counted by itself."""
+        room, steps = draft.room(budget), list[Candidate]()
+        for one in self._outside(draft):
+            if self._show(one, room) and (tokens := self._alone(one)) <= room:
+                room -= tokens
+                steps.append(one)
+        return steps
+
+    def _complete(self, draft: _Draft, budget: int) -> _Draft:
+        """Take what fits only because its line has no heading of its own there."""
+        done = False
+        while not done:
+            done = True
+            for one in self._outside(draft):
+                room = draft.room(budget)
+                if self._show(one, room) and self._tokens(self._texts[one.id]) <= room:
+                    trial = self._draft((*draft.chosen, one))
+                    if trial.tokens <= budget:
+                        draft, done = trial, False
+                        break
+        return draft
+
+    def _outside(self, draft: _Draft) -> list[Candidate]:
+        return [one for one in self._waiting if one.id not in draft.names]
+
+    def _show(self, one: Candidate, room: int) -> bool:
+        """Choose what is shown of a text: all of it, or an excerpt; False if that can't fit."""
+        self._texts[one.id] = one.text
+        whole = self._tokens(one.text)
+        if whole <= min(room, self._most * 5 // 4):
+            return True
+        if whole <= SHORT_TOKENS:
+            return False
+        self._texts[one.id] = ELLIPSIS
+        most = min(room - self._alone(one), self._most)
+        if most < LEAST_TOKENS:
+            return False
+        self._texts[one.id] = shown = excerpt(one.text, self._terms, most, self._tokens)
+        return bool(shown)
+
+    def _alone(self, one: Candidate) -> int:
+        """Return the tokens of a line by itself; its label is as long as any."""
+        names = self._names([one.id])
+        if self._config.names == "label":
+            names = {one.id: f"{self._prefix}{len(self._places)}"}
+        return self._tokens("\n".join(render([Line(one)], names, self._texts, self._config)) + "\n")
+
+    def _draft(self, chosen: Sequence[Candidate]) -> _Draft:
+        best_first = sorted(chosen, key=lambda one: self._places[one.id])
+        lines = arrange(best_first, self._reasons, self._config.order)
+        names = self._names([line.one.id for line in lines])
+        text = join(render(lines, names, self._texts, self._config), self._config)
+        tokens = self._count(text) if text else 0
+        return _Draft(chosen=[line.one for line in lines], names=names, text=text, tokens=tokens)
+
+    def _names(self, ids: Sequence[str]) -> dict[str, str]:
+        if self._config.names == "id":
+            return {id_: " ".join(id_.split()) for id_ in ids}
+        return labels_of(ids, self._prefix)
+
+    def _tokens(self, text: str) -> int:
+        if text not in self._counted:
+            self._counted[text] = self._count(text)
+        return self._counted[text]
+
+
+def _item(one: Candidate, label: str) -> ContextItem:
     return ContextItem(
-        id=place.id,
-        kind=place.memory.kind,
-        date=place.memory.created_at,
-        score=place.energy,
-        path=place.path,
+        id=one.id,
+        kind=one.memory.kind,
+        date=one.memory.created_at,
+        score=one.energy,
+        path=one.path,
+        label=label,
     )
 
 
-def _omitted(
-    place: Place,
-    energy: float,
-    duplicates: Mapping[str, str],
-    mute: Mapping[str, OmitReason],
-) -> OmittedItem:
-    duplicate_of = duplicates.get(place.id)
-    reason = mute.get(place.id, "budget" if place.text else "no_text")
-    if duplicate_of is not None:
-        reason = "duplicate"
-    return OmittedItem(id=place.id, score=energy, reason=reason, duplicate_of=duplicate_of)
+def _omitted(one: Candidate) -> OmittedItem:
+    reason = one.out or ("budget" if one.text else "no_text")
+    return OmittedItem(id=one.id, score=one.most, reason=reason, duplicate_of=one.duplicate_of)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from memoria._support.settings import SettingsCheck
+from memoria._support.wording import value_of
+from memoria.errors import ConfigError
+
+_PREFIX = re.compile("[a-z]{0,8}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,11 +20,18 @@ class ContextConfig:
     Attributes
     ----------
     order
-        ``relevance``: one tree per seed, the best tree first, and its branches by energy.
-        ``time``: the same trees, but the memories of a tree stand oldest first, and each names the
-        memory that led to it.
+        ``relevance``: the best memory first; what was said on one day of a conversation stands
+        together, and a memory stands below a better one where an edge joins them that says more
+        than their texts. ``time``: the oldest memory first, those without a date last; each names
+        the memory that it is joined to.
     format
         ``text``, ``markdown`` or ``json``; the budget counts the tokens of this format.
+    names
+        What names a memory in the text. ``label``: a short number, such as ``[1]``, in the order of
+        the text; `ContextItem.label` says which memory it is. ``id``: its id, which may be long.
+    label_prefix
+        Letters before the numbers of labels; at most 8. Where an id on the paths looks like a
+        label, ``m`` is added.
     duplicate_overlap
         Lowest share of common words (Jaccard), above 0, up to 1, at which a memory that adds only
         filler words to a better memory is left out as its duplicate. None: never.
@@ -37,6 +49,8 @@ class ContextConfig:
 
     order: Literal["relevance", "time"] = "relevance"
     format: Literal["text", "markdown", "json"] = "text"
+    names: Literal["label", "id"] = "label"
+    label_prefix: str = ""
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
     min_relevance: float = 0.0005
@@ -47,6 +61,12 @@ class ContextConfig:
         check = SettingsCheck(self)
         check.one_of("order", ("relevance", "time"))
         check.one_of("format", ("text", "markdown", "json"))
+        check.one_of("names", ("label", "id"))
+        prefix: object = self.label_prefix
+        if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+            raise ConfigError(
+                f"label_prefix must be at most 8 letters a to z, got {value_of(self.label_prefix)}"
+            )
         for name in ("duplicate_overlap", "duplicate_cosine"):
             if getattr(self, name) is not None:
                 check.within(name, 0.0, 1.0, above_low=True)

@@ -3,16 +3,16 @@
 In: texts, best first. Out: which texts say the same as a better one.
 Touches nothing.
 
-A text adds nothing to a better text if their words say so (`memoria.formulas.repeats`), or if the
-caller knows that their vectors are close. In both cases a text stays if its numbers, negations or
-question marks differ, or come in another order, because vectors hardly show a "not" or another
-date.
+A text adds nothing to a better text of the same speaker if their words say so, in the same order
+(`memoria.formulas.repeats`), or if the caller knows that their vectors are close. In both cases a
+text stays if its numbers, negations or question marks differ, or come in another order, because
+vectors hardly show a "not" or another date.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from memoria.formulas.repeats import Said, adds_nothing
@@ -23,6 +23,7 @@ def find_duplicates(
     *,
     overlap: float | None,
     near: Iterable[tuple[str, str]] = (),
+    speakers: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Find the texts that add nothing to a better text that stays.
 
@@ -35,6 +36,8 @@ def find_duplicates(
         not compare words.
     near
         Pairs of ids whose vectors are close, in any order.
+    speakers
+        Id -> who said it. What two different speakers said is never the same.
 
     Returns
     -------
@@ -47,6 +50,7 @@ def find_duplicates(
     texts that have its rarest word. The cost is about linear in the number of words of all texts.
     """
     said = [Said(text) for _, text in texts]
+    by = [(speakers or {}).get(name, "") for name, _ in texts]
     common = Counter(chain.from_iterable(one.words for one in said))
     # Any of the rarest words will do, because a repeated text has all of them.
     rarest = [min(one.content, key=common.__getitem__) for one in said]
@@ -63,11 +67,13 @@ def find_duplicates(
         same = [
             kept[other]
             for other in close[name] & kept.keys()
-            if said[kept[other]].decisive == this.decisive
+            if by[kept[other]] == by[number] and said[kept[other]].decisive == this.decisive
         ]
         if overlap is not None:
             holding = holders[rarest[number]]
-            same += [n for n in holding if adds_nothing(this, said[n], overlap)]
+            same += [
+                n for n in holding if by[n] == by[number] and adds_nothing(this, said[n], overlap)
+            ]
         if same:
             found[name] = texts[min(same)][0]
             continue

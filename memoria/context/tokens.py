@@ -1,21 +1,61 @@
 """Count the tokens of a text.
 
-In: a text. Out: a whole number.
-Touches nothing.
+In: a text. Out: a whole number. Touches nothing.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 
 CountTokens = Callable[[str], int]
 
+# Pieces of a text, and what they cost on average in tokens of the encoding ``o200k_base``: a piece
+# of this kind so much, and each character of it so much.
+_WORD = re.compile("[A-Z\u00c0-\u00de]?[a-z\u00df-\u024f]+|[A-Z\u00c0-\u00de]+")
+_COSTS = (
+    (re.compile(r"\d{1,3}"), 1.2, 0.0),
+    (re.compile(r" (?=\d)"), 0.4, 0.0),
+    (re.compile("[\u3040-\u309f]+"), 0.0, 0.6),  # hiragana
+    (re.compile("[\u30a0-\u30ff]+"), 0.6, 0.6),  # katakana
+    (re.compile("[\u3400-\u9fff]"), 1.05, 0.0),
+    # Letters of other scripts.
+    (re.compile("[^\\W\\d_A-Za-z\u00c0-\u024f\u3040-\u30ff\u3400-\u9fff]"), 2.5, 0.0),
+    # A mark right before a letter is one token with the word.
+    (re.compile(r"(?:[^\w\s]|_)+(?![^\W\d_])"), 1.0, 0.1),
+    # A line that ends in a mark is one token with it.
+    (re.compile(r"(?<![^\w\s])\n+"), 1.8, 0.0),
+    (re.compile(r"[^\S\n]{2,}"), 1.0, 0.0),
+)
+# A long word costs more, and in English and in code less than in other languages: each character
+# beyond so many costs so much.
+_LONG_ENGLISH = (8, 0.07)
+_LONG = (5, 0.19)
+_ENGLISH = frozenset(
+    """
+    a and are as at be can for from have i in is it my not of on or our that the this to was we with
+    you your
+    """.split()  # noqa: SIM905  # words, not a table
+)
+_ENGLISH_SHARE = 0.05  # of all words, at least
+_SYMBOL = re.compile(r"[_(){}=;\[\]<>/\\]")
+_SYMBOL_SHARE = 0.04  # of all characters, at least, in code
+
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of ``text`` as its UTF-8 bytes divided by four, rounded up.
+    """Estimate the tokens of ``text``, as the encoding ``o200k_base`` counts them.
 
-    This is an estimate, not a tokenizer: close for English prose, too low for code, digits and
-    identifiers; ``docs/context.md`` has figures. If the limit is strict, pass the token counter of
-    the model that will read the text.
+    This is an estimate, not a tokenizer, within 10 % for most texts of a few hundred characters in
+    English, German and Japanese, and for code; ``docs/context.md`` has figures. If the limit is
+    strict, pass the token counter of the model that will read the text.
     """
-    return -(-len(text.encode("utf-8", errors="surrogatepass")) // 4)
+    words = _WORD.findall(text)
+    english = sum(word.lower() in _ENGLISH for word in words) >= _ENGLISH_SHARE * len(words)
+    code = len(_SYMBOL.findall(text)) >= _SYMBOL_SHARE * len(text)
+    short, each = _LONG_ENGLISH if english or code else _LONG
+    cost = len(words) + each * sum(len(word) - short for word in words if len(word) > short)
+    for pattern, piece, character in _COSTS:
+        found = pattern.findall(text)
+        cost += piece * len(found) + character * sum(map(len, found))
+    return math.ceil(cost)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from memoria.graph.vocabulary import SIMILAR
+from memoria.graph.vocabulary import says_more
 from memoria.types import Hop, Path
 
 # What a hop against the stored direction leaves of the worth: an edge is mostly written at the
@@ -26,17 +26,19 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
     """Return the worth of memories, each with a share of the worth that paths bring to it.
 
     A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
-    leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge of
-    relation ``similar`` hands on nothing: that two texts are alike gives no reason, and the match
-    counts it. Of what all paths bring to a memory the most counts, a quarter of it. Energy, which
-    is divided among all edges of a memory, is too small for this after three hops.
+    leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge that
+    says no more than both texts, such as ``next`` or ``similar``, hands on nothing: it gives no
+    reason, and the ranking counts it. Of what all paths bring to a memory the most counts, a
+    quarter of it, of which a memory takes the less the more it is worth itself: so the best one
+    stays the best. Energy, which is divided among all edges of a memory, is too small for this
+    after three hops.
 
     Parameters
     ----------
     paths
         The paths that reached the memories.
     worth
-        Id -> worth, >= 0, on one scale, such as the scores of `Recall.ranked`. Memories that are
+        Id -> worth, 0 to 1, such as the scores of `Recall.ranked`. Memories that are
         not named, such as those that only connect others, get none and hand on none.
 
     Returns
@@ -56,7 +58,7 @@ def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, f
             carried *= _left(hop)
             brought[hop.target] = max(brought.get(hop.target, 0.0), carried)
             carried = max(carried, worth[hop.target]) if hop.target in worth else 0.0
-    return {id_: own + _BROUGHT * brought[id_] for id_, own in worth.items()}
+    return {id_: own + _BROUGHT * brought[id_] * max(0.0, 1 - own) for id_, own in worth.items()}
 
 
 def left_out(paths: Iterable[Path], ranked: Container[str]) -> set[str]:
@@ -73,6 +75,6 @@ def left_out(paths: Iterable[Path], ranked: Container[str]) -> set[str]:
 
 def _left(hop: Hop) -> float:
     """Return the share of the worth that a hop leaves."""
-    if hop.relation.casefold() == SIMILAR:
+    if not says_more(hop.relation):
         return 0.0
     return min(hop.weight, 1.0) * (1.0 if hop.direction == "out" else _AGAINST)

@@ -94,7 +94,7 @@ def _is_decisive(word: str) -> bool:
 
 
 def adds_nothing(one: Said, better: Said, overlap: float) -> bool:
-    """Tell whether ``better`` says all that ``one`` says.
+    """Tell whether ``better`` says all that ``one`` says, in the same order.
 
     Parameters
     ----------
@@ -104,6 +104,8 @@ def adds_nothing(one: Said, better: Said, overlap: float) -> bool:
     >>> adds_nothing(Said("Ada really likes tea"), Said("Ada likes tea."), 0.7)
     True
     >>> adds_nothing(Said("Ada likes no tea"), Said("Ada likes tea."), 0.5)
+    False
+    >>> adds_nothing(Said("anna: parents: bob"), Said("bob: parents: anna"), 0.5)
     False
     """
     if not one.content <= better.words:  # true of nearly all pairs
@@ -118,15 +120,15 @@ def adds_nothing(one: Said, better: Said, overlap: float) -> bool:
     # leaves out most words that only begin a sentence
     names = set(one.capitals) & set(better.capitals)
     first, second = ([word for word in said.capitals if word in names] for said in (one, better))
-    return first == second
+    rest = iter(better.said)
+    return first == second and all(word in rest for word in one.said)
 
 
 def repeats(text: str, known: str) -> bool:
     """Tell whether a text may be left unwritten because a known text says it.
 
-    Stricter than `adds_nothing`, because what is not written is lost: the words stand in the same
-    order, and what the known text says in addition neither weakens it ("probably", "if") nor is
-    more than a fifth of it.
+    Stricter than `adds_nothing`, because what is not written is lost: what the known text says in
+    addition neither weakens it ("probably", "if") nor is more than a fifth of it.
 
     >>> repeats("Ada really likes tea", "Ada likes tea.")
     True
@@ -138,5 +140,4 @@ def repeats(text: str, known: str) -> bool:
     one, other = Said(text), Said(known)
     if len(one.content) < _KEPT * len(other.content) or _QUALIFIERS & (other.words - one.words):
         return False
-    rest = iter(other.said)
-    return adds_nothing(one, other, 0.0) and all(word in rest for word in one.said)
+    return adds_nothing(one, other, 0.0)

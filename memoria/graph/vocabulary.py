@@ -75,6 +75,39 @@ OWN_RELATIONS = (
 #: Relation of the virtual edges between memories that share tags; never stored.
 AFFINITY = "shared-tags"
 
+#: Relations that say no more than the texts that they join: that one follows the other, that both
+#: mention something, that they are alike. A relation with one of the words is such a one, too.
+_PLAIN = frozenset(
+    {
+        "",
+        RELATED,
+        SIMILAR,
+        CO_ACTIVATED,
+        ANSWERED_BY,
+        CONTINUED_BY,
+        IN_SESSION,
+        SAID_BY,
+        MENTIONS,
+        TITLED,
+        NAMES,
+        LINKS_TO,
+        AFFINITY,
+    }
+)
+# Words in a relation that say that one text follows the other.
+_ORDER_WORDS = ("next", "reply", "replies", "replied")
+
+
+def says_more(relation: str) -> bool:
+    """Tell whether a relation says more than the two texts that it joins.
+
+    >>> says_more("caused_by"), says_more("next"), says_more("REPLY_TO"), says_more("")
+    (True, False, False, False)
+    """
+    name = relation.strip().casefold()
+    return name not in _PLAIN and not any(word in name for word in _ORDER_WORDS)
+
+
 # --- origins: which part of memoria made an edge --------------------------------------------------
 
 ORIGIN_INGEST = "ingest"

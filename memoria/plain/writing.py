@@ -94,6 +94,7 @@ def plain_context(context: ContextPack) -> Plain:
         "tokens": context.tokens,
         "items": [
             {
+                "label": item.label,
                 "id": item.id,
                 "kind": item.kind,
                 "date": _iso(item.date),

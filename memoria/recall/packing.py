@@ -17,25 +17,40 @@ from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
 _LEAST_WORTH = 1e-9
+# Least worth of the other parts of the best document, as a share of its own: what stands around an
+# answer comes before strangers that are hardly relevant.
+_OF_THE_BEST = 0.2
 
 
 def worth_of(
-    found: Completed, ranked: Iterable[RankedMemory], config: RetrieverConfig
+    found: Completed, ranked: Sequence[RankedMemory], config: RetrieverConfig
 ) -> dict[str, float]:
     """Return the worth of each memory in the context: id -> worth, >= 0, on one scale.
 
     A relevance model ranks all memories, and links add to their worth what paths bring from other
-    memories. Without a model, a memory that was reached has the score of the strategy, and the hits
-    from which nothing was explored come after all of these memories, in the order of their scores
-    in the search.
+    memories; the other parts of the best document are worth a fifth of it, at least. Without a
+    model, a memory that was reached has the score of the strategy, and the hits from which nothing
+    was explored come after all of these memories, in the order of their scores in the search.
     """
     worth = {entry.id: entry.score for entry in ranked}
     if config.relevance is not None:
-        return with_links(found.linked, worth)
+        return _with_parts(ranked, with_links(found.linked, worth))
     worth = {id_: max(score, _LEAST_WORTH) for id_, score in worth.items()}
     below = min(worth.values(), default=1.0) / 2
     hits = {path.seed_id: below * path.energy for path in found.hits}
     return hits | worth
+
+
+def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> dict[str, float]:
+    """Return the worth of memories, with the least worth of the parts of the best document."""
+    best = ranked[0].memory if ranked else None
+    if best is None or "title" not in best.metadata:
+        return dict(worth)
+    document, least = best.id.partition("#")[0], _OF_THE_BEST * worth[best.id]
+    return {
+        id_: max(own, least) if id_.partition("#")[0] == document else own
+        for id_, own in worth.items()
+    }
 
 
 def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:
@@ -55,28 +70,32 @@ def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[s
 
 def pack(
     found: Completed,
-    worth: Mapping[str, float],
+    ranked: Sequence[RankedMemory],
     near: Iterable[tuple[str, str]],
     config: RetrieverConfig,
     count_tokens: CountTokens | None,
-    relevance: Mapping[str, float] | None = None,
+    query: str,
 ) -> ContextPack:
     """Pack the memories that fit the budget.
 
     Parameters
     ----------
-    worth
-        Id -> worth, as `worth_of` returns it.
     near
         Pairs of ids whose vectors say that they are duplicates.
-    relevance
-        Id -> relevance, as `relevance_of` returns it. None: whatever fits enters.
+    query
+        The question, by whose words the sentences of long texts are chosen.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
     for path in (*found.linked, *found.hits):
         builder.add(path)
-    hidden = left_out(found.linked, worth)
-    return builder.build(near=near, worth=worth, relevance=relevance, hidden=hidden)
+    worth = worth_of(found, ranked, config)
+    return builder.build(
+        near=near,
+        worth=worth,
+        relevance=relevance_of(ranked),
+        hidden=left_out(found.linked, worth),
+        query=query,
+    )
 
 
 def packed(ranked: tuple[RankedMemory, ...], context: ContextPack) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from memoria.ranking.energy import rank_by_energy
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
-from memoria.recall.packing import contributed, notes_of, pack, packed, relevance_of, worth_of
+from memoria.recall.packing import contributed, notes_of, pack, packed, worth_of
 from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
 from memoria.recall.tags import fit_tags, tags_near
 from memoria.recall.texts import Completed, Found, complete
@@ -336,9 +336,9 @@ class Recaller:
     ) -> ContextPack:
         """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
-        worth = worth_of(found, ranked, config)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
+            worth = worth_of(found, ranked, config)
             try:
                 near = await near_pairs(
                     self._store,
@@ -351,7 +351,7 @@ class Recaller:
             except MemoriaError as exc:
                 notes.append(f"duplicates by vector could not be searched for ({exc})")
         return await asyncio.to_thread(
-            pack, found, worth, near, config, self._engine.count_tokens, relevance_of(ranked)
+            pack, found, ranked, near, config, self._engine.count_tokens, self._call.query
         )
 
     def _trace(

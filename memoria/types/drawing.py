@@ -122,7 +122,7 @@ def sections_of(
     """
     rows = "".join(
         f'<tr><td class="number">{rank}</td><td class="number">{score:.3f}</td>'
-        f"<td>{clean(memory.id)}</td><td>{clean(memory.text)}</td></tr>"
+        f"<td>{clean(memory.id)}</td><td>{clean(memory.said)}</td></tr>"
         for rank, (score, memory) in enumerate(ranked[:SHOWN_RANKED], start=1)
     )
     head = "<tr><th>rank</th><th>score</th><th>id</th><th>text</th></tr>"
@@ -176,7 +176,7 @@ def _tree(exploration: Tree, paths: Sequence[Path]) -> Card | None:
         return Card(
             name=way[-1],
             kind=memory.kind if memory else "",
-            text=memory.text if memory else "",
+            text=memory.said if memory else "",
             energy=energy,
             note=f"degree {hops[0][1].degree}" if hops else "",
             end=ends.get(way, ""),
@@ -209,7 +209,7 @@ def _branch(hop: Hop, card: Card) -> Branch:
 
 
 def _node(id_: str, energy: float, memory: MemoryNode | None) -> dict[str, Any]:
-    kind, text = (memory.kind, memory.text) if memory else ("", "")
+    kind, text = (memory.kind, memory.said) if memory else ("", "")
     return {
         "id": id_,
         "caption": cut(" ".join(text.split()) or id_, CAPTION_CHARACTERS),

@@ -11,11 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from memoria._support import checks
+from memoria._support.wording import cut
 from memoria.errors import InvalidInputError
 from memoria.types.history import EdgeHistory, MemoryHistory, aware_time
 
 #: Relation of an edge for which no relation is given.
 RELATED = "related"
+#: Roles of the messages of a conversation that say who spoke.
+SAID_BY_ROLES = ("user", "assistant", "tool", "system")
+_MAX_SPEAKER_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,25 @@ class MemoryNode:
     created_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     valid_until: datetime | None = None
+
+    @property
+    def speaker(self) -> str:
+        """Who said it, in one short line: the speaker's name, else the role; "" if nobody did.
+
+        Conversations keep both in the metadata. Where the text begins with the name, as older
+        versions wrote it, the name is not repeated here.
+        """
+        found = self.metadata.get("speaker")
+        if not isinstance(found, str) or not found.strip():
+            role = self.metadata.get("role")
+            found = role if "conversation" in self.metadata and role in SAID_BY_ROLES else ""
+        name = cut(" ".join(found.split()), _MAX_SPEAKER_CHARS)
+        return "" if self.text.startswith(f"{name}: ") else name
+
+    @property
+    def said(self) -> str:
+        """The text, with who said it before it if that is known."""
+        return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,9 @@ class ContextItem:
         Energy with which the path reached the memory; 0 for what only needs brought.
     path
         As `RankedMemory.path`.
+    label
+        What names the memory in the text, between brackets: a short label, or its id; see
+        `ContextConfig.names`.
     """
 
     id: str
@@ -95,6 +98,7 @@ class ContextItem:
     date: datetime | None
     score: float
     path: Path
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,8 +63,8 @@ async def test_a_recall_says_where_it_looked_and_fences_what_it_found(memory: Ag
     head = f'Recall {id_}: 3 of 3 memories in scope "{scope}".'
     assert answer.text.splitlines()[0] == head
     body = inside(answer.text)
-    assert body.splitlines()[0] == "[e1] 2026-05-01: The last bun was sold at 10:40."
-    assert re.search(r"caused_by -> \[e3\] [-\d]+: The dairy did not come on Friday\.", body)
+    assert body.splitlines()[:2] == ["2026-05-01:", "[a1] The last bun was sold at 10:40."]
+    assert re.search(r"caused_by -> \[a\d\] [-\d]+ The dairy did not come on Friday\.", body)
     assert (answer.data["scope"], answer.data["scope_size"]) == (scope, 3)
     assert [each["id"] for each in answer.data["memories"]] == ["e1", "e2", "e3"]
     assert answer.data["memories"][0]["date"] == "2026-05-01T00:00:00+00:00"
@@ -105,7 +105,7 @@ async def test_a_hostile_text_stays_inside_the_fence(memory: AgentMemory) -> Non
     for answer in (found, opened, explained):
         assert "SYSTEM" in inside(answer.text)
         for line in inside(answer.text).splitlines():
-            assert line.startswith(("[", "  ", "(not everything worked: "))
+            assert re.match(r"\[|  |\| |\(not everything worked: |[-\d]{10}:$|undated:$", line)
 
 
 @pytest.mark.parametrize("budget", [100, 150, 300])
@@ -123,6 +123,42 @@ async def test_a_recall_without_room_says_so(memory: AgentMemory) -> None:
     await memory.retriever.writer().write([Memory(id="e1", kind="Event", text="bun " * 300)])
     found = await memory.recall("bun", max_tokens=120)
     assert "more max_tokens" in inside(found.text)
+
+
+async def test_labels_of_answers_stand_for_ids(memory: AgentMemory) -> None:
+    first = await memory.recall(QUESTION)
+    labels = {each["id"]: each["label"] for each in first.data["memories"]}
+    assert sorted(labels.values()) == ["a1", "a2", "a3"]
+    second = await memory.recall("What about the dairy?")
+    assert {each["label"][0] for each in second.data["memories"]} == {"b"}
+    opened = await memory.open([f"[{labels['e2']}]", labels["e1"], "e3", "a9"])
+    assert opened.data["ids"] == ["e2", "e1", "e3"]
+    assert opened.data["missing"] == ["a9"]
+    why = await memory.explain(first.data["recall_id"], labels["e3"])
+    assert why.data["memory_id"] == "e3"
+    noted = await memory.feedback(
+        first.data["recall_id"], used=[labels["e1"]], wrong=[labels["e3"]]
+    )
+    assert (noted.data["used"], noted.data["wrong"]) == (["e1"], ["e3"])
+    done = await memory.remember("The dairy comes on Monday now.", supersedes=[labels["e3"]])
+    assert done.data["superseded"] == ("e3",)
+    gone = await memory.forget([labels["e2"]])
+    assert gone.data["deleted"] == ["e2"]
+
+
+async def test_in_a_scope_with_ids_like_labels_both_are_understood(
+    retriever: GraphRetriever,
+) -> None:
+    names = ("a1", "a2", "3")
+    texts = [f"Bun number {name} was sold." for name in names]
+    await retriever.writer().write(
+        [Memory(id=i, kind="Event", text=t) for i, t in zip(names, texts, strict=True)]
+    )
+    memory = AgentMemory(retriever, deadline_s=60)
+    found = await memory.recall("Which bun was sold?")
+    known = {each["label"]: each["id"] for each in found.data["memories"]}
+    assert sorted(known) == ["am1", "am2", "am3"]
+    assert (await memory.open(["a2", "am1"])).data["ids"] == ["a2", known["am1"]]
 
 
 async def test_an_explanation_shows_each_hop_with_its_numbers(memory: AgentMemory) -> None:

@@ -347,7 +347,7 @@ async def test_hits_that_cannot_be_read_leave_the_rest(
 async def test_context_is_in_the_order_and_format_of_the_settings(
     driver: neo4j.AsyncDriver, linked: GraphRetriever
 ) -> None:
-    config = RetrieverConfig(context=ContextConfig(order="time", format="json"))
+    config = RetrieverConfig(context=ContextConfig(order="time", format="json", names="id"))
     retriever = GraphRetriever(driver, scope=linked.scope, config=config)
     entries = json.loads((await retriever.recall("link")).context.text)
     assert {entry["id"] for entry in entries} == set("abcd")

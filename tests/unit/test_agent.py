@@ -7,6 +7,7 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, get_args, get_type_hints
 
@@ -18,15 +19,17 @@ from memoria.context import estimate_tokens
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.serve.agent.answer import DATA, fenced, fitting, lines_that_fit, name_of, unknown_mark
-from memoria.serve.agent.kept import KeptRecalls
+from memoria.serve.agent.kept import HOOK_LETTERS, KeptRecalls
 from memoria.serve.agent.kinds import Kind
 from memoria.serve.agent.opening import Opened
 from memoria.types import (
+    ContextItem,
     ContextPack,
     FoundMemories,
     MemoryNode,
     Neighbour,
     Neighbourhood,
+    Path,
     Recall,
     Seeds,
     Trace,
@@ -110,6 +113,45 @@ def test_a_recall_just_kept_is_there_however_many_scopes_share_the_place() -> No
         assert kept.get(scope, one.trace.id) is one
     with pytest.raises(InvalidInputError):
         kept.get("a", one.trace.id)
+
+
+def labelled(*names: tuple[str, str], scope: str = "a") -> Recall:
+    """A recall whose context has these (label, id)."""
+    found = recall(scope)
+    items = tuple(
+        ContextItem(
+            id=id_,
+            kind="Event",
+            date=None,
+            score=0.5,
+            path=Path(seed_id=id_, hops=(), memories=(), end_reason="dead_end", energy=0.5),
+            label=label,
+        )
+        for label, id_ in names
+    )
+    return replace(found, context=replace(found.context, items=items))
+
+
+def test_a_label_stands_for_a_memory_of_the_last_answer_that_gave_it() -> None:
+    kept = KeptRecalls()
+    first, second = labelled(("a1", "x"), ("a2", "y")), labelled(("b1", "z"), ("a1", "w"))
+    for one in (first, second):
+        kept.keep(one)
+    given = ("[a1]", "a1", " a2 ", "b1", "b2", "x", "[x]")
+    assert [kept.id_of("a", name) for name in given] == ["w", "w", "y", "z", "b2", "x", "[x]"]
+    assert kept.id_of("a", "a1", first.trace.id) == "x"
+    assert kept.id_of("a", "a2", second.trace.id) == "a2"
+    assert kept.id_of("b", "a1") == "a1", "another scope"
+    with pytest.raises(InvalidInputError, match="recall again"):
+        kept.id_of("b", "a1", first.trace.id)
+
+
+def test_each_answer_has_the_next_letter_and_hooks_have_their_own() -> None:
+    kept = KeptRecalls()
+    letters = "".join(kept.letter("a") for _ in range(27))
+    assert letters == "abcdefgijklmnopqrstuvwxyzab"
+    assert kept.letter("b") == "a"
+    assert KeptRecalls(letters=HOOK_LETTERS).letter("a") == "h"
 
 
 class Reader:

@@ -21,7 +21,15 @@ from memoria.strategies import AnchorSpreading, TransferEnergy
 from memoria.types import Seed
 
 CONFIGS = (StoreConfig, SeedConfig, ContextConfig, RetrieverConfig)
-NAMED_CHOICES = ("fusion", "transactions", "order", "format", "include_outdated")
+NAMED_CHOICES = (
+    "fusion",
+    "transactions",
+    "order",
+    "format",
+    "names",
+    "label_prefix",
+    "include_outdated",
+)
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
 # Config, field, values at the ends of its range, values beyond them.
@@ -47,6 +55,8 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (RetrieverConfig, "seeds_per_session", [None, 1, 1_000], [0, 1_001, 1.0]),
     (ContextConfig, "order", ["relevance", "time"], ["Time", None, 1]),
     (ContextConfig, "format", ["text", "markdown", "json"], ["md", None, 1]),
+    (ContextConfig, "names", ["label", "id"], ["ids", None, 1]),
+    (ContextConfig, "label_prefix", ["", "b", "abcdefgh"], ["B", "a1", "abcdefghi", None, 1]),
     (ContextConfig, "duplicate_overlap", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
     (ContextConfig, "duplicate_cosine", [None, 1e-9, 1], [0, -0.5, 1.0000000000000002]),
     (ContextConfig, "min_relevance", [0, 1e-9, 1], [-1e-9, 1.0000000000000002, None]),

@@ -67,7 +67,7 @@ def test_a_memory_on_the_path_hands_on_its_own_worth_where_it_is_more() -> None:
 def test_the_best_of_several_paths_counts() -> None:
     paths = [path("a", "c"), path("b", "c"), path("b", "d", "c")]
     worth = with_links(paths, {"a": 0.5, "b": 1.0, "c": 0.2, "d": 0.0})
-    assert worth["c"] == pytest.approx(0.2 + 0.25)
+    assert worth["c"] == pytest.approx(0.2 + 0.25 * 0.8)
 
 
 def test_a_memory_that_is_not_named_gets_nothing_and_hands_on_nothing() -> None:
@@ -75,8 +75,8 @@ def test_a_memory_that_is_not_named_gets_nothing_and_hands_on_nothing() -> None:
     assert worth == {"a": 1.0, "c": 0.5, "d": pytest.approx(0.25 * 0.5)}
 
 
-@pytest.mark.parametrize("relation", ["similar", "SIMILAR"])
-def test_an_edge_that_says_that_texts_are_alike_hands_on_nothing(relation: str) -> None:
+@pytest.mark.parametrize("relation", ["similar", "SIMILAR", "next", "mentions", ""])
+def test_an_edge_that_says_no_more_than_the_texts_hands_on_nothing(relation: str) -> None:
     alike = path("a", "b", "c")
     alike = replace(alike, hops=(replace(alike.hops[0], relation=relation), alike.hops[1]))
     worth = with_links([alike], {"a": 1.0, "b": 0.5, "c": 0.0})
@@ -122,6 +122,13 @@ def test_links_add_at_most_a_share_of_the_best_worth_and_take_nothing(
     most = max(worth.values(), default=0.0)
     for id_, own in worth.items():
         assert own <= changed[id_] <= own + 0.25 * most + 1e-12
+
+
+@given(paths, worths)
+def test_the_best_memory_stays_the_best(paths: list[Path], worth: dict[str, float]) -> None:
+    changed = with_links(paths, {**worth, "best": 1.0})
+    assert changed["best"] == 1.0
+    assert max(changed.values()) == 1.0
 
 
 @given(paths, worths, st.randoms())

@@ -279,7 +279,9 @@ def test_plain_recall_has_the_documented_fields() -> None:
         context=ContextPack(
             text="[b]",
             tokens=1,
-            items=(ContextItem(id="b", kind="Event", date=date, score=0.225, path=path),),
+            items=(
+                ContextItem(id="b", kind="Event", date=date, score=0.225, path=path, label="1"),
+            ),
             omitted=(OmittedItem(id="a", score=0.9, reason="budget"),),
         ),
         trace=Trace(
@@ -310,7 +312,14 @@ def test_plain_recall_has_the_documented_fields() -> None:
     assert plain.pop("runners_up")[0]["id"] == "c"
     assert (plain.pop("echoes"), plain.pop("loose")) == ([], [])
     iso = "2026-05-02T00:00:00+00:00"
-    item = {"id": "b", "kind": "Event", "date": iso, "score": 0.225, "path": ["a", "b"]}
+    item = {
+        "label": "1",
+        "id": "b",
+        "kind": "Event",
+        "date": iso,
+        "score": 0.225,
+        "path": ["a", "b"],
+    }
     omitted = {"id": "a", "score": 0.9, "reason": "budget", "duplicate_of": None}
     assert plain == {
         "query": "q",

@@ -8,7 +8,9 @@ import pytest
 
 from memoria.config import RetrieverConfig
 from memoria.context.config import ContextConfig
-from memoria.recall.packing import notes_of, relevance_of
+from memoria.ranking import NOTHING_KNOWN
+from memoria.recall.packing import notes_of, relevance_of, worth_of
+from memoria.recall.texts import Completed
 from memoria.types import MemoryNode, Path, RankedMemory
 
 CONFIG = RetrieverConfig(context=ContextConfig(min_relevance=0.1, min_best_relevance=0.1))
@@ -49,3 +51,24 @@ def test_the_note_names_the_limit_that_counts() -> None:
 def test_limits_of_zero_let_everything_in() -> None:
     config = replace(CONFIG, context=ContextConfig(min_relevance=0.0, min_best_relevance=0.0))
     assert notes_of([entry("a", 0.0)], config) == ()
+
+
+def test_parts_of_the_best_document_come_before_strangers_that_hardly_match() -> None:
+    nothing = Completed(explorations=(), hits=(), needed=(), facts=NOTHING_KNOWN)
+
+    def worth(metadata: dict[str, str]) -> dict[str, float]:
+        scores = {"faq.md#Discounts": 1.0, "stranger": 0.15, "faq.md": 0.01, "other.md#x": 0.4}
+        ranked = [
+            replace(one, score=score, memory=replace(one.memory, metadata=metadata))
+            for name, score in scores.items()
+            for one in [entry(name, None)]
+        ]
+        return worth_of(nothing, ranked, CONFIG)
+
+    assert worth({"title": "FAQ"}) == {
+        "faq.md#Discounts": 1.0,
+        "stranger": 0.15,
+        "faq.md": 0.2,
+        "other.md#x": 0.4,
+    }
+    assert worth({})["faq.md"] == 0.01  # no document: "#" may stand in any id

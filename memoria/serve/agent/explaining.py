@@ -28,7 +28,7 @@ def ranked_in(recall: Recall, memory_id: str) -> tuple[int, RankedMemory]:
         if found.id == memory_id:
             return rank, found
     raise InvalidInputError(
-        "the recall did not find a memory with this id: give an id from its text",
+        "the recall did not find this memory: give a label from its text, or an id",
         field="memory_id",
     )
 

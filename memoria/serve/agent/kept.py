@@ -1,6 +1,11 @@
 """The last recalls, kept so that an agent can ask about them and say what they were good for.
 
-In: recalls. Out: the same, by the scope and the id of the recall. Touches nothing.
+In: recalls. Out: the same, by the scope and the id of the recall; the ids that labels stand for.
+Touches nothing.
+
+The labels of one answer share a letter, ``[b1]``, ``[b2]``, and the next answer has the next
+letter. So a label of an earlier answer still means the same memory, and clients that share a scope
+do not take each other's labels for their own.
 """
 
 from __future__ import annotations
@@ -13,15 +18,47 @@ from memoria.types import Recall
 #: Recalls of one scope, and of all scopes that share the place.
 MOST = 256
 MOST_IN_ALL = 1_024
+#: Letters of the labels; the last one is for hooks, which may run in a process of their own.
+LETTERS = "abcdefgijklmnopqrstuvwxyz"
+HOOK_LETTERS = "h"
 
 
 class KeptRecalls:
     """The last 256 recalls of each scope; fewer of the busiest one if there are 1,024 in all."""
 
-    def __init__(self, most: int = MOST, in_all: int = MOST_IN_ALL) -> None:
+    def __init__(self, most: int = MOST, in_all: int = MOST_IN_ALL, letters: str = LETTERS) -> None:
         self._most = most
         self._in_all = in_all
+        self._letters = letters
+        self._begun: dict[str, int] = {}  # recalls of each scope so far
         self._scopes: dict[str, OrderedDict[str, Recall]] = {}
+
+    def letter(self, scope: str) -> str:
+        """Return the letter of the labels of a recall that begins."""
+        number = self._begun.get(scope, 0)
+        self._begun[scope] = number + 1
+        return self._letters[number % len(self._letters)]
+
+    def id_of(self, scope: str, name: str, recall_id: str | None = None) -> str:
+        """Return the id of the memory that a label stands for; any other name is an id.
+
+        Parameters
+        ----------
+        name
+            A label as it stands in an answer, with its brackets or without, or an id.
+        recall_id
+            The recall whose labels count; None: the last one that gave this label.
+        """
+        bare = name.strip().removeprefix("[").removesuffix("]")
+        if recall_id is None:
+            recalls = [*reversed(self._scopes.get(scope, OrderedDict()).values())]
+        else:
+            recalls = [self.get(scope, recall_id)]
+        for recall in recalls:
+            for item in recall.context.items:
+                if item.label == bare:
+                    return item.id
+        return name
 
     def keep(self, recall: Recall) -> None:
         """Keep a recall, and drop the oldest one of its scope, or of the busiest, if need be.
@@ -40,6 +77,7 @@ class KeptRecalls:
             self._scopes[busiest].popitem(last=False)
             if not self._scopes[busiest]:
                 del self._scopes[busiest]
+                self._begun.pop(busiest, None)
 
     def get(self, scope: str, recall_id: str) -> Recall:
         """Return a recall of a scope.

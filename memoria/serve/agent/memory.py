@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from memoria._support.checks import check_ids
 from memoria._support.wording import number_of
@@ -39,6 +39,8 @@ class AgentMemory(AgentReader):
     ) -> Answer:
         """Remember a text once; see `GraphWriter.remember`, which explains the other arguments.
 
+        Memories are named by labels of earlier answers, or by ids.
+
         Parameters
         ----------
         from_recall
@@ -54,7 +56,9 @@ class AgentMemory(AgentReader):
         after: Trace | None = None
         if from_recall is not None:
             after = self.recalls.get(self.retriever.scope, from_recall).trace
-        done = await self.retriever.writer().remember(text, after=after, **about_it)
+        done = await self.retriever.writer().remember(
+            text, after=after, **self._with_ids(about_it, from_recall)
+        )
         size = await self._size()
         data = asdict(done)
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
@@ -67,7 +71,8 @@ class AgentMemory(AgentReader):
         """Say which memories of a recall an answer rests on, and which proved wrong.
 
         The edges that led to the used ones gain weight, and in questions like this one the used
-        ones move up, the wrong ones down. The same call twice counts once.
+        ones move up, the wrong ones down. The same call twice counts once. Memories are named by
+        their labels in that recall, or by ids.
 
         Raises
         ------
@@ -77,7 +82,8 @@ class AgentMemory(AgentReader):
         """
         self._check_writes()
         trace = self.recalls.get(self.retriever.scope, recall_id).trace
-        good, bad = check_ids(used, "used"), check_ids(wrong, "wrong")
+        good = self._named(check_ids(used, "used"), recall_id)
+        bad = self._named(check_ids(wrong, "wrong"), recall_id)
         _check_feedback(good, bad, trace)
         learner = self.retriever.learner()
         edges = (await learner.reinforce(trace, good)).edges if good else 0
@@ -93,13 +99,15 @@ class AgentMemory(AgentReader):
     async def forget(self, ids: Iterable[str]) -> Answer:
         """Delete memories with all their edges, and say which there were; it can't be undone.
 
+        Memories are named by labels of earlier answers, or by ids.
+
         Raises
         ------
         InvalidInputError
             There are more than 50 ids, one is not valid, or nothing may be written.
         """
         self._check_writes()
-        wanted = some_ids(ids, "ids")
+        wanted = self._named(some_ids(ids, "ids"))
         unknown = (await self.retriever.get(wanted)).missing
         report = await self.retriever.writer().forget(wanted)
         gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]
@@ -117,6 +125,14 @@ class AgentMemory(AgentReader):
         }
         return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
 
+    def _with_ids(self, about_it: AboutIt, recall_id: str | None) -> AboutIt:
+        """Return what is said about a text, with the ids of memories that are named by labels."""
+        known = {**about_it}
+        for name in ("because_of", "about", "supersedes"):
+            if name in about_it:
+                known[name] = self._named(check_ids(about_it[name], name), recall_id)
+        return cast("AboutIt", known)
+
     def _check_writes(self) -> None:
         if self.read_only:
             raise InvalidInputError("this memory may only be read: nothing was written")
@@ -125,7 +141,7 @@ class AgentMemory(AgentReader):
 def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace) -> None:
     """Check both lists before anything is written."""
     if not used and not wrong:
-        raise InvalidInputError("give ids of memories that were used, or were wrong", field="used")
+        raise InvalidInputError("give memories that were used, or were wrong", field="used")
     if both := {*used} & {*wrong}:
         raise InvalidInputError(
             f"{number_of(len(both), 'id')} stand in used and in wrong: name each in one of them",
@@ -133,7 +149,7 @@ def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace)
         )
     if unknown := {*used, *wrong} - found_in(trace):
         raise InvalidInputError(
-            f"the recall did not find {number_of(len(unknown), 'id')} of these: give ids from its "
-            "text",
+            f"the recall did not find {number_of(len(unknown), 'memory', 'memories')} of these: "
+            "give labels from its text, or ids",
             field="used",
         )

@@ -106,7 +106,7 @@ def _body(memory: MemoryNode, superseded_by: str | None) -> str:
         notes.append(f"does not hold, [{superseded_by}] has taken its place")
     if memory.tags:
         notes.append(f"tags {', '.join(memory.tags)}")
-    lines = [line for line in memory.text.splitlines() if line.strip()]
+    lines = [line for line in memory.said.splitlines() if line.strip()]
     head = f"[{one_line(memory.id)}] {one_line('; '.join(notes))}:"
     return "\n  | ".join([" ".join([head, *lines[:1]]), *lines[1:]])
 
@@ -120,5 +120,5 @@ def _edges(found: Neighbourhood) -> list[str]:
 def _edge(one: Neighbour) -> str:
     relation = one_line(one.relation)
     arrow = f"-{relation}->" if one.direction == "out" else f"<-{relation}-"
-    short = cut(one_line(one.memory.text[: 2 * _EDGE_CHARS]), _EDGE_CHARS)
+    short = cut(one_line(one.memory.said[: 2 * _EDGE_CHARS]), _EDGE_CHARS)
     return f"  {arrow} [{one_line(one.memory.id)}] weight {one.weight:.2g}: {short}"

@@ -118,13 +118,14 @@ class AgentReader:
         budget = self._budget(max_tokens)
         room = budget - self._frame(self._recalled_head("0" * 32, 100, size)) - _NOTE_TOKENS
         config = self.retriever.config
+        shown = replace(config.context, label_prefix=self.recalls.letter(self.retriever.scope))
         if order is not None:
-            config = replace(config, context=replace(config.context, order=order))
+            shown = replace(shown, order=order)
         given: dict[str, Any] = {
             "query_tags": steering,
             "budget_tokens": max(room, 1),
             "deadline_s": _left_s(until),
-            "config": config,
+            "config": replace(config, context=shown),
         }
         if on_path is None:
             found = await self.retriever.recall(query, **given)
@@ -167,13 +168,15 @@ class AgentReader:
     async def explain(self, recall_id: str, memory_id: str) -> Answer:
         """Explain why a recall came upon a memory: seed, hops with their numbers, ranking.
 
+        The memory is named by its label or its id.
+
         Raises
         ------
         InvalidInputError
             The recall is not among those kept, or did not find the memory.
         """
         recall = self.recalls.get(self.retriever.scope, recall_id)
-        rank, found = ranked_in(recall, memory_id)
+        rank, found = ranked_in(recall, self._named([memory_id], recall_id)[0])
         size = await self._size()
         head = f"Why recall {recall.trace.id} found a memory, one of {self._holds(size)}."
         lines = explanation(recall, rank, found)
@@ -187,7 +190,8 @@ class AgentReader:
         Parameters
         ----------
         ids
-            Ids of the memories, at most 50; unknown ids are named in the answer.
+            Labels of earlier answers, or ids of memories; at most 50. Those that are unknown are
+            named in the answer.
         max_tokens
             Tokens of the whole answer; 100 to 20,000.
 
@@ -198,7 +202,7 @@ class AgentReader:
         InvalidInputError
             There are too many ids, or one is not valid.
         """
-        wanted = some_ids(ids, "ids")
+        wanted = self._named(some_ids(ids, "ids"))
         size = await self._held()
         frame = self._frame(self._opened_head(len(wanted), size))
         replaced = await superseded_of(self.retriever.store, self.retriever.scope, wanted)
@@ -302,6 +306,11 @@ class AgentReader:
             "scope_size": min(size, MOST_COUNTED),
             "scope_size_exact": size <= MOST_COUNTED,
         }
+
+    def _named(self, names: Iterable[str], recall_id: str | None = None) -> tuple[str, ...]:
+        """Return the ids of memories that are named by labels or ids, each once."""
+        scope = self.retriever.scope
+        return tuple(dict.fromkeys(self.recalls.id_of(scope, name, recall_id) for name in names))
 
     def _budget(self, max_tokens: int | None) -> int:
         return self.budget_tokens if max_tokens is None else _tokens(max_tokens, "max_tokens")

@@ -74,7 +74,7 @@ def _reading(memory: AgentMemory) -> list[Tool]:
         """Search long-term memory for what bears on a question.
 
         Use it before you answer anything that earlier conversations, decisions or preferences may
-        bear on. The answer holds memories with their ids, and how they led to each other.
+        bear on. The answer holds memories, each with a label such as [b3].
 
         Args:
             query: The question, in words.
@@ -88,15 +88,15 @@ def _reading(memory: AgentMemory) -> list[Tool]:
 
         Args:
             recall_id: Id of the recall, from its first line.
-            memory_id: Id of a memory that it found.
+            memory_id: Label of a memory in it, or an id.
         """
         return await said(memory.explain(recall_id, memory_id))
 
     async def memory_open(ids: list[str], max_tokens: int | None = None) -> str:
-        """Read memories by id in full, with what they are joined to.
+        """Read memories in full, with what they are joined to.
 
         Args:
-            ids: Ids of memories, at most 50.
+            ids: Labels or ids of memories, at most 50.
             max_tokens: Size of the answer, 100 to 20000.
         """
         return await said(memory.open(ids, max_tokens=max_tokens))
@@ -123,9 +123,9 @@ def _writing(memory: AgentMemory) -> list[Tool]:
             text: One self-contained sentence, with names in place of pronouns.
             kind: What the text is.
             tags: Topics of it.
-            because_of: Ids of memories that it follows from.
-            about: Ids of memories that it is about.
-            supersedes: Ids of memories that it corrects; they no longer come up.
+            because_of: Labels or ids of memories that it follows from.
+            about: Labels or ids of memories that it is about.
+            supersedes: Labels or ids of memories that it corrects; they no longer come up.
             from_recall: Id of the recall that it comes from, if any.
         """
         done = memory.remember(
@@ -148,8 +148,8 @@ def _writing(memory: AgentMemory) -> list[Tool]:
 
         Args:
             recall_id: Id of the recall, from its first line.
-            used: Ids of memories that the answer rests on.
-            wrong: Ids of memories that proved wrong.
+            used: Labels or ids of memories that the answer rests on.
+            wrong: Labels or ids of memories that proved wrong.
         """
         return await said(memory.feedback(recall_id, used=used or (), wrong=wrong or ()))
 

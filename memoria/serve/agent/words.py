@@ -39,6 +39,7 @@ def recalled(found: Recall) -> dict[str, Any]:
     omitted = found.context.omitted_by_reason
     memories = [
         {
+            "label": item.label,
             "id": item.id,
             "kind": item.kind,
             "date": None if item.date is None else item.date.isoformat(),
@@ -86,7 +87,7 @@ def remembered(done: Remembered, now: str) -> str:
 
 def newest(memory: MemoryNode) -> str:
     """Return a memory in one line, its text cut."""
-    text = cut(one_line(memory.text[: 2 * NEWEST_CHARS]), NEWEST_CHARS)
+    text = cut(one_line(memory.said[: 2 * NEWEST_CHARS]), NEWEST_CHARS)
     date = "" if memory.created_at is None else f" {memory.created_at.date().isoformat()}"
     return f"[{one_line(memory.id)}]{date} {one_line(memory.kind)}: {text}"
 

@@ -89,7 +89,7 @@ async def _fetched(memory: AgentMemory, id_: str) -> Asked:
 def results_of(found: Recall) -> dict[str, Any]:
     """Return what a recall packed, in the form of ``search``."""
     items = found.context.items
-    texts = {one.id: one.text for item in items for one in item.path.memories}
+    texts = {one.id: one.said for item in items for one in item.path.memories}
     return {
         "results": [
             {
@@ -118,7 +118,7 @@ def document_of(memory: MemoryNode, answer: Answer) -> dict[str, Any]:
         metadata["truncated"] = "true"
     return {
         "id": memory.id,
-        "title": title_of(memory.id, memory.text),
+        "title": title_of(memory.id, memory.said),
         "text": answer.text,
         "url": url_of(memory.id),
         "metadata": metadata,

@@ -213,7 +213,7 @@ def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
         """Search long-term memory for what bears on a question.
 
         Call it before you answer what earlier conversations, decisions or preferences may bear on.
-        Gives memories with their ids and how they led to each other, and the id of the recall.
+        Gives memories, each with a label such as [b3], and the id of the recall.
         """
         return await _answered(
             of,
@@ -232,7 +232,7 @@ def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
         return await _answered(of, lambda memory: memory.explain(recall_id, memory_id))
 
     async def memory_open(ids: Strings, max_tokens: Tokens = budget) -> CallToolResult:
-        """Read memories in full by id (at most 50), with what they are joined to."""
+        """Read memories in full by label or id (at most 50), with what they are joined to."""
         return await _answered(of, lambda memory: memory.open(ids, max_tokens=max_tokens))
 
     async def memory_status() -> CallToolResult:
@@ -256,8 +256,8 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
         """Store one fact, decision or preference, in one self-contained sentence.
 
         It is stored for good when this returns; what is known already is not stored twice.
-        because_of, about: ids of memories it follows from, or is about. supersedes: ids of memories
-        it corrects; they no longer come up. from_recall: id of the recall it comes from.
+        because_of, about: labels of memories it follows from, or is about. supersedes: labels of
+        memories it corrects; they no longer come up. from_recall: id of the recall it comes from.
         """
         return await _answered(
             of,
@@ -277,7 +277,7 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
         used: Strings = [],  # noqa: B006
         wrong: Strings = [],  # noqa: B006
     ) -> CallToolResult:
-        """Say which memories of a recall (ids) your answer rests on, and which proved wrong.
+        """Say which memories of a recall (labels) your answer rests on, and which proved wrong.
 
         Call it once after the answer, so that the next recall does better.
         """
@@ -291,7 +291,7 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
 
 def _add_forgetting(server: MCPServer, of: OfMemory) -> None:
     async def memory_forget(ids: Strings) -> CallToolResult:
-        """Delete memories by id, for good, only when the user asks for it.
+        """Delete memories by label or id, for good, only when the user asks for it.
 
         To correct a memory, call memory_remember with supersedes.
         """
@@ -309,7 +309,8 @@ def working_with_memory(task: str, *, read_only: bool) -> str:
     ]
     if not read_only:
         steps += [
-            "Call memory_feedback with the ids that the answer rests on, and those proved wrong.",
+            "Call memory_feedback with the labels of what the answer rests on, and of what proved "
+            "wrong.",
             "Call memory_remember for each new fact, decision or preference, in one sentence each, "
             "with supersedes where it corrects a memory.",
         ]

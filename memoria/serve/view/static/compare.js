@@ -1,6 +1,6 @@
 // Two recalls side by side: one that was kept, and the one that is shown.
 
-import { counted, cut, element, spaced } from "./words.js";
+import { counted, cut, element, said, spaced } from "./words.js";
 
 const SHOWN = 20;
 
@@ -10,7 +10,7 @@ export function showComparison(body, kept, found, choose) {
   const ids = new Set([...kept.ranked.slice(0, SHOWN), ...found.ranked.slice(0, SHOWN)].map((entry) => entry.id));
   const order = (id) => after.rank.get(id) ?? Infinity;
   const rows = [...ids].sort((a, b) => order(a) - order(b) || before.rank.get(a) - before.rank.get(b)).map((id) => {
-    const text = (found.memories[id] ?? kept.memories[id])?.text || id;
+    const text = said(found.memories[id] ?? kept.memories[id]) || id;
     const button = element("button", { type: "button", class: "memory", text: cut(text, 60), onclick: () => choose(id) });
     return element("tr", {}, element("td", {}, button), place(before, id), place(after, id));
   });

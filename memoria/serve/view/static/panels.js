@@ -2,7 +2,7 @@
 // for its place.
 
 import { FEATURES } from "./features.js";
-import { arrow, counted, cut, element, ENDS, ledger, number, spaced, whyLeftOut } from "./words.js";
+import { arrow, counted, cut, element, ENDS, ledger, number, said, spaced, whyLeftOut } from "./words.js";
 
 const SHOWN = 30;
 
@@ -23,7 +23,7 @@ function listed(name, entries, make) {
 }
 
 function opener(found, id, choose) {
-  const text = found.memories[id]?.text;
+  const text = said(found.memories[id]);
   return element("button", {
     type: "button",
     class: "memory",
@@ -79,7 +79,7 @@ function signed(share) {
 export function showMemory(body, { found, id, near, failed, strategy }, choose) {
   const memory = near?.memory ?? found.memories[id];
   const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
-  parts.push(element("p", { class: "text", text: memory?.text || "Its text is not known." }));
+  parts.push(element("p", { class: "text", text: said(memory) || "Its text is not known." }));
   parts.push(facts(memory), element("h3", { text: "Why" }), ...why(found, id, strategy, near));
   parts.push(element("h3", { text: near ? `Joined to ${counted(near.degree, "edge")}` : "Joined to" }));
   if (failed) parts.push(element("p", { class: "muted", text: failed }));
@@ -188,6 +188,6 @@ function shareTable(entry) {
 
 function neighbour(each, choose) {
   const text = `${arrow(each)} · weight ${number(each.weight)}${each.tags.length ? ` · ${each.tags.join(", ")}` : ""}`;
-  const button = element("button", { type: "button", class: "memory", text: cut(each.memory.text || each.memory.id, 90), onclick: () => choose(each.memory.id) });
+  const button = element("button", { type: "button", class: "memory", text: cut(said(each.memory) || each.memory.id, 90), onclick: () => choose(each.memory.id) });
   return element("li", {}, button, element("span", { class: "muted", text: ` ${each.memory.id} · ${text}` }));
 }

@@ -2,7 +2,7 @@
 // Only what is near to the view stands in the page, so that large recalls stay quick.
 // A tree can be gone through with the arrow keys; only the memory that has the focus is a tab stop.
 
-import { arrow, ENDS, fit, ledger, number, SHORT_ENDS, spaced } from "./words.js";
+import { arrow, ENDS, fit, ledger, number, said, SHORT_ENDS, spaced } from "./words.js";
 
 const BOX = { width: 212, height: 46 };
 const GAP = 100;
@@ -204,7 +204,7 @@ export class Tree {
   #fill(node) {
     const { memory, energy, element } = node;
     const kind = memory?.kind ?? "";
-    const text = memory?.text || node.id;
+    const text = said(memory) || node.id;
     element.setAttribute("class", `node ${node.mark} ${node.packed ? "packed" : ""}`);
     const [place, all] = node.among.split(" ");
     element.setAttribute("aria-level", node.depth + 1);

@@ -23,6 +23,14 @@ export function counted(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+// What a memory says, with who said it before it, as `MemoryNode.said` has it.
+export function said(memory) {
+  const { text, metadata = {} } = memory ?? {};
+  const role = "conversation" in metadata && ["user", "assistant", "tool", "system"].includes(metadata.role);
+  const speaker = typeof metadata.speaker === "string" && metadata.speaker.trim() ? metadata.speaker : role && metadata.role;
+  return text && speaker && !text.startsWith(`${speaker}: `) ? `${speaker}: ${text}` : text;
+}
+
 export function spaced(name) {
   return name.replaceAll("_", " ");
 }

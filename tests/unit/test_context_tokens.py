@@ -1,0 +1,45 @@
+"""The estimate of tokens, against counts of a real tokenizer.
+
+The counts stand in ``tests/data/tokens.jsonl``; ``scripts/count_tokens.py`` made them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria.context import estimate_tokens
+
+FILE = Path(__file__).parent.parent / "data" / "tokens.jsonl"
+SAMPLES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    "sample", SAMPLES, ids=[f"{one['language']}-{n}" for n, one in enumerate(SAMPLES)]
+)
+def test_the_estimate_is_within_a_tenth(sample: dict[str, Any]) -> None:
+    assert estimate_tokens(sample["text"]) == pytest.approx(sample["o200k_base"], rel=0.1)
+
+
+def test_there_are_four_samples_of_each_language() -> None:
+    languages = [one["language"] for one in SAMPLES]
+    assert {name: languages.count(name) for name in languages} == {
+        "English": 4,
+        "German": 4,
+        "code": 4,
+        "Japanese": 4,
+    }
+
+
+def test_nothing_has_no_tokens_and_a_word_has_one() -> None:
+    assert [estimate_tokens(text) for text in ("", "tea", "\ud800")] == [0, 1, 2]
+
+
+@given(st.text())
+def test_an_estimate_is_bounded_by_the_length(one: str) -> None:
+    assert 0 <= estimate_tokens(one) <= 4 * len(one) + 1
