@@ -92,7 +92,9 @@ def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[
         if len(group) < _TELLING:
             says = perhaps or not name
         else:
-            says = needing >= needed * (1 / _SHARED if perhaps else _SHARED)
+            # Others than the usual names must be shared from the first hop on, since each hop costs
+            # a round trip.
+            says = needing >= needed * (1 / _SHARED if perhaps and not name else _SHARED)
         if says:
             found |= {edge.relation for edge in group}
     return found

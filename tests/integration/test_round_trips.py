@@ -21,7 +21,7 @@ from memoria.store import Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, TransferEnergy
-from memoria.types import Exploration, Seed
+from memoria.types import Exploration, RelationRoles, Seed
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE
 from tests.oracle.agreement import assert_agreement, explore_with_engine, write
@@ -181,9 +181,10 @@ async def test_explorations_that_share_a_session_share_their_levels(
 async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     warm: GraphRetriever, wire: Wire
 ) -> None:
-    await warm.recall("memory number 12 of the web")  # opens the connections
+    config = RetrieverConfig(roles=RelationRoles(need=()))  # else what may be needed is followed
+    await warm.recall("memory number 12 of the web", config=config)  # opens the connections
     wire.clear()
-    recall = await warm.recall("memory number 12 of the web")
+    recall = await warm.recall("memory number 12 of the web", config=config)
     levels = max(exploration.stats.levels for exploration in recall.explorations)
     assert recall.hits
     first, *meanwhile, last = wire.sent
@@ -197,7 +198,9 @@ async def test_recall_in_a_single_trip_asks_for_all_levels_at_once(
     warm: GraphRetriever, wire: Wire
 ) -> None:
     question = "memory number 12 of the web"
-    config = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))
+    config = RetrieverConfig(
+        strategy=TransferEnergy(round_trips="single"), roles=RelationRoles(need=())
+    )
     by_level = await warm.recall(question)
     await warm.recall(question, config=config)
     wire.clear()

@@ -88,10 +88,11 @@ def test_a_usual_name_does_not_help_edges_that_lead_apart() -> None:
     assert undeclared_needs(calls) == undeclared_needs(calls, perhaps=True) == set()
 
 
-def test_what_may_turn_out_to_be_shared_is_followed_on() -> None:
-    even = edges("r", *[1] * 6, sources=6)
+def test_what_may_turn_out_to_be_shared_is_followed_on_if_its_name_is_usual() -> None:
+    even = edges("requires", *[1] * 6, sources=6)
     assert undeclared_needs(even) == set()
-    assert undeclared_needs(even, perhaps=True) == {"r"}
+    assert undeclared_needs(even, perhaps=True) == {"requires"}
+    assert undeclared_needs(edges("r", *[1] * 6, sources=6), perhaps=True) == set()
 
 
 def test_the_usual_names_are_judged_together() -> None:
