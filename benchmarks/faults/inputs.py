@@ -197,9 +197,11 @@ async def _malformed(
     return wrong and f"{name}, {ascii(value)[:80]}: {wrong}"
 
 
+# Only the last megabyte of a transcript is read.
+_LONGEST_LINE = 10_000
 #: What JSON can't hold, or Python can't read, as a line of a file.
 _UNREADABLE = (
-    *("[" * 100_000, '{"a":' * 100_000, "[1e400]", "NaN", "-Infinity", '"\\ud800"', "\x00", "{"),
+    *("[" * 10_000, '{"a":' * 10_000, "[1e400]", "NaN", "-Infinity", '"\\ud800"', "\x00", "{"),
     *('{"type":"user","message":[]}', '{"\\udfff":1}', "1" * 5_000, '{"a":1,"a":2}', "", "null"),
 )
 
@@ -212,7 +214,7 @@ async def _transcript(opened: Opened, rng: random.Random, _: int) -> str | None:
         for text in texts
     ]
     for _number in range(rng.randint(1, 5)):
-        line = rng.choice((rng.choice(_UNREADABLE), ascii(hostile(rng))))
+        line = rng.choice((rng.choice(_UNREADABLE), ascii(hostile(rng)[:_LONGEST_LINE])))
         lines.insert(rng.randint(0, len(lines)), line)
     file = opened.surfaces.folder / "transcript.jsonl"
     file.write_text("\n".join([*lines, ""]), "utf-8")
