@@ -66,7 +66,7 @@ class GraphRetriever(WritesToo):
     config
         Settings of every stage.
     count_tokens
-        Counts the tokens of a context; None for ``estimate_tokens``, four bytes each.
+        Counts the tokens of a context; None for ``estimate_tokens``.
 
     Raises
     ------

@@ -394,7 +394,8 @@ def test_where_all_fits_long_texts_are_shown_as_a_whole() -> None:
 
 def test_a_word_that_is_too_long_is_cut() -> None:
     result = packed(path(("a", 0.9), texts={"a": "x" * 1_000}), budget=100, count=len)
-    assert result.text == f"[1] {'x' * 59}…"
+    assert re.fullmatch(r"\[1\] x+…", result.text)
+    assert 60 <= result.tokens <= 100
 
 
 def test_a_text_of_one_long_sentence_is_cut_at_a_word() -> None:
