@@ -71,8 +71,8 @@ def test_a_conversation_becomes_these_memories_and_edges() -> None:
     assert {m.id: (m.kind, m.text) for m in plan.memories} == {
         "c:2": ("UserRequest", "is MARS cold"),
         "c:3": ("AgentAnswer", "MARS is, VENUS no"),
-        "c:4": ("UserRequest", "Ann: back again"),
-        "c:5": ("UserRequest", "Ann: on MARS, I mean"),
+        "c:4": ("UserRequest", "back again"),
+        "c:5": ("UserRequest", "on MARS, I mean"),
         "@session:c:1": ("Session", "c, session 1"),
         "@session:c:2": ("Session", "c, session 2"),
         "@speaker:ann": ("Speaker", "Ann"),
@@ -106,6 +106,7 @@ def test_a_message_keeps_what_is_known_of_it() -> None:
         "channel": 7,
         "source": "slack",
         "conversation": "c",
+        "role": "user",
         "speaker": "Ann",
     }
 
