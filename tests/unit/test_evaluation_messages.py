@@ -233,32 +233,32 @@ def test_unanswerable_questions_are_foreign_ones_of_their_own_chat(tmp_path: Pat
 ASKED = Question(id="q", text="?", gold=("m",), category=None, scope="s")
 
 
-def parts(*values: tuple[float, float], messages: dict[str, str]) -> Answer:
-    """Candidates a, b, ...; of each the cosine and the share of words."""
-    features = np.zeros((len(values), len(FEATURES)))
-    features[:, FEATURES.index("cosine")] = [cosine for cosine, _ in values]
-    features[:, FEATURES.index("bm25")] = [words for _, words in values]
-    ids = tuple("abcdef"[: len(values)])
+def found(*cosines: float, messages: dict[str, str]) -> Answer:
+    """Candidates a, b, ... with their cosines; the ranking has made one of each message's parts."""
+    features = np.zeros((len(cosines), len(FEATURES)))
+    features[:, FEATURES.index("cosine")] = cosines
+    ids = tuple("abcdef"[: len(cosines)])
     return Answer(question=ASKED, before=(), ids=ids, features=features, messages=messages)
 
 
-def test_a_message_stands_where_its_best_part_does() -> None:
+def test_the_part_that_was_found_counts_as_its_message() -> None:
     weights = np.array([float(name == "cosine") for name in FEATURES])
-    found = parts((0.9, 0), (0.1, 0), (0.5, 0), messages={"a": "m", "b": "m"})
-    assert found.ranked(weights) == ("m", "c")
-    assert found.is_gold.tolist() == [True, True, False]
+    part = found(0.1, 0.9, 0.5, messages={"b": "m"})
+    assert part.items == ("a", "m", "c")
+    assert part.is_gold.tolist() == [False, True, False]
+    assert part.ranked(weights) == ("m", "c", "a")
 
 
-def test_of_a_gold_message_only_the_best_part_is_an_example() -> None:
-    messages = {"a": "m", "b": "m", "c": "n", "d": "n"}
-    found = parts((0.2, 0.1), (0.6, 0.1), (0.5, 0.0), (0.4, 0.0), messages=messages)
-    example = found.example(np.ones(len(FEATURES)))
-    assert example.gold.tolist() == [True, False, False]
-    assert example.features[:, FEATURES.index("cosine")].tolist() == [0.6, 0.5, 0.4]
+def test_the_part_of_a_gold_message_is_an_example_of_evidence() -> None:
+    example = found(0.2, 0.6, messages={"a": "m", "b": "n"}).example(np.ones(len(FEATURES)))
+    assert example.gold.tolist() == [True, False]
+    assert example.features[:, FEATURES.index("cosine")].tolist() == [0.2, 0.6]
 
 
-def test_one_part_of_each_message_is_enough() -> None:
-    whole = parts((0.2, 0.1), (0.6, 0.1), messages={"a": "m", "b": "n"})
-    assert whole.example(np.ones(len(FEATURES))).gold.tolist() == [True, False]
-    alone = replace(whole, messages={})
-    assert alone.items == ("a", "b")
+def test_weights_are_tried_with_what_a_message_gets_from_its_session() -> None:
+    weights = np.array([float(name == "cosine") for name in FEATURES])
+    alone = found(3.0, 0.0, 0.5, messages={})
+    assert alone.ranked(weights) == ("a", "c", "b")
+    # b gets a fifth of the odds of a over the root of 2: 1 + 0.14 * e^3 = 3.84, above e^0.5 = 1.65.
+    together = replace(alone, sessions={"a": ("s", 2), "b": ("s", 2)})
+    assert together.ranked(weights) == ("a", "b", "c")

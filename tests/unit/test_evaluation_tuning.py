@@ -141,14 +141,14 @@ def test_an_ablation_shows_what_a_feature_is_worth() -> None:
     assert recall == {"before": 0, "after": 1, f"without {kept[0]}": 0, f"without {kept[1]}": 1}
 
 
-def test_a_match_never_speaks_against_a_memory_but_a_question_may() -> None:
+def test_a_match_never_speaks_against_a_memory_but_an_echo_may() -> None:
     # Both features point away from the gold.
     away = [answer(n, "a", (0.0, 0.5, 1.0)) for n in range(4)]
     for each in away:
-        each.features[:, FEATURES.index("question")] = (0.0, 1.0, 1.0)
+        each.features[:, FEATURES.index("echo")] = (0.0, 1.0, 1.0)
     weights = tune_weights([answers(*away)], ks=(1,), folds=2).weights
     assert getattr(weights, FEATURES[0]) == 0.0
-    assert weights.question < 0.0
+    assert weights.echo < 0.0
 
 
 def near(number: int, gold: str, rise: float) -> Answer:

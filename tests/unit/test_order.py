@@ -48,17 +48,17 @@ def test_courtesies_get_nothing_and_lead_on() -> None:
     assert found["a"] == ("b", "c")
 
 
-def test_a_fifth_of_the_odds_of_the_second_best_is_added() -> None:
+def test_a_share_of_the_odds_of_the_second_best_is_added() -> None:
     sums = np.log([8.0, 1.0, 20.0, 2.0])
     beside = {"a": ("b", "c"), "b": ("a", "c", "d"), "c": ("a",)}
     found = np.exp(with_beside(sums, sums, "abcd", beside)).tolist()
-    assert found == pytest.approx([8.0 + 0.2, 1.0 + 1.6, 20.0, 2.0]), "one alone is no run"
+    assert found == pytest.approx([8.0 + 0.35, 1.0 + 2.8, 20.0, 2.0]), "one alone is no run"
 
 
 def test_what_was_taught_stays_with_its_memory() -> None:
     sums, by_query = np.log([80.0, 1.0, 20.0]), np.log([8.0, 1.0, 20.0])
     found = np.exp(with_beside(sums, by_query, "abc", {"b": ("a", "c")})).tolist()
-    assert found == pytest.approx([80.0, 1.0 + 1.6, 20.0])
+    assert found == pytest.approx([80.0, 1.0 + 2.8, 20.0])
 
 
 def test_where_nothing_has_an_order_the_sums_stay_to_the_last_bit() -> None:
@@ -76,7 +76,7 @@ def test_nothing_falls_and_who_has_less_gets_more_beside_the_same(given_sums: li
     own = dict(zip(ids, given_sums, strict=True))
     for id_, sum_ in zip(ids, found.tolist(), strict=True):
         _, second, *_ = sorted((own[other] for other in beside[id_]), reverse=True)
-        assert math.exp(sum_) == pytest.approx(math.exp(own[id_]) + math.exp(second) / 5)
+        assert math.exp(sum_) == pytest.approx(math.exp(own[id_]) + 0.35 * math.exp(second))
 
 
 def test_a_ranking_says_what_a_turn_got_and_from_whom() -> None:
@@ -88,7 +88,7 @@ def test_a_ranking_says_what_a_turn_got_and_from_whom() -> None:
     turn = ranked[2]
     assert turn.beside == ("a", "c")
     second = math.exp(ranked[1].shares["bm25"])
-    assert turn.shares["beside"] == pytest.approx(math.log(1 + second / 5))
+    assert turn.shares["beside"] == pytest.approx(math.log(1 + 0.35 * second))
     assert 0 < turn.features["beside"] < 1
     assert ranked[3].beside == ()
     distances = [sum(entry.shares.values()) - math.log(entry.score) for entry in ranked]

@@ -274,6 +274,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 relevance=0.5,
                 needed_by={"a": 1.0},
                 beside=("a",),
+                session=("@session:c:1", 4),
             ),
         ),
         context=ContextPack(
@@ -335,6 +336,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "relevance": 0.5,
                 "needed_by": {"a": 1.0},
                 "beside": ["a"],
+                "session": ["@session:c:1", 4],
             }
         ],
         "context": {"text": "[b]", "tokens": 1, "items": [item], "omitted": [omitted]},

@@ -387,22 +387,6 @@ def linked(*edges: tuple[str, str, float], **facts: dict) -> Facts:
     return Facts(**{"cosines": {}, "degrees": {}, "neighbours": neighbours, **facts})
 
 
-def test_support_is_what_a_matching_neighbour_gives_over_the_root_of_its_degree() -> None:
-    all_ = [candidate(name, "pier") for name in "abc"]
-    facts = linked(
-        ("a", "b", 0.5), ("c", "a", 0.125), cosines={"a": 1.0}, degrees={"a": 4, "b": 1, "c": 9}
-    )
-    # a matches: 1; it gives b 1 * 0.5 / 2 and c 1 * 0.125 / 2; of the best, a half as root. The
-    # mean degree is the cubic root of 4 * 1 * 9: b has fewer edges, and c more.
-    b, c = 36 ** (1 / 12), (36 ** (1 / 3) / 9) ** (1 / 4)
-    found = feature("support_beyond", "q", *all_, facts=facts)
-    assert found == pytest.approx([0.0, b, 0.5 * c])
-    # What matches itself gets less: b has half of the best cosine.
-    facts = replace(facts, cosines={"a": 1.0, "b": 0.5})
-    found = feature("support_beyond", "q", *all_, facts=facts)
-    assert found == pytest.approx([0.0, 0.5 * b, 0.5 * c])
-
-
 def test_a_hub_gets_less_from_every_link_and_nothing_else_changes() -> None:
     all_ = [candidate(name, "pier") for name in "abc"]
     even = linked(
@@ -410,28 +394,29 @@ def test_a_hub_gets_less_from_every_link_and_nothing_else_changes() -> None:
     )
     hub = replace(even, degrees={"a": 1, "b": 16, "c": 1})
     before, after = features("q", all_, even), features("q", all_, hub)
-    links = {"carried", "chain", "chain_beyond", "support_beyond", "walk_beyond"}
+    links = {"carried", "chain_beyond", "walk_beyond"}
     for name in before.keys() - links:
         assert after[name].tolist() == before[name].tolist()
     # To the mean, which is the cubic root of 16, b has 16 over that, and c 1.
     factors = [16 ** (1 / 12), 16 ** (1 / 12 - 1 / 4), 16 ** (1 / 12)]
-    assert after["chain"].tolist() == pytest.approx((before["chain"] * factors).tolist())
-    assert after["chain"][1] == pytest.approx(after["chain"][2] / 2)
+    for name in ("chain_beyond", "walk_beyond"):
+        assert after[name].tolist() == pytest.approx((before[name] * factors).tolist())
+        assert after[name][1] == pytest.approx(after[name][2] / 2)
 
 
-def test_an_edge_deleted_before_its_memory_was_counted_gives_finite_support() -> None:
+def test_an_edge_deleted_before_its_memory_was_counted_leaves_links_finite() -> None:
     all_ = [candidate(name, "pier") for name in "ab"]
     facts = Facts(
         cosines={"a": 1.0}, degrees={"a": 0, "b": 1}, neighbours={"b": [("a", 0.5, False)]}
     )
-    assert feature("support_beyond", "q", *all_, facts=facts) == [0.0, 1.0]
+    assert feature("chain_beyond", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
+    assert feature("walk_beyond", "q", *all_, facts=facts)[1] == 1.0
 
 
 def test_a_chain_follows_the_stored_direction_and_weakens_with_each_edge() -> None:
     all_ = [candidate(name, "pier") for name in "abcd"]
     facts = linked(("a", "b", 1.0), ("b", "c", 0.5), ("d", "a", 1.0), cosines={"a": 1.0})
     expected = [0.0, pytest.approx(0.8), pytest.approx(0.8 * 0.4), 0.0]
-    assert feature("chain", "q", *all_, facts=facts) == expected
     assert feature("chain_beyond", "q", *all_, facts=facts) == expected
     facts = replace(facts, cosines={"a": 1.0, "b": 0.25})
     assert feature("chain_beyond", "q", *all_, facts=facts)[1] == pytest.approx(0.8 * 0.75)
@@ -444,18 +429,21 @@ def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> No
         candidate("c", "mole"),
     ]
     edge = linked(("b", "c", 1.0))
-    # Only b leads to c: its match over that of a, times 0.8 for the edge.
+    # Only b leads to c: its match over that of a, times 0.8 for the edge; c has no cosine.
     by_cosine = replace(edge, cosines={"a": 1.0, "b": 0.5})
-    assert feature("chain", "q", *all_, facts=by_cosine)[2] == pytest.approx(0.8 * 0.5**3)
+    assert feature("chain_beyond", "q", *all_, facts=by_cosine)[2] == pytest.approx(0.8 * 0.5**3)
     bm25 = feature("bm25", "ferry", *all_)[1]
     assert 0 < bm25 < 1
-    assert feature("chain", "ferry", *all_, facts=edge)[2] == pytest.approx(0.8 * bm25**2)
+    # Without vectors a memory without a word of the query counts as near by 0.8.
+    assert feature("chain_beyond", "ferry", *all_, facts=edge)[2] == pytest.approx(
+        0.8 * bm25**2 * (1 - 0.8)
+    )
 
 
 def test_an_edge_to_what_is_not_ranked_counts_nothing() -> None:
     all_ = [candidate(name, "pier") for name in "ab"]
     facts = linked(("a", "b", 0.5), ("a", "gone", 1.0), cosines={"a": 1.0})
-    assert feature("chain", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
+    assert feature("chain_beyond", "q", *all_, facts=facts) == [0.0, pytest.approx(0.4)]
 
 
 def test_a_chain_leads_through_memories_that_are_not_ranked() -> None:
@@ -466,7 +454,8 @@ def test_a_chain_leads_through_memories_that_are_not_ranked() -> None:
         energy={"a": 0.2},
     )
     # The hub is not a candidate: the path that brought b is how the ranking knows of it.
-    assert feature("chain", "ferry", near, far) == [0.0, pytest.approx(0.64)]
+    facts = Facts(cosines={"a": 1.0}, degrees={}, neighbours={})
+    assert feature("chain_beyond", "ferry", near, far, facts=facts) == [0.0, pytest.approx(0.64)]
 
 
 def test_a_walk_brings_less_the_farther_it_goes_and_follows_edges_both_ways() -> None:
@@ -518,7 +507,7 @@ def test_links_lift_a_memory_as_far_as_it_says_something() -> None:
     texts = {"a": "The captain has the ferry.", "b": "Great plan!", "c": "The pier", "d": "Noted."}
     all_ = [candidate(name, text, energy={"a": 0.1}) for name, text in texts.items()]
     facts = linked(*(("a", name, 1.0) for name in "bcd"), cosines={"a": 1.0})
-    for name in ("carried", "chain", "chain_beyond", "support_beyond", "walk_beyond"):
+    for name in ("carried", "chain_beyond", "walk_beyond"):
         _, plan, pier, noted = feature(name, "ferry", *all_, facts=facts)
         assert (noted, plan) == (0.0, pytest.approx(pier / 2)), name
         assert pier > 0, name
@@ -533,34 +522,24 @@ def test_places_count_from_the_best_and_equal_values_share_one() -> None:
     assert feature("bm25_first", "ferry", *all_, facts=facts) == [1.0, 0.0, 0.0]
 
 
-def test_gap_is_the_lead_over_the_crowd_whatever_the_scale_of_the_embedder() -> None:
-    names = [f"m{n:02}" for n in range(30)]
-    all_ = [candidate(name, "") for name in names]
-
-    def gaps(scale: float, offset: float) -> list[float]:
-        cosines = {name: offset + scale * (1 - n / 30) for n, name in enumerate(names)}
-        facts = Facts(cosines=cosines, degrees={}, neighbours={})
-        return feature("cosine_gap", "q", *all_, facts=facts)
-
-    wide, narrow = gaps(0.6, 0.2), gaps(0.2, 0.7)
-    assert wide[0] == narrow[0] == 1.0
-    assert wide == pytest.approx(narrow)
-    assert wide[20] == pytest.approx(0.0)
-    assert wide[29] < 0
+def test_rise_is_the_share_of_the_way_from_the_crowd_to_a_perfect_match() -> None:
+    cosines = {f"m{n:02}": 0.9 - n / 50 for n in range(30)}  # the 21st has 0.5
+    facts = Facts(cosines=cosines, degrees={}, neighbours={})
+    found = feature("cosine_rise", "q", *(candidate(name, "") for name in cosines), facts=facts)
+    assert found[:2] == pytest.approx([0.8, 0.76])
+    assert found[20:] == pytest.approx([0.0] * 10)
 
 
 def test_a_memory_without_a_vector_stands_last_by_cosine_but_not_far_behind() -> None:
     facts = Facts(cosines={"a": 0.8, "b": 0.6}, degrees={}, neighbours={})
     all_ = [candidate(name, "") for name in "abc"]
-    gaps = feature("cosine_gap", "q", *all_, facts=facts)
-    assert gaps[1] == gaps[2]
+    assert feature("cosine_first", "q", *all_, facts=facts) == pytest.approx([1.0, 5 / 6, 5 / 6])
 
 
 def test_without_any_vector_the_words_stand_in_for_the_cosine() -> None:
     found = [candidate("a", "the quay"), candidate("b", "a pump"), candidate("c", "a dam")]
     values = features("quay", found, NOTHING_KNOWN)
     assert values["cosine"].tolist() == pytest.approx([1.0, 0.8, 0.8])
-    assert values["cosine_gap"].tolist() == pytest.approx([1.0, 0.0, 0.0])
     assert values["cosine_first"].tolist() == pytest.approx([1.0, 5 / 6, 5 / 6])
 
 
@@ -580,11 +559,6 @@ def test_what_is_no_heading_costs_nothing() -> None:
     started = time.process_time()
     assert feature("heading", "q", brackets, endless) == [0.0, 0.0]
     assert time.process_time() - started < 1
-
-
-def test_a_question_is_a_text_that_ends_with_its_mark() -> None:
-    all_ = [candidate("a", "Did it rain? \n"), candidate("b", "Did it rain? It did.")]
-    assert feature("question", "q", *all_) == [1.0, 0.0]
 
 
 def test_each_feature_is_a_number_for_each_candidate() -> None:
@@ -650,7 +624,7 @@ def test_any_texts_give_finite_features_and_the_same_order(found, query, order) 
     )
     for name, values in features(" ".join(query), all_, facts).items():
         assert np.isfinite(values).all(), name
-        assert (values >= 0).all() or name in ("cosine", "cosine_bm25", "cosine_gap")
+        assert (values >= 0).all() or name in ("cosine", "cosine_bm25")
         assert (values <= 1 + 1e-12).all(), name
     first = rank_by_relevance(" ".join(query), all_, facts, RelevanceConfig.default())
     order.shuffle(all_)
@@ -690,6 +664,13 @@ def test_a_file_of_something_else_is_refused(tmp_path: File, content: str) -> No
 def test_weights_of_the_earlier_ranking_say_what_to_do(tmp_path: File) -> None:
     (tmp_path / "w.json").write_text('{"cosine": 3.8, "energy_bm25": -5.4, "hybrid": 0.0}')
     with pytest.raises(ConfigError, match=r"earlier version.*energy_bm25, hybrid.*memoria tune"):
+        RelevanceConfig.load(tmp_path / "w.json")
+
+
+@pytest.mark.parametrize("name", ["chain", "cosine_gap", "question", "support_beyond"])
+def test_a_feature_of_the_earlier_ranking_is_named(tmp_path: File, name: str) -> None:
+    (tmp_path / "w.json").write_text(f'{{"cosine": 3.8, "{name}": 0.1}}')
+    with pytest.raises(ConfigError, match=rf"earlier version.*{name}.*memoria tune"):
         RelevanceConfig.load(tmp_path / "w.json")
 
 

@@ -2,7 +2,6 @@
 
 export const FEATURES = {
   cosine: "it means what the question means",
-  cosine_gap: "its meaning stands out from the crowd",
   cosine_rise: "its meaning is near, not only nearer than others",
   cosine_place: "its place by meaning",
   cosine_first: "it is among the first by meaning",
@@ -12,14 +11,17 @@ export const FEATURES = {
   coverage: "how many of the question's words it holds",
   beyond_best: "it holds words that the best matches lack",
   heading: "the question names it",
-  question: "it asks something itself",
   recency: "it is new",
   energy: "energy reached it",
   carried: "energy came from a seed with words that it lacks",
-  chain: "strong edges lead to it from a match",
   chain_beyond: "strong edges lead to it, though it matches little",
-  support_beyond: "what it is joined to matches",
   walk_beyond: "many ways lead to it from matches",
+  user: "the user said it",
+  assistant: "the assistant said it, and the question asks for that",
+  speaker: "it was said by somebody whom the question names",
+  echo: "it repeats words of the question that the message before it has",
+  session: "another message of its session fits the question",
   beside: "it stands in a run of memories that are likely to be evidence",
+  in_session: "another message of its session is likely to be evidence",
   needed: "what needs it is likely to be evidence",
 };
