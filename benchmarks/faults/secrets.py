@@ -58,7 +58,9 @@ PASSWORDS: tuple[Callable[[str], bytes], ...] = (
 )
 #: Lines of a file of tokens that hold the token itself, or nothing that can be read.
 TOKENS = ("{}", "{} alice", "alice {}", "'{}", "{0} {0} {0} {0}")
-_LETTERS = string.ascii_letters + string.digits + "!$%&()*+,-.;<=>^_~"
+_LETTERS = (
+    string.ascii_letters + string.digits + "!$%&()*+,-.;<>^_~"
+)  # with = an address may be right
 
 
 def shown(error: BaseException) -> str:
