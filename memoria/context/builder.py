@@ -272,9 +272,11 @@ class _Work:
         """Return what fits beside a draft, the best first, if each line is counted by itself."""
         room, steps = draft.room(budget), list[Candidate]()
         for one in self._outside(draft):
-            if self._show(one, room) and (tokens := self._alone(one)) <= room:
-                room -= tokens
-                steps.append(one)
+            if self._show(one, room):
+                tokens = self._alone(one, self._texts[one.id])
+                if tokens <= room:
+                    room -= tokens
+                    steps.append(one)
         return steps
 
     def _complete(self, draft: _Draft, budget: int) -> _Draft:
@@ -296,25 +298,29 @@ class _Work:
 
     def _show(self, one: Candidate, room: int) -> bool:
         """Choose what is shown of a text: all of it, or an excerpt; False if that can't fit."""
+        if self._tokens(f"[{self._name(one)}] {ELLIPSIS}") > room:
+            return False  # most texts need not even be counted
         self._texts[one.id] = one.text
         whole = self._tokens(one.text)
         if whole <= min(room, self._most * 5 // 4):
             return True
         if whole <= SHORT_TOKENS:
             return False
-        self._texts[one.id] = ELLIPSIS
-        most = min(room - self._alone(one), self._most)
+        most = min(room - self._alone(one, ELLIPSIS), self._most)
         if most < LEAST_TOKENS:
             return False
         self._texts[one.id] = shown = excerpt(one.text, self._terms, most, self._tokens)
         return bool(shown)
 
-    def _alone(self, one: Candidate) -> int:
-        """Return the tokens of a line by itself; its label is as long as any."""
-        names = self._names([one.id])
-        if self._config.names == "label":
-            names = {one.id: f"{self._prefix}{len(self._places)}"}
-        return self._tokens("\n".join(render([Line(one)], names, self._texts, self._config)) + "\n")
+    def _alone(self, one: Candidate, text: str) -> int:
+        """Return the tokens of a line by itself."""
+        names, texts = {one.id: self._name(one)}, {one.id: text}
+        return self._tokens(f"{render([Line(one)], names, texts, self._config)[0]}\n")
+
+    def _name(self, one: Candidate) -> str:
+        """Return a name as long as that of the memory, before its place in the text is known."""
+        is_id = self._config.names == "id"
+        return self._names([one.id])[one.id] if is_id else f"{self._prefix}{len(self._places)}"
 
     def _draft(self, chosen: Sequence[Candidate]) -> _Draft:
         best_first = sorted(chosen, key=lambda one: self._places[one.id])

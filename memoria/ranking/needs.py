@@ -84,7 +84,7 @@ def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[
     """
     groups: defaultdict[str, list[MayNeed]] = defaultdict(list)
     for edge in edges:
-        groups["" if _is_usual(edge.relation) else edge.relation].append(edge)
+        groups["" if is_usual(edge.relation) else edge.relation].append(edge)
     found: set[str] = set()
     for name, group in groups.items():
         needing = len({edge.source for edge in group})
@@ -100,7 +100,12 @@ def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[
     return found
 
 
-def _is_usual(relation: str) -> bool:
+def is_usual(relation: str) -> bool:
+    """Tell whether the name of a relation says a need where nothing is declared.
+
+    >>> is_usual("TOOL_DEPENDS_ON"), is_usual("USES")
+    (True, False)
+    """
     return relation.lower().endswith(USUAL_NEED)
 
 

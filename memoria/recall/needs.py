@@ -13,7 +13,7 @@ from neo4j import Record
 
 from memoria.errors import MemoriaError
 from memoria.graph.vocabulary import OWN_RELATIONS, roles_key
-from memoria.ranking.needs import HOPS, USUAL_NEED, MayNeed, undeclared_needs
+from memoria.ranking.needs import HOPS, USUAL_NEED, MayNeed, is_usual, undeclared_needs
 from memoria.ranking.order import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
@@ -27,6 +27,8 @@ _NEEDS = 50
 _MEMORIES = 100
 # Of what leads to a memory, no more is looked at: what many need, fifty of them tell.
 _IN_DEGREE = 50
+# What a relation seems to say, by its shape alone, it may not say: so much is left of its weight.
+_SEEMING = 0.15
 # Relations that don't say needs.
 _OTHERS = sorted({*OWN_RELATIONS, *USUAL_ORDER})
 
@@ -119,7 +121,7 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
             break
     says = _saying_need(rows, perhaps=False)
     needs = {
-        source: {edge[0]: edge[1] for edge in reversed(edges) if edge[2] in says}  # the strongest
+        source: {edge[0]: _weight(edge) for edge in reversed(edges) if edge[2] in says}  # the best
         for source, (_, edges) in rows.items()
     }
     return Needed(
@@ -158,6 +160,12 @@ def _saying_need(rows: _Rows, *, perhaps: bool) -> set[str]:
         if edge[4] is not None
     )
     return declared | undeclared_needs(undeclared, perhaps=perhaps)
+
+
+def _weight(edge: _Edge) -> float:
+    """Return the weight of an edge as a need; less if neither scope nor name says that it is one."""
+    said = edge[4] is None or is_usual(edge[2])
+    return edge[1] if said else _SEEMING * edge[1]
 
 
 def _chains(ids: Sequence[str], rows: _Rows, says: Set[str]) -> tuple[Path, ...]:

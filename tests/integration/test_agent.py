@@ -206,7 +206,8 @@ async def test_paths_are_counted_as_they_end(memory: AgentMemory) -> None:
     assert counts == list(range(1, len(counts) + 1))
     assert counts
     plain = await memory.recall(QUESTION)
-    assert streamed.data["memories"] == plain.data["memories"]
+    found = [[each["id"] for each in one.data["memories"]] for one in (streamed, plain)]
+    assert found[0] == found[1]
 
 
 async def test_what_a_recall_found_is_not_written_back(memory: AgentMemory) -> None:

@@ -193,7 +193,7 @@ async def test_a_connector_may_be_the_seed_where_it_is_named(
     assert "lisbon" not in {each.id for each in found.activations}
     context = pack([found], budget_tokens=500)
     assert {"m1", "m3"} <= {item.id for item in context.items} <= {"m1", "m2", "m3"}
-    assert '\n"Lisbon" mentions <- [m' in f"\n{context.text}"
+    assert '"Lisbon"' not in context.text
 
 
 @by_strategy

@@ -67,8 +67,13 @@ def fenced_apart(head: str, body: str) -> str:
 
 
 def frame_of(head: str) -> str:
-    """Return an answer without its body, as long as it will be."""
-    return fenced(head, "", "0" * 2 * _MARK_BYTES)
+    """Return an answer without its body, with as many tokens as it can have."""
+    return fenced(head, "", likely_longest(_MARK_BYTES))
+
+
+def likely_longest(size: int) -> str:
+    """Return so many bytes in hexadecimal, in the form that has the most tokens."""
+    return "a0" * size
 
 
 def name_of(text: str) -> str:

@@ -24,7 +24,14 @@ from memoria.errors import DeadlineError, EmptyScopeError, InvalidInputError
 from memoria.graph.memories import superseded_of
 from memoria.graph.stats import count_memories, scope_stats
 from memoria.retriever import GraphRetriever
-from memoria.serve.agent.answer import Answer, fenced_apart, frame_of, lines_that_fit, name_of
+from memoria.serve.agent.answer import (
+    Answer,
+    fenced_apart,
+    frame_of,
+    likely_longest,
+    lines_that_fit,
+    name_of,
+)
 from memoria.serve.agent.explaining import explanation, explanation_data, ranked_in
 from memoria.serve.agent.kept import KeptRecalls
 from memoria.serve.agent.opening import Opened
@@ -116,7 +123,9 @@ class AgentReader:
         until = self._until(deadline_s)
         size = await self._held(until)
         budget = self._budget(max_tokens)
-        room = budget - self._frame(self._recalled_head("0" * 32, 100, size)) - _NOTE_TOKENS
+        room = (
+            budget - self._frame(self._recalled_head(likely_longest(16), 100, size)) - _NOTE_TOKENS
+        )
         config = self.retriever.config
         shown = replace(config.context, label_prefix=self.recalls.letter(self.retriever.scope))
         if order is not None:
