@@ -163,7 +163,7 @@ def _saying_need(rows: _Rows, *, perhaps: bool) -> set[str]:
 
 
 def _weight(edge: _Edge) -> float:
-    """Return the weight of an edge as a need; less if neither scope nor name says that it is one."""
+    """Return the weight of an edge as a need: less if neither scope nor name says it is one."""
     said = edge[4] is None or is_usual(edge[2])
     return edge[1] if said else _SEEMING * edge[1]
 
