@@ -45,9 +45,9 @@ class RelevanceConfig:
 
     A memory's sum is that of its features, each times its weight; higher sums stand first.
     Most features are in 0 to 1; a cosine may be below 0, and features of links may be above 1. A
-    feature that is not named has the weight 0. A recall uses
-    the weights of `default`, unless its settings say otherwise. ``docs/quality.md`` says how they
-    were fitted and how much each feature contributes.
+    feature that is not named has the weight 0. A recall uses the weights of `default`, unless its
+    settings say otherwise. ``docs/quality.md`` says how they were fitted and how much each feature
+    contributes.
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
     the square of ``bm25``. *Candidates* are the hits of the search, what energy reached and what
@@ -55,7 +55,7 @@ class RelevanceConfig:
     multiplied by how much the text says itself: 0 for words of courtesy alone, such as "Noted.", 1
     from three other words on; and by the fourth root of the geometric mean of the candidates'
     degrees over the memory's, so a hub gets less. Those from ``user`` on are 0 where nothing is
-    known of speakers and sessions.
+    known of roles, speakers, sessions and order.
 
     Attributes
     ----------

@@ -1,10 +1,10 @@
-"""Make one candidate of the parts of a long message, so that a message is ranked once.
+"""Join the parts of a long message into one candidate, so that a message is ranked once.
 
-In: candidates and facts about them. Out: the same, with the parts of a message as one. Touches
-nothing.
+In: candidates and facts about them. Out: one candidate for each message, and the facts about it.
+Touches nothing.
 
-A message that was cut into five parts would otherwise have five tries at a place, and take five
-places. It is shown by the part that is nearest to the query.
+Without this, a message of five parts would have five tries at a place, and could take five places.
+The part that is nearest to the query represents the message.
 """
 
 from __future__ import annotations
@@ -18,24 +18,32 @@ from memoria.ranking.candidates import Candidate, Facts
 from memoria.types import MemoryNode
 
 _T = TypeVar("_T")
-# The two nearest parts speak for a message: the best of many is near by chance.
+# So many of the nearest parts count for a message: the best of many parts is near by chance.
 _COUNTED = 2
 _LEAST_COSINE = -1.0
 
 
 def whole_of(memory: MemoryNode) -> str:
-    """Return the id of the message that a memory is part of; of any other memory, its own id.
+    """Return the id of the message that a memory is a part of, or else the memory's own id.
 
-    Ids of a message's further parts end with ``#`` and a number; see `ConversationWriter`.
+    The first part of a message has the id of the message. The ids of the other parts end with ``#``
+    and a number; see `ConversationWriter`.
     """
     return memory.id.partition("#")[0] if "conversation" in memory.metadata else memory.id
 
 
 def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidate], Facts]:
-    """Return one candidate for each message, in the order of the ids, and the facts about them.
+    """Return one candidate for each message, and the facts about the candidates.
 
-    The nearest part by cosine stands for all; its cosine is the mean of the two nearest. It has
-    the edges of all parts, the strongest energy, and the score of the best hit.
+    The part with the highest cosine represents the message, under its own id. Its cosine becomes
+    the mean of those of the two nearest parts. It gets the edges of all parts, the strongest energy
+    from each seed, and the best score of the search.
+
+    Returns
+    -------
+    tuple
+        The candidates, sorted by id, and the facts with the ids of these candidates. Both are
+        unchanged if no message has two parts among the candidates.
     """
     parts: defaultdict[str, list[Candidate]] = defaultdict(list)
     for each in candidates:
@@ -66,7 +74,7 @@ def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidat
 
 
 def _joined(shown: Candidate, group: Iterable[Candidate]) -> Candidate:
-    """Return the part that is shown, with the best of what was found of any part."""
+    """Return the part that represents the message, with the best values of all parts."""
     energy: dict[str, float] = {}
     for part in group:
         for seed, value in part.energy.items():
@@ -87,7 +95,7 @@ def _mean_of_best(values: list[float]) -> float:
 def _merged(
     known: Mapping[str, _T], name: Mapping[str, str], of_both: Callable[[_T, _T], _T]
 ) -> dict[str, _T]:
-    """Return facts by the names of messages; of several about one message, what both make."""
+    """Return facts by the id that represents each message; ``of_both`` joins two of one message."""
     found: dict[str, _T] = {}
     for id_, value in known.items():
         whole = name.get(id_, id_)
@@ -98,7 +106,7 @@ def _merged(
 def _neighbours(
     known: Mapping[str, Sequence[tuple[str, float, bool]]], name: Mapping[str, str]
 ) -> dict[str, list[tuple[str, float, bool]]]:
-    """Return the edges between messages; those between parts of one are left out."""
+    """Return the edges between messages, without the edges between parts of one message."""
     found: defaultdict[str, list[tuple[str, float, bool]]] = defaultdict(list)
     for id_, others in known.items():
         whole = name.get(id_, id_)

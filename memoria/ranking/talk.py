@@ -1,8 +1,8 @@
-"""Compute what a conversation tells about its messages: who speaks, and what was said around them.
+"""Compute the features of a conversation: who speaks, and what the messages around say.
 
 In: a query, candidates, facts about them. Out: arrays by feature. Touches nothing.
-`RelevanceConfig` says what each feature means. All are 0 where nothing is known of speakers and
-sessions, so texts that nobody said rank as if these features did not exist.
+`RelevanceConfig` says what each feature means. Without roles, speakers, sessions and edges that
+say an order, all features are 0, and memories rank as if these features did not exist.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from memoria.types import MemoryNode
 Array = NDArray[np.float64]
 
 USER, ASSISTANT = "user", "assistant"
-# Roles of memories that no conversation writer made.
+# Roles of memories without a role in their metadata, by kind.
 _ROLES = {REQUEST: USER, ANSWER: ASSISTANT}
-# Asks for what "you" did in the past. "What would you suggest?" wants something new, and so is no
-# such question. English, German, French, Spanish, Italian, Portuguese, Dutch, Russian.
+# Asks what "you" did in the past. "What would you suggest?" asks for something new, so it does not
+# match. English, German, French, Spanish, Italian, Portuguese, Dutch, Russian.
 _ASKS_YOU = re.compile(
     r"""
     \b(?: (?:did|had|have|were|was)\s+your? | (?:hast|hattest|war|waren)\s+(?:du|deine?)
@@ -36,8 +36,8 @@ _ASKS_YOU = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Of the odds of the best other message of a session, so much is handed on; no fit, but chosen among
-# shares; see docs/quality.md.
+# Share of the odds of the best other message of a session that a message gets; not fitted, but
+# chosen among several; see docs/quality.md.
 _SHARE = 0.2
 # Ends a sentence within a text.
 _SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
@@ -46,7 +46,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
 def talk_features(
     query: str, candidates: Sequence[Candidate], facts: Facts, pool: Pool, match: Array
 ) -> dict[str, Array]:
-    """Compute the features of what was said; each (N,).
+    """Compute the features of a conversation; each (N,).
 
     Parameters
     ----------
@@ -69,19 +69,19 @@ def talk_features(
 
 
 def role_of(memory: MemoryNode) -> str:
-    """Return the role of who said it, as chat models name it; "" if nobody is known."""
+    """Return the role of the speaker, as chat models name it; "" if it is not known."""
     role = memory.metadata.get("role")
     return role if isinstance(role, str) else _ROLES.get(memory.kind, "")
 
 
 def speaker_of(memory: MemoryNode) -> str:
-    """Return the name of who said it; "" if none is known."""
+    """Return the name of the speaker; "" if it is not known."""
     speaker = memory.metadata.get("speaker")
     return speaker if isinstance(speaker, str) else ""
 
 
 def asks_what_you_said(query: str) -> bool:
-    """Tell whether a query is one question, and asks for what the assistant said earlier.
+    """Tell whether a query is a single question, and asks what the assistant said or did earlier.
 
     >>> asks_what_you_said("Which dose did you recommend?")
     True
@@ -94,7 +94,10 @@ def asks_what_you_said(query: str) -> bool:
 
 
 def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
-    """Mark what the user said; or, where the question asks for it, what the assistant said."""
+    """Mark the user's messages, or the assistant's where the query asks for them.
+
+    With messages of only one of the two among the candidates, nothing is marked.
+    """
     by_user = np.array([role == USER for role in roles], float)
     by_assistant = np.array([role == ASSISTANT for role in roles], float)
     if not (by_user.any() and by_assistant.any()):
@@ -105,9 +108,10 @@ def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
 
 
 def _is_named(query: str, speakers: Sequence[str]) -> Array:
-    """Mark what was said by those whom the query names: by the whole name, or a part of it.
+    """Mark the messages of speakers whom the query names, by the whole name or a part of it.
 
-    A part counts with a capital only, so that a "project manager" is not named by any project.
+    A part of a name counts only if it has a capital, in the name and in the query: "the project"
+    does not name the "Project Manager".
     """
     words = re.findall(r"\w+", query)
     said, capitals = f" {' '.join(words).lower()} ", {w for w in words if w[0].isupper()}
@@ -120,7 +124,7 @@ def _is_named(query: str, speakers: Sequence[str]) -> Array:
 
 
 def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
-    """Return the share of the query's words that the message right before holds, too."""
+    """Return the share of the query's words that are in the message and in the one before it."""
     place = {id_: row for row, id_ in enumerate(ids)}
     held = pool.masses > 0
     found = np.zeros(len(ids))
@@ -137,7 +141,7 @@ def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
 
 
 def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
-    """Return the best match of another message of the session, over the root of its size."""
+    """Return the best match of another message of the session, over the root of the size."""
     found = np.zeros(len(ids))
     for rows, size in _by_session(ids, facts.sessions):
         *_, second, best = sorted(rows, key=lambda row: match[row])
@@ -149,11 +153,11 @@ def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
 def with_session(
     sums: Array, by_query: Array, ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
 ) -> Array:
-    """Return the sums of candidates, each with what it gets from its session.
+    """Return the sums of candidates, each with its gain from its session.
 
     The odds of a message, e to the power of its sum, grow by a fifth of the odds of the best other
-    message of its session, over the root of the session's size. The odds that are handed on are
-    those by the query alone, as in `with_beside`.
+    message of its session, over the root of the session's size. These other odds come from the
+    query alone, without what learning adds, as in `with_beside`.
 
     Parameters
     ----------
@@ -169,7 +173,7 @@ def with_session(
     Returns
     -------
     Array
-        (N,), nowhere below ``sums``, and the same where nothing was said in a session.
+        (N,); nowhere below ``sums``, and equal to them without sessions.
     """
     handed = np.full(len(ids), -np.inf)
     for rows, size in _by_session(ids, sessions):
@@ -184,7 +188,7 @@ def with_session(
 def _by_session(
     ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
 ) -> Iterator[tuple[list[int], int]]:
-    """Yield the rows of each session with at least two candidates, and the session's size."""
+    """Yield the rows of each session with at least two candidates, and its number of edges."""
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row, id_ in enumerate(ids):
         if id_ in sessions:

@@ -192,7 +192,7 @@ def test_what_was_not_found_echoes_nothing() -> None:
 
 
 def of_session(*names: str, size: int = 4) -> Mapping[str, tuple[str, int]]:
-    return {name: ("s", size) for name in names}
+    return dict.fromkeys(names, ("s", size))
 
 
 def test_a_session_gives_the_best_match_of_another_message_over_the_root_of_its_size() -> None:
