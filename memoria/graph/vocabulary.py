@@ -11,6 +11,7 @@ from typing import get_args
 
 from memoria.types import SuppressionKind
 from memoria.types.memory import RELATED as RELATED  # the default of `Relation`
+from memoria.types.roles import usual_names
 
 # --- labels and kinds of nodes --------------------------------------------------------------------
 
@@ -94,8 +95,12 @@ _PLAIN = frozenset(
         AFFINITY,
     }
 )
-# Words in a relation that say that one text follows the other.
-_ORDER_WORDS = ("next", "reply", "replies", "replied")
+#: The relations that join what stands side by side, where a scope declares none.
+USUAL_ORDER = usual_names(
+    *("next", "next chunk", "next message", "next turn", "next page", "next section"),
+    *("next part", "reply", "reply to", "replies to", "replied to", "in reply to"),
+    *("folgt auf", "antwortet auf", "suivant", "répond à", "siguiente", "responde a"),
+)
 
 
 def says_more(relation: str) -> bool:
@@ -105,7 +110,7 @@ def says_more(relation: str) -> bool:
     (True, False, False, False)
     """
     name = relation.strip().casefold()
-    return name not in _PLAIN and not any(word in name for word in _ORDER_WORDS)
+    return name not in _PLAIN and name not in USUAL_ORDER
 
 
 # --- origins: which part of memoria made an edge --------------------------------------------------

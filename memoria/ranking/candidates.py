@@ -16,7 +16,7 @@ from typing import Any
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
 from memoria.graph.memories import memory_node
-from memoria.ranking.order import USUAL_ORDER
+from memoria.graph.vocabulary import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Exploration, MemoryFilter, MemoryNode, Path

@@ -16,16 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.ranking.substance import substance
-from memoria.types.roles import usual_names
 
 Array = NDArray[np.float64]
 
-#: The relations that join what stands side by side, where a scope declares none.
-USUAL_ORDER = usual_names(
-    *("next", "next chunk", "next message", "next turn", "next page", "next section"),
-    *("next part", "reply", "reply to", "replies to", "replied to", "in reply to"),
-    *("folgt auf", "antwortet auf", "suivant", "répond à", "siguiente", "responde a"),
-)
 # Of the odds of the second best, so much is handed on: one likely memory may stand alone, two make
 # a run. No fit, but chosen among shares; see docs/quality.md.
 _SHARE = 0.35

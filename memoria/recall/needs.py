@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from neo4j import Record
 
 from memoria.errors import MemoriaError
-from memoria.graph.vocabulary import OWN_RELATIONS, roles_key
+from memoria.graph.vocabulary import OWN_RELATIONS, USUAL_ORDER, roles_key
 from memoria.ranking.needs import HOPS, USUAL_NEED, MayNeed, is_usual, undeclared_needs
-from memoria.ranking.order import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Hop, Path, RelationRoles

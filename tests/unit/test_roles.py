@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
+from memoria.graph.vocabulary import USUAL_ORDER
 from memoria.plain.settings import settings_of
 from memoria.ranking.needs import USUAL_NEED, MayNeed, undeclared_needs
-from memoria.ranking.order import USUAL_ORDER
 from memoria.types import RelationRoles
 from memoria.types.roles import ROLE_NAMES, usual_names
 
