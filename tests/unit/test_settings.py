@@ -54,6 +54,7 @@ def test_every_stage_but_the_store_is_there() -> None:
         "history",
         "as_of",
         "include_outdated",
+        "roles",
         "situation",
     }
     assert settings_of(RetrieverConfig(relevance=None))["relevance"] is None
