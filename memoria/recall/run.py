@@ -21,10 +21,12 @@ from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
+from memoria.ranking.within import in_order_of_time
+from memoria.recall.at_time import at_time, window_for
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
-from memoria.recall.packing import contributed, notes_of, pack, packed, relevance_of, worth_of
+from memoria.recall.packing import contributed, flat, notes_of, pack, packed, relevance_of, worth_of
 from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
 from memoria.recall.tags import fit_tags, tags_near
 from memoria.recall.texts import Completed, Found, complete
@@ -93,6 +95,8 @@ class Recaller:
         self._generation = 1  # of the stored vectors that it is compared with
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
+        self._window = window_for(call, self._started_at)
+        self._of_window: tuple[str, ...] = ()  # notes
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -193,6 +197,9 @@ class Recaller:
             request = replace(request, validity=self._validity)
             request, found = await search_live(self._store, request, self._engine.facts)
             seeds = await with_unembedded(self._store, found, request)
+            windowed = await at_time(self._store, request, seeds, self._window)
+        seeds, self._window, self._of_window = windowed.seeds, windowed.window, windowed.notes
+        self._call = replace(call, where=windowed.where)
         self._generation = request.generation
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
@@ -316,7 +323,8 @@ class Recaller:
         """Rank what was found; a fact that the database did not return in time has no weight."""
         call = self._call
         echoes = {seed.id for seed in seeds.echoes}
-        if call.config.relevance is None:
+        in_time = self._window is not None and self._window.only
+        if call.config.relevance is None and not in_time:
             ranked = rank_by_energy(found.explorations)
             fitting = (entry for entry in ranked if call.where.fits(entry.memory))
             return tuple(entry for entry in fitting if entry.id not in echoes)
@@ -325,10 +333,17 @@ class Recaller:
             for one in gather(found.explorations, (*found.hits, *found.needed), call.where)
             if one.memory.id not in echoes
         ]
+        if in_time or call.config.relevance is None:
+            return in_order_of_time(candidates)
         for one in candidates:
             one.loose = one.memory.id in seeds.loose
         return rank_by_relevance(
-            call.query, candidates, found.facts, call.config.relevance, call.config.history
+            call.query,
+            candidates,
+            found.facts,
+            call.config.relevance,
+            call.config.history,
+            self._window,
         )
 
     async def _pack(
@@ -336,6 +351,8 @@ class Recaller:
     ) -> ContextPack:
         """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
+        if self._window and self._window.only:
+            found = flat(found, ranked)
         worth = worth_of(found, ranked, config)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
@@ -377,7 +394,8 @@ class Recaller:
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
                 *cut_short(explorations),
             ),
-            notes=notes_of(ranked, self._call.config),
+            notes=(*self._of_window, *notes_of(ranked, self._call.config)),
+            window=self._window,
             seeds=seeds,
             explorations=explorations,
             needed=found.needed,

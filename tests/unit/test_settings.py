@@ -55,6 +55,9 @@ def test_every_stage_but_the_store_is_there() -> None:
         "as_of",
         "include_outdated",
         "situation",
+        "roles",
+        "time_phrases",
+        "time_zone",
     }
     assert settings_of(RetrieverConfig(relevance=None))["relevance"] is None
 

@@ -55,12 +55,13 @@ GERMANIC: Final[dict[str, dict[str, str]]] = {
         "between": "between",
         "and": "and",
         "never": "every|each|most|some|per|black|good|ash",
-        "unless": "^(?!.*(?:(?:the|last|this|next|past) (?:spring|fall)|\\d$)).*(?:spring|fall)$",
+        "unless": "(?:(?:in|on|at|from|after|before|since|until|till|around)"
+        "|(?:on|at|from|after|before|until|till) the) (?:spring|fall) .",
         "asking": "what happened did do done went going on were was tell show list give everything"
         " anything all things stuff entries entry messages message notes note memories memory"
         " diary journal say said talk talked discuss discussed write wrote written noted record"
         " recorded summary summarize summarise sum up recap events activities happen write hear"
-        " back remember recall time",
+        " back remember recall time work",
     },
     "german": {
         "numbers": "ein/einem/einer/eine/einen zwei drei vier fünf sechs sieben acht neun zehn"
@@ -112,7 +113,7 @@ GERMANIC: Final[dict[str, dict[str, str]]] = {
         "to": "bis|bis zum|-",
         "between": "zwischen|zwischen dem",
         "and": "und|und dem",
-        "never": "jeden|jede|jedes|jeder|guten|am|gestern|heute",
+        "never": "goede|jeden|jede|jedes|jeder|guten|am|gestern|heute",
         "unless": "",
         "asking": "passiert geschehen geschah erlebt los unternommen getan notiert geschrieben"
         " schrieb gesprochen sprachen besprochen erzählt erzähle erzähl zeig zeige alles was"
@@ -164,7 +165,7 @@ GERMANIC: Final[dict[str, dict[str, str]]] = {
         "to": "tot|tot en met|t / m|-",
         "between": "tussen",
         "and": "en",
-        "never": "elke|ieder|iedere|goede|elk",
+        "never": "guten|elke|ieder|iedere|goede|elk",
         "unless": "",
         "asking": "gebeurd gebeurde gedaan deed deden beleefd gezegd besproken gesproken"
         " geschreven genoteerd vertel vertelde toon laat zien alles notities berichten dagboek"

@@ -98,7 +98,9 @@ class Grammar:
             (self._words("between"), self._words("and")),
         ]
         self.never = re.compile(rf" (?:{self._table['never']}) $")
-        self.unless = re.compile(self._table["unless"] or "(?!)")
+        self.unless = re.compile(
+            self._table["unless"] or "(?!)"
+        )  # with the sign or letter behind it
         self.names = table is LANGUAGES["english"]
 
     def _words(self, name: str) -> re.Pattern[str]:

@@ -180,12 +180,12 @@ class Question:
         for kind in ("since", "until", "before", "after"):
             if point := self._behind(getattr(rules, kind), rules, start):
                 return self._unless(rules, kind, start, point)
-        point = self._behind(rules.intro, rules, start)
-        point = point or self._point_at(rules, start, alone=True)
+        points = (self._point_at(rules, start, alone=True), self._behind(rules.intro, rules, start))
+        point = max(filter(None, points), key=lambda one: one.end, default=None)
         return self._unless(rules, "in", start, point) if point else None
 
     def _unless(self, rules: Grammar, kind: str, start: int, point: Point) -> Clause | None:
-        if rules.unless.search(self.text[start : point.end]):
+        if rules.unless.fullmatch(self.text, start, point.end + 2):
             return None
         return Clause(kind=kind, start=start, end=point.end, point=point)
 

@@ -86,7 +86,9 @@ def named(
         resolve = _last_night
     elif kind in ("past", "ago", "ahead"):
         word = groups.get("n", "")
-        resolve = _counted(kind, UNITS[values["u"]], int(word) if word.isdecimal() else values.get("n", 1))
+        resolve = _counted(
+            kind, UNITS[values["u"]], int(word) if word.isdecimal() else values.get("n", 1)
+        )
     elif kind in ("prev", "this", "next") and "u" in values:
         resolve = _neighbour(kind, UNITS[values["u"]])
     elif kind == "week after":

@@ -51,7 +51,7 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "between": "entre|entre le",
         "and": "et|et le",
         "never": "chaque|tous les|a|ai|as|avons|avez|ont|avait|ayant",
-        "unless": "^(?:à|de|la|le) été$",
+        "unless": "(?:à|de|la|le) été .",
         "asking": "passé arrivé fait faite eu lieu dit discuté parlé parlions écrit noté raconte"
         " raconter montre notes note messages journal résume résumé est événements tout",
     },
@@ -100,7 +100,7 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "between": "entre|entre el",
         "and": "y|y el",
         "never": "cada|todos los|la|por|buena",
-        "unless": "^(?:(?:por|de|en|a) )?la mañana$",
+        "unless": "(?:(?:por|de|en|a) )?la mañana .",
         "asking": "pasó pasado hice hizo hicimos hiciste hecho ocurrió sucedió dije dijo hablamos"
         " hablé escribí anoté cuenta cuéntame muestra muéstrame todo notas mensajes diario resume"
         " resumen eventos entradas fui estuve",
@@ -162,8 +162,8 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "units": "minuto/minutos hora/horas dia/dias semana/semanas mês/meses"
         " trimestre/trimestres ano/anos",
         "weekend": "fim_de_semana/final_de_semana/fim_-_de_-_semana",
-        "weekdays": "segunda_-_feira/segunda_feira terça_-_feira/terça_feira"
-        " quarta_-_feira/quarta_feira quinta_-_feira/quinta_feira sexta_-_feira/sexta_feira"
+        "weekdays": "segunda_-_feira/segunda_feira/segunda terça_-_feira/terça_feira/terça"
+        " quarta_-_feira/quarta_feira/quarta quinta_-_feira/quinta_feira/quinta sexta_-_feira/sexta_feira/sexta"
         " sábado domingo",
         "months": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
         " dezembro",
@@ -195,7 +195,7 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "of": "(?: de| do| ,)?",
         "the": "(?:o |a |os |as )?",
         "in": "em|no|na|durante|durante o|à|ao|nas|pelo|no mês de|no ano de",
-        "bare": "(?:na|no|a|o) (?:{w}|segunda|terça|quarta|quinta|sexta)(?= (?:\\||$))",
+        "bare": "na {w}",
         "since": "desde|desde o|desde a|a partir de|a partir da",
         "until": "até|até o|até à|até a|até ao",
         "before": "antes de|antes do|antes da",
@@ -205,7 +205,7 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "between": "entre|entre o|entre a",
         "and": "e|e o|e a",
         "never": "cada|toda|todo|todas as|todos os",
-        "unless": "",
+        "unless": "(?:.* )?(?:segunda|terça|quarta|quinta|sexta) [^|]",
         "asking": "aconteceu acontecido fiz fizemos fez feito ocorreu disse dissemos falei falamos"
         " conversamos escrevi anotei conte mostre mostra tudo notas mensagens diário resuma resumo"
         " eventos passou fui que",
