@@ -5,7 +5,7 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -64,15 +64,9 @@ def rank_by_relevance(
     in_session = with_session(in_order, by_query, ids, facts.sessions)
     needed = with_needs(in_session, ids, facts.needs)
     total = with_window(needed, [each.memory.created_at for each in candidates], window)
-    for name, before, after in (
-        ("beside", by_features, in_order),
-        ("in_session", in_order, in_session),
-        ("needed", in_session, needed),
-        ("in_window", needed, total),
-    ):
-        if (after > before).any():
-            values[name] = 1.0 - np.exp(before - after)
-            shares[name] = after - before
+    names = ("beside", "in_session", "needed", "in_window")
+    steps = zip(names, (in_order, in_session, needed, total), strict=True)
+    _note_steps(values, shares, by_features, steps)
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
     if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
@@ -101,6 +95,20 @@ def rank_by_relevance(
         )
     }
     return tuple(ranked[place] for place in sorted(ranked))
+
+
+def _note_steps(
+    values: dict[str, Array],
+    shares: dict[str, Array],
+    before: Array,
+    steps: Iterable[tuple[str, Array]],
+) -> None:
+    """Note what each step added to the sums before it, if it added anything."""
+    for name, after in steps:
+        if (after > before).any():
+            values[name] = 1.0 - np.exp(before - after)
+            shares[name] = after - before
+        before = after
 
 
 def _by_row(columns: Mapping[str, Array]) -> Iterator[dict[str, float]]:

@@ -18,8 +18,8 @@ from memoria.types.window import TimeWindow
 
 Array = NDArray[np.float64]
 
-# The odds of a memory inside grow by e to the power of this, twenty times: more than lies between two
-# memories of one subject, and less than between one of the subject and one of none. No fit.
+# The odds of a memory inside grow by e to the power of this, twenty times: more than lies between
+# two memories of one subject, less than between one of the subject and one of none. No fit.
 LIFT = 3.0
 # In order of time, each memory has so much less than the one before it, as a logarithm.
 _STEP = 0.005

@@ -19,14 +19,13 @@ from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
-from memoria.ranking import FactsRequest, gather, rank_by_relevance
-from memoria.ranking.energy import rank_by_energy
-from memoria.ranking.within import in_order_of_time
+from memoria.ranking import FactsRequest
 from memoria.recall.at_time import at_time, window_for
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
 from memoria.recall.packing import contributed, flat, notes_of, pack, packed, relevance_of, worth_of
+from memoria.recall.ranked import ranked_of
 from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
 from memoria.recall.tags import fit_tags, tags_near
 from memoria.recall.texts import Completed, Found, complete
@@ -218,7 +217,7 @@ class Recaller:
                 needed = await ahead.result()
             found = await self._complete(explorations, needed, seeds, notes)
         with self._timed("rank"):
-            ranked = await asyncio.to_thread(self._rank, found, seeds)
+            ranked = await asyncio.to_thread(ranked_of, self._call, found, seeds, self._window)
         with self._timed("pack"):
             context = await self._pack(found, ranked, notes)
         return Recall(
@@ -318,33 +317,6 @@ class Recaller:
         streamed_s = max((each.stats.hydrate_s for each in explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
         return found
-
-    def _rank(self, found: Completed, seeds: Seeds) -> tuple[RankedMemory, ...]:
-        """Rank what was found; a fact that the database did not return in time has no weight."""
-        call = self._call
-        echoes = {seed.id for seed in seeds.echoes}
-        in_time = self._window is not None and self._window.only
-        if call.config.relevance is None and not in_time:
-            ranked = rank_by_energy(found.explorations)
-            fitting = (entry for entry in ranked if call.where.fits(entry.memory))
-            return tuple(entry for entry in fitting if entry.id not in echoes)
-        candidates = [
-            one
-            for one in gather(found.explorations, (*found.hits, *found.needed), call.where)
-            if one.memory.id not in echoes
-        ]
-        if in_time or call.config.relevance is None:
-            return in_order_of_time(candidates)
-        for one in candidates:
-            one.loose = one.memory.id in seeds.loose
-        return rank_by_relevance(
-            call.query,
-            candidates,
-            found.facts,
-            call.config.relevance,
-            call.config.history,
-            self._window,
-        )
 
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]

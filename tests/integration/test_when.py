@@ -162,13 +162,16 @@ async def test_nothing_in_the_window_filters_nothing(diary: GraphRetriever) -> N
     found = await diary.recall("What happened in 2019?")
     assert ids(found)
     assert any("2019" in note for note in found.trace.notes)
-    assert found.trace.window is not None and not found.trace.window.only
+    assert found.trace.window is not None
+    assert not found.trace.window.only
 
 
 async def test_the_window_stands_in_the_trace(diary: GraphRetriever) -> None:
     found = await diary.recall("What did I do last week?")
     window = found.trace.window
-    assert window is not None and window.phrase == "last week" and window.only
+    assert window is not None
+    assert window.phrase == "last week"
+    assert window.only
     assert window.starts == datetime(2026, 5, 11, tzinfo=UTC)
     plain = plain_recall(found)
     assert plain["trace"]["window"] == {
@@ -198,7 +201,8 @@ async def test_days_begin_in_the_zone_of_the_caller(diary: GraphRetriever) -> No
     config = replace(diary.config, time_zone="Pacific/Auckland")
     found = await diary.recall("What did I do last week?", config=config)
     window = found.trace.window
-    assert window is not None and window.starts == datetime(2026, 5, 10, 12, tzinfo=UTC)
+    assert window is not None
+    assert window.starts == datetime(2026, 5, 10, 12, tzinfo=UTC)
     assert ids(found)
 
 

@@ -82,13 +82,16 @@ def test_days_begin_in_the_zone_of_the_caller() -> None:
 def test_without_a_zone_that_of_the_present_counts() -> None:
     east = datetime(2026, 5, 20, 1, tzinfo=timezone(timedelta(hours=10)))
     window = window_of("today", now=east)
-    assert window is not None and window.starts == datetime(2026, 5, 19, 14, tzinfo=UTC)
+    assert window is not None
+    assert window.starts == datetime(2026, 5, 19, 14, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2026-10-25", 25)])
 def test_a_day_of_a_changed_clock_has_its_own_length(day: str, hours: int) -> None:
     window = window_of(f"on {day}", now=NOW, zone=ZoneInfo("Europe/Berlin"))
-    assert window is not None and window.starts is not None and window.ends is not None
+    assert window is not None
+    assert window.starts is not None
+    assert window.ends is not None
     assert window.ends - window.starts == timedelta(hours=hours)
 
 
@@ -122,7 +125,8 @@ def test_hours_lie_around_the_clock(phrase: str, minutes: tuple[int, int]) -> No
 )
 def test_some_questions_ask_for_nothing_but_a_time(question: str) -> None:
     window = window_of(question, now=NOW)
-    assert window is not None and window.only
+    assert window is not None
+    assert window.only
 
 
 @pytest.mark.parametrize(
@@ -136,12 +140,14 @@ def test_some_questions_ask_for_nothing_but_a_time(question: str) -> None:
 )
 def test_others_name_something(question: str) -> None:
     window = window_of(question, now=NOW)
-    assert window is not None and not window.only
+    assert window is not None
+    assert not window.only
 
 
 def test_the_phrase_is_as_it_was_written() -> None:
     window = window_of("Was war, im  MÄRZ 2025, los?", now=NOW)
-    assert window is not None and window.phrase == "im  MÄRZ 2025"
+    assert window is not None
+    assert window.phrase == "im  MÄRZ 2025"
 
 
 def test_a_long_text_is_no_question() -> None:

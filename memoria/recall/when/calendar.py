@@ -1,4 +1,4 @@
-"""Spans of the calendar, by local time: weeks, months, seasons, holidays, and which of them is meant.
+"""Spans of the calendar by local time, such as weeks, seasons and holidays, and which one is meant.
 
 In: a local time without a zone, and what to take. Out: spans of time, first moment and end. Touches
 nothing. A week begins on Monday; seasons are those of the north, by whole months.
@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 
 #: First moment, and the first moment after it; local times.
 Span: TypeAlias = tuple[datetime, datetime]
-#: ``begun``: the latest that has begun; ``ended``: the latest that is over; ``next``: the first that
-#: has not begun; ``this``: the one of now, else of this week or this year.
+#: ``begun``: the latest that has begun; ``ended``: the latest that is over; ``next``: the first
+#: that has not begun; ``this``: the one of now, else of this week or this year.
 Which: TypeAlias = Literal["begun", "ended", "this", "next"]
 _DAY = timedelta(days=1)
 # As far as a leap day lies, in years.

@@ -1,4 +1,4 @@
-"""Phrases of time in English, German and Dutch; data, see `memoria.recall.when.grammar`."""
+"""Phrases of time in English, German and Dutch; `grammar` reads them. Data."""
 
 from __future__ import annotations
 

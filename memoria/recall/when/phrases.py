@@ -3,8 +3,8 @@
 In: a question, the present, the caller's zone. Out: a `TimeWindow`, or None. Touches nothing.
 
 Rules, no model: each language has tables, and one grammar reads them all. A word that may mean
-something else, such as "may" or "spring", counts only behind a word such as "in" or "since". What has
-no year, such as "in May", is the latest that has begun.
+something else, such as "may" or "spring", counts only behind a word such as "in" or "since". What
+has no year, such as "in May", is the latest that has begun.
 """
 
 from __future__ import annotations

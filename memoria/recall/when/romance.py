@@ -1,4 +1,4 @@
-"""Phrases of time in French, Spanish, Italian and Portuguese; data, see `memoria.recall.when.grammar`."""
+"""Phrases of time in French, Spanish, Italian and Portuguese; `grammar` reads them. Data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         " décembre",
         "seasons": "printemps été automne hiver",
         "holidays": "réveillon_de_noël/veille_de_noël noël réveillon_du_nouvel_an/saint_sylvestre"
-        "/saint_-_sylvestre nouvel_an/jour_de_l_an pâques saint_valentin/saint_-_valentin halloween",
+        "/saint_-_sylvestre nouvel_an/jour_de_l_an pâques"
+        " saint_valentin/saint_-_valentin halloween",
         "days": "avant_hier/avant_-_hier hier/hier_soir/hier_matin"
         " aujourd_hui/ce_matin/ce_soir/cet_après_-_midi demain après_demain/après_-_demain",
         "night": "la_nuit_dernière/cette_nuit",
@@ -56,7 +57,8 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         " raconter montre notes note messages journal résume résumé est événements tout",
     },
     "spanish": {
-        "numbers": "un/una/uno dos/un_par_de tres cuatro cinco seis siete ocho nueve diez once doce",
+        "numbers": "un/una/uno dos/un_par_de tres cuatro cinco seis siete ocho nueve diez"
+        " once doce",
         "few": "unos/unas/algunos/algunas/varios/varias",
         "units": "minuto/minutos hora/horas día/días semana/semanas mes/meses"
         " trimestre/trimestres año/años",
@@ -72,11 +74,13 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "night": "anoche",
         "ordinals": "primer/primero/1_er segundo/2_o tercer/tercero/3_er cuarto/4_o",
         "quarter": "t (?P<qn>[1-4])\n(?:el |del )?{q} trimestre",
-        "prev": "(?:el |la )?(?:último|última|pasado|pasada) {x}\n(?:el |la )?{x} (?:pasado|pasada)",
+        "prev": "(?:el |la )?(?:último|última|pasado|pasada) {x}"
+        "\n(?:el |la )?{x} (?:pasado|pasada)",
         "this": "(?:este|esta) {x}",
         "next": "(?:el |la )?(?:próximo|próxima) {x}\n(?:el |la )?{x} que viene",
         "ago": "hace {n} {u}",
-        "past": "(?:los |las )?(?:últimos|últimas) {n} {u}\n(?:los |las )?{n} (?:últimos|últimas) {u}",
+        "past": "(?:los |las )?(?:últimos|últimas) {n} {u}"
+        "\n(?:los |las )?{n} (?:últimos|últimas) {u}",
         "ahead": "dentro de {n} {u}\nen {n} {u}",
         "dates": "(?:el )?{d}(?: de)? {m}{y}",
         "spans": "{d} (?:-|al|y el|y|a) {d2}(?: de)? {m}{y}",
@@ -127,7 +131,8 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         "\n(?:il |la |lo |l |nella |nello |nell )?(?:scorso|scorsa) {x}"
         "\nl (?:ultimo|ultima) {x}",
         "this": "(?:questo|questa|quest) {x}",
-        "next": "(?:il |la |l )?(?:prossimo|prossima) {x}\n(?:il |la |l )?{x} (?:prossimo|prossima)",
+        "next": "(?:il |la |l )?(?:prossimo|prossima) {x}"
+        "\n(?:il |la |l )?{x} (?:prossimo|prossima)",
         "ago": "{n} {u} fa",
         "past": "(?:gli |le |negli |nelle )?(?:ultimi|ultime) {n} {u}",
         "ahead": "(?:fra|tra) {n} {u}",
@@ -163,7 +168,8 @@ ROMANCE: Final[dict[str, dict[str, str]]] = {
         " trimestre/trimestres ano/anos",
         "weekend": "fim_de_semana/final_de_semana/fim_-_de_-_semana",
         "weekdays": "segunda_-_feira/segunda_feira/segunda terça_-_feira/terça_feira/terça"
-        " quarta_-_feira/quarta_feira/quarta quinta_-_feira/quinta_feira/quinta sexta_-_feira/sexta_feira/sexta"
+        " quarta_-_feira/quarta_feira/quarta quinta_-_feira/quinta_feira/quinta"
+        " sexta_-_feira/sexta_feira/sexta"
         " sábado domingo",
         "months": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
         " dezembro",

@@ -1,4 +1,4 @@
-"""Phrases of time in Russian; data, see `memoria.recall.when.grammar`."""
+"""Phrases of time in Russian; `grammar` reads them. Data."""
 
 from __future__ import annotations
 
