@@ -6,8 +6,8 @@ In a list of a table, entries are separated by blanks and spellings of one entry
 underscore is a blank. In patterns, one on each line, ``{x}`` stands for what may be last or next: a
 unit, a weekday, a weekend, a month, a season or a holiday. ``{u}`` is a unit, ``{n}`` a number,
 ``{d}`` a day of a month, ``{m}`` a month, ``{w}`` a weekday, ``{q}`` an ordinal of a quarter,
-``{y}`` the year that may follow and ``{year}`` one that must. Texts are compared without accents and
-apostrophes, and with a blank around every sign.
+``{y}`` the year that may follow and ``{year}`` one that must. Texts are compared without accents
+and apostrophes, and with a blank around every sign.
 """
 
 from __future__ import annotations
