@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memoria._support.checks import check_json_map
 from memoria._support.settings import SettingsCheck
@@ -56,6 +57,12 @@ class RetrieverConfig:
     as_of
         Ask for an earlier state: memories that were made, and neither superseded nor outdated, at
         this time; a naive time counts as UTC. Edges and texts are those of today. None: now.
+    time_phrases
+        Whether a phrase of time in the question, such as "last week", says which memories the
+        recall prefers; a filter by time (`MemoryFilter`) counts in place of it.
+    time_zone
+        Zone in which the caller's days begin: a name such as ``Europe/Berlin``, or a ``tzinfo``.
+        None: that of ``as_of``, else UTC.
     include_outdated
         Whether superseded and outdated memories take part as the others do.
     situation
@@ -76,6 +83,8 @@ class RetrieverConfig:
     deadline_s: float = 10.0
     budget_tokens: int = 2_000
     as_of: datetime | None = None
+    time_phrases: bool = True
+    time_zone: str | tzinfo | None = None
     include_outdated: bool = False
     situation: Mapping[str, Any] = field(default_factory=dict, hash=False)
     roles: RelationRoles = field(default_factory=RelationRoles)
@@ -96,6 +105,8 @@ class RetrieverConfig:
         if not isinstance(self.roles, RelationRoles):
             raise ConfigError(f"roles must be RelationRoles, got {kind_of(self.roles)}")
         check.flag("include_outdated")
+        check.flag("time_phrases")
+        _zone_of(self.time_zone)
         try:
             object.__setattr__(self, "situation", check_json_map(self.situation, "situation"))
             if self.as_of is not None:
@@ -107,6 +118,26 @@ class RetrieverConfig:
     def seed_search(self) -> SeedConfig:
         """The settings of the search for seeds: the given ones, else those of the strategy."""
         return self.seeds or self.strategy.seeds or SeedConfig()
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone in which the caller's days begin; None if it is not given."""
+        return _zone_of(self.time_zone)
+
+
+def _zone_of(value: object) -> tzinfo | None:
+    """Return a zone by its name, or as it is."""
+    if value is None or isinstance(value, tzinfo):
+        return value
+    if isinstance(value, str):
+        try:
+            return ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
+            raise ConfigError(
+                f"time_zone {value!r:.80} is not known: give a name such as Europe/Berlin "
+                "(on a system without zones, install the package tzdata)"
+            ) from exc
+    raise ConfigError(f"time_zone must be a name or a tzinfo, got {kind_of(value)}")
 
 
 def _check_strategy(strategy: object) -> None:

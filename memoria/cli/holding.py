@@ -6,12 +6,13 @@ In: arguments. Out: settings of a recall or an exploration. Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
+from memoria.cli.groups import OptionGroup
 from memoria.cli.pairs import pairs_of
 from memoria.config import RetrieverConfig
 
@@ -34,6 +35,31 @@ Situation = Annotated[
         help="Leave out memories whose conditions contradict it; may be repeated.",
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimePhrases(OptionGroup):
+    """The options that say how phrases of time in a question are read."""
+
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE",
+            help="Where your days begin, such as Europe/Berlin; if not given, that of --as-of, or "
+            "UTC.",
+        ),
+    ] = None
+    no_time_phrases: Annotated[
+        bool,
+        typer.Option(
+            "--no-time-phrases",
+            help="Don't prefer what was made at a time that the question names.",
+        ),
+    ] = False
+
+    def over(self, config: RetrieverConfig) -> RetrieverConfig:
+        """Return the settings with those of the options."""
+        return replace(config, time_zone=self.time_zone, time_phrases=not self.no_time_phrases)
 
 
 def with_holding(

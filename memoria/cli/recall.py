@@ -33,7 +33,7 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.filtering import Filtering
-from memoria.cli.holding import AsOf, IncludeOutdated, Situation, with_holding
+from memoria.cli.holding import AsOf, IncludeOutdated, Situation, TimePhrases, with_holding
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.packing import Packing
 from memoria.cli.render import show_paths, summary
@@ -96,6 +96,7 @@ def recall(
     as_of: AsOf = None,
     include_outdated: IncludeOutdated = False,
     situation: Situation = None,
+    timing: TimePhrases,
     scope: Scope = "default",
     connection: Connection,
     showing: Showing,
@@ -130,7 +131,7 @@ def recall(
         budget_tokens=packing.budget,
     )
     config = with_holding(config, as_of, include_outdated, situation)
-    config = _with_seeds(config, max_seeds)
+    config = _with_seeds(timing.over(config), max_seeds)
 
     async def ask(store: Store) -> Recall:
         model = await choose(store)

@@ -103,6 +103,7 @@ def recall_summary(recall: Recall, budget_tokens: int, *, verbose: bool = False)
             f"{context.tokens} of {budget_tokens} tokens for "
             f"{number_of(len(context.items), 'memory', 'memories')}, {_left_out(context)}",
             *([stages] if verbose else []),
+            *([f"preferred: {trace.window}"] if trace.window else []),
             *trace.degraded,
             *trace.notes,
         ]

@@ -26,6 +26,7 @@ and `plain_recall` adds to it::
      "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],
                "notes": [...], "config": {stage: {setting: value}}, "vector": null | [numbers],
                "vector_generation": number, "contributed": {name: number}, "packed": [ids],
+               "window": null | {"phrase", "starts": null | time, "ends": null | time, "only"},
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
 `trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.

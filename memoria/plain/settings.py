@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from memoria._support.wording import value_of
@@ -41,6 +41,8 @@ def settings_of(config: RetrieverConfig) -> dict[str, Any]:
         "deadline_s": config.deadline_s,
         "budget_tokens": config.budget_tokens,
         "as_of": _plain(config.as_of),
+        "time_phrases": config.time_phrases,
+        "time_zone": _plain(config.time_zone),
         "include_outdated": config.include_outdated,
         "situation": dict(config.situation),
         "roles": _values(config.roles),
@@ -121,6 +123,8 @@ def _plain(value: Any) -> Any:
         return list(value)
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, tzinfo):
+        return str(value)
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return dict(value) if isinstance(value, Mapping) else value

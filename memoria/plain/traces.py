@@ -12,7 +12,7 @@ from typing import Any
 
 from memoria._support import checks
 from memoria.plain.reading import Part, explorations_from, needed_from, seed_from, time_from
-from memoria.types import Seed, Seeds, Trace
+from memoria.types import Seed, Seeds, TimeWindow, Trace
 
 
 def trace_from(data: object) -> Trace:
@@ -49,6 +49,7 @@ def trace_from(data: object) -> Trace:
         vector_generation=_generation(trace),
         contributed=_contributed(trace),
         packed=trace.strings("packed") if "packed" in trace.value else (),
+        window=_window(trace),
     )
 
 
@@ -73,6 +74,19 @@ def _contributed(trace: Part) -> dict[str, int]:
         return {}
     part = trace.part("contributed")
     return {name: part.whole(name) for name in part.value}
+
+
+def _window(trace: Part) -> TimeWindow | None:
+    """Read what time the question was about; a trace of an earlier version does not say it."""
+    if trace.value.get("window") is None:
+        return None
+    part = trace.part("window")
+    starts, ends = (
+        part.optional(name, lambda name: time_from(part, name)) for name in ("starts", "ends")
+    )
+    return TimeWindow(
+        phrase=part.string("phrase"), starts=starts, ends=ends, only=part.get("only") is True
+    )
 
 
 def _vector(part: Part, name: str) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ from memoria.types import (
     Neighbourhood,
     Path,
     Recall,
+    TimeWindow,
 )
 
 Plain = dict[str, Any]
@@ -32,6 +33,12 @@ def plain_explorations(explorations: Iterable[Exploration]) -> Plain:
         "explorations": [_plain_exploration(one) for one in found],
         "memories": _plain_memories(path for one in found for path in one.paths),
     }
+
+
+def _plain_window(window: TimeWindow) -> Plain:
+    times = {"starts": window.starts, "ends": window.ends}
+    plain = {name: time and time.isoformat() for name, time in times.items()}
+    return {"phrase": window.phrase, **plain, "only": window.only}
 
 
 def plain_recall(recall: Recall) -> Plain:
@@ -76,6 +83,7 @@ def plain_recall(recall: Recall) -> Plain:
             "vector_generation": trace.vector_generation,
             "contributed": dict(trace.contributed),
             "packed": list(trace.packed),
+            "window": None if trace.window is None else _plain_window(trace.window),
             "frontiers": [
                 {
                     "seed_id": found.seed.id,

@@ -5,7 +5,7 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from memoria.ranking.history import HistoryConfig, history_features, history_wei
 from memoria.ranking.needs import turned, with_needs
 from memoria.ranking.order import beside_of, with_beside
 from memoria.ranking.talk import with_session
+from memoria.ranking.within import with_window
 from memoria.types import RankedMemory
+from memoria.types.window import TimeWindow
 
 # With fewer candidates the best one can't stand out of a crowd.
 LEAST_CANDIDATES = 21
@@ -30,13 +32,15 @@ def rank_by_relevance(
     facts: Facts,
     config: RelevanceConfig,
     history: HistoryConfig | None = None,
+    window: TimeWindow | None = None,
 ) -> tuple[RankedMemory, ...]:
     """Rank candidates by the weighted sum of their features, and by what goes with likely ones.
 
     That is what stands among them in one text, and what they need. The parts of a message are one
     candidate; see `memoria.ranking.folding`.
 
-    With ``history`` the past of a memory counts as well, where anything is known of it.
+    With ``history`` the past of a memory counts as well, where anything is known of it; with
+    ``window`` the time at which it was made.
 
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
@@ -58,15 +62,11 @@ def rank_by_relevance(
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
     in_order = with_beside(by_features, by_query, ids, beside)
     in_session = with_session(in_order, by_query, ids, facts.sessions)
-    total = with_needs(in_session, ids, facts.needs)
-    for name, before, after in (
-        ("beside", by_features, in_order),
-        ("in_session", in_order, in_session),
-        ("needed", in_session, total),
-    ):
-        if (after > before).any():
-            values[name] = 1.0 - np.exp(before - after)
-            shares[name] = after - before
+    needed = with_needs(in_session, ids, facts.needs)
+    total = with_window(needed, [each.memory.created_at for each in candidates], window)
+    names = ("beside", "in_session", "needed", "in_window")
+    steps = zip(names, (in_order, in_session, needed, total), strict=True)
+    _note_steps(values, shares, by_features, steps)
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
     if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
@@ -95,6 +95,20 @@ def rank_by_relevance(
         )
     }
     return tuple(ranked[place] for place in sorted(ranked))
+
+
+def _note_steps(
+    values: dict[str, Array],
+    shares: dict[str, Array],
+    before: Array,
+    steps: Iterable[tuple[str, Array]],
+) -> None:
+    """Note what each step added to the sums before it, if it added anything."""
+    for name, after in steps:
+        if (after > before).any():
+            values[name] = 1.0 - np.exp(before - after)
+            shares[name] = after - before
+        before = after
 
 
 def _by_row(columns: Mapping[str, Array]) -> Iterator[dict[str, float]]:

@@ -6,13 +6,14 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, left_out, with_links
 from memoria.graph.connectors import connectors_on
 from memoria.recall.texts import Completed
-from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
+from memoria.types import ContextPack, Exploration, Path, RankedMemory, Seeds
 
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
@@ -51,6 +52,21 @@ def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> d
         id_: max(own, least) if id_.partition("#")[0] == document else own
         for id_, own in worth.items()
     }
+
+
+def flat(found: Completed, ranked: Iterable[RankedMemory]) -> Completed:
+    """Return the ranked memories as hits, each by itself: a context of them has no trees."""
+    hits = tuple(
+        Path(
+            seed_id=entry.id,
+            hops=(),
+            memories=(entry.memory,),
+            end_reason="not_explored",
+            energy=entry.score,
+        )
+        for entry in ranked
+    )
+    return replace(found, explorations=(), needed=(), hits=hits)
 
 
 def relevance_of(ranked: Iterable[RankedMemory]) -> dict[str, float]:

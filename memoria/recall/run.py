@@ -19,12 +19,13 @@ from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
-from memoria.ranking import FactsRequest, gather, rank_by_relevance
-from memoria.ranking.energy import rank_by_energy
+from memoria.ranking import FactsRequest
+from memoria.recall.at_time import at_time, window_for
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
-from memoria.recall.packing import contributed, notes_of, pack, packed, worth_of
+from memoria.recall.packing import contributed, flat, notes_of, pack, packed, worth_of
+from memoria.recall.ranked import ranked_of
 from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
 from memoria.recall.tags import fit_tags, tags_near
 from memoria.recall.texts import Completed, Found, complete
@@ -93,6 +94,8 @@ class Recaller:
         self._generation = 1  # of the stored vectors that it is compared with
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
+        self._window = window_for(call, self._started_at)
+        self._of_window: tuple[str, ...] = ()  # notes
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -193,6 +196,9 @@ class Recaller:
             request = replace(request, validity=self._validity)
             request, found = await search_live(self._store, request, self._engine.facts)
             seeds = await with_unembedded(self._store, found, request)
+            windowed = await at_time(self._store, request, seeds, self._window)
+        seeds, self._window, self._of_window = windowed.seeds, windowed.window, windowed.notes
+        self._call = replace(call, where=windowed.where)
         self._generation = request.generation
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
@@ -211,7 +217,7 @@ class Recaller:
                 needed = await ahead.result()
             found = await self._complete(explorations, needed, seeds, notes)
         with self._timed("rank"):
-            ranked = await asyncio.to_thread(self._rank, found, seeds)
+            ranked = await asyncio.to_thread(ranked_of, self._call, found, seeds, self._window)
         with self._timed("pack"):
             context = await self._pack(found, ranked, notes)
         return Recall(
@@ -312,30 +318,13 @@ class Recaller:
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
         return found
 
-    def _rank(self, found: Completed, seeds: Seeds) -> tuple[RankedMemory, ...]:
-        """Rank what was found; a fact that the database did not return in time has no weight."""
-        call = self._call
-        echoes = {seed.id for seed in seeds.echoes}
-        if call.config.relevance is None:
-            ranked = rank_by_energy(found.explorations)
-            fitting = (entry for entry in ranked if call.where.fits(entry.memory))
-            return tuple(entry for entry in fitting if entry.id not in echoes)
-        candidates = [
-            one
-            for one in gather(found.explorations, (*found.hits, *found.needed), call.where)
-            if one.memory.id not in echoes
-        ]
-        for one in candidates:
-            one.loose = one.memory.id in seeds.loose
-        return rank_by_relevance(
-            call.query, candidates, found.facts, call.config.relevance, call.config.history
-        )
-
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]
     ) -> ContextPack:
         """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
+        if self._window and self._window.only:
+            found = flat(found, ranked)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
             worth = worth_of(found, ranked, config)
@@ -377,7 +366,8 @@ class Recaller:
                 *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
                 *cut_short(explorations),
             ),
-            notes=notes_of(ranked, self._call.config),
+            notes=(*self._of_window, *notes_of(ranked, self._call.config)),
+            window=self._window,
             seeds=seeds,
             explorations=explorations,
             needed=found.needed,

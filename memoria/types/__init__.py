@@ -38,6 +38,7 @@ from memoria.types.results import (
     Trace,
 )
 from memoria.types.roles import RelationRoles
+from memoria.types.window import TimeWindow
 from memoria.types.writing import (
     ConversationReport,
     Count,
@@ -101,6 +102,7 @@ __all__ = [
     "Status",
     "Suppression",
     "SuppressionKind",
+    "TimeWindow",
     "Trace",
     "UndoReport",
     "WriteReport",

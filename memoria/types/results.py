@@ -15,6 +15,7 @@ from memoria.types.explorations import Exploration
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Path, Seeds
 from memoria.types.picture import page
+from memoria.types.window import TimeWindow
 
 OmitReason = Literal["budget", "duplicate", "no_text", "relevance", "filter"]
 
@@ -202,6 +203,8 @@ class Trace:
         latter how many the context holds (``packed``).
     packed
         Ids of the memories in the context, best first.
+    window
+        The time that the question is about, which the recall preferred; None if it names none.
     """
 
     query: str
@@ -220,6 +223,7 @@ class Trace:
     vector_generation: int = field(default=1, repr=False)
     contributed: Mapping[str, int] = field(default_factory=dict)
     packed: tuple[str, ...] = ()
+    window: TimeWindow | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,8 @@ NAMED_CHOICES = (
     "names",
     "label_prefix",
     "include_outdated",
+    "time_phrases",
+    "time_zone",
 )
 HUGE = 10**5000  # has no float, and Python refuses to print it
 
@@ -65,6 +67,8 @@ RANGES: list[tuple[type[Any], str, list[Any], list[Any]]] = [
     (RetrieverConfig, "budget_tokens", [1, 100_000_000], [0, 100_000_001, 5.0]),
     (RetrieverConfig, "as_of", [None, datetime(2026, 1, 2, tzinfo=UTC)], ["2026-01-02", 7]),
     (RetrieverConfig, "include_outdated", [False, True], [None, 1, "no"]),
+    (RetrieverConfig, "time_phrases", [False, True], [None, 1, "no"]),
+    (RetrieverConfig, "time_zone", [None, UTC, "Europe/Berlin"], ["nowhere", "../x", 7]),
 ]
 NO_NUMBERS = ["1", b"1", True, [1], math.nan, math.inf, -math.inf, HUGE, -HUGE, 1j]
 

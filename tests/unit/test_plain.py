@@ -351,6 +351,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
             "config": {"budget_tokens": 9},
             "vector": [0.5],
             "vector_generation": 1,
+            "window": None,
             "frontiers": [{"seed_id": "a", "levels": [[["a", 0.9]], [["b", 0.225]]]}],
         },
     }

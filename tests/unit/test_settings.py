@@ -56,6 +56,8 @@ def test_every_stage_but_the_store_is_there() -> None:
         "include_outdated",
         "roles",
         "situation",
+        "time_phrases",
+        "time_zone",
     }
     assert settings_of(RetrieverConfig(relevance=None))["relevance"] is None
 

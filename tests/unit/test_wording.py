@@ -49,7 +49,9 @@ def test_one_thing_is_counted_as_one(number: int, words: Any, expected: str) -> 
 def test_messages_are_built_with_these() -> None:
     with pytest.raises(InvalidInputError, match="must be a string, got an int"):
         check_string(1, "text")
-    with pytest.raises(InvalidInputError, match=r"metadata\['x'\] holds an object, which is not JSON"):
+    with pytest.raises(
+        InvalidInputError, match=r"metadata\['x'\] holds an object, which is not JSON"
+    ):
         Memory(id="a", kind="Event", text="t", metadata={"x": object()})
     one, two = missing_error(["a"], "s"), missing_error(["a", "b"], "s")
     assert str(one).startswith("edges name 1 memory that is not in scope 's': 'a'; ")

@@ -31,6 +31,8 @@ def notes_on(found: Recall) -> list[str]:
     """Say what the model should know about a context, the most important first."""
     left_out = found.context.omitted_by_reason.get("budget", 0)
     notes = [f"(not everything worked: {one_line(why)})" for why in found.trace.degraded]
+    if found.trace.window is not None:
+        notes.append(f"(preferred: {one_line(str(found.trace.window))})")
     return [*notes, *([f"({left_out} more left out for lack of tokens)"] if left_out else [])]
 
 

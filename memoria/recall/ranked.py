@@ -1,0 +1,41 @@
+"""Rank what a recall found: by relevance, by energy, or by time.
+
+In: a call, and what was found for it. Out: `RankedMemory`s. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from memoria.ranking import gather, rank_by_relevance
+from memoria.ranking.energy import rank_by_energy
+from memoria.ranking.within import in_order_of_time
+from memoria.recall.call import RecallCall
+from memoria.recall.texts import Completed
+from memoria.types import RankedMemory, Seeds
+from memoria.types.window import TimeWindow
+
+
+def ranked_of(
+    call: RecallCall, found: Completed, seeds: Seeds, window: TimeWindow | None
+) -> tuple[RankedMemory, ...]:
+    """Rank what was found; a fact that the database did not return in time has no weight.
+
+    Where the question asks for nothing but a time, in order of time.
+    """
+    echoes = {seed.id for seed in seeds.echoes}
+    in_time = window is not None and window.only
+    if call.config.relevance is None and not in_time:
+        ranked = rank_by_energy(found.explorations)
+        fitting = (entry for entry in ranked if call.where.fits(entry.memory))
+        return tuple(entry for entry in fitting if entry.id not in echoes)
+    candidates = [
+        one
+        for one in gather(found.explorations, (*found.hits, *found.needed), call.where)
+        if one.memory.id not in echoes
+    ]
+    if in_time or call.config.relevance is None:
+        return in_order_of_time(candidates)
+    for one in candidates:
+        one.loose = one.memory.id in seeds.loose
+    return rank_by_relevance(
+        call.query, candidates, found.facts, call.config.relevance, call.config.history, window
+    )
