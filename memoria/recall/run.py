@@ -6,8 +6,8 @@ In: a checked `RecallCall`. Out: `Recall`. Reads only.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -36,16 +36,7 @@ from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
 from memoria.strategies import RunInput
-from memoria.types import (
-    ContextPack,
-    Exploration,
-    MemoryNode,
-    Path,
-    RankedMemory,
-    Recall,
-    Seeds,
-    Trace,
-)
+from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.types.validity import Validity
 
 # Share of the time left within which two late searches still count, if one of them answers; and
@@ -60,9 +51,9 @@ _TURN_SHARE = 0.9
 # So is a turn that leaves less than this many times the mean time of the last recalls, because some
 # recalls take that much longer than the mean.
 _LONGER = 1.5
-# A recall that is not ready this long after its deadline ends without a result: seconds, or a share
-# of the deadline if that is more. On a busy machine, ranking and packing may need it.
-_GRACE_S, _GRACE_SHARE = 0.1, 0.05
+# A recall that is not ready this long after its deadline ends without a result; seconds. One that
+# has read all it can may rank and pack for this share of the deadline, on a busy machine.
+_GRACE_S, _PACK_SHARE = 0.1, 0.25
 
 # Names of spans that differ from those of the stages.
 _SPANS = {"embed": "embeddings"}
@@ -104,6 +95,7 @@ class Recaller:
         self._started = self._clock()
         self._started_at = datetime.now(UTC)
         self._until = self._started + call.config.deadline_s
+        self._limit = asyncio.timeout_at(self._until + _GRACE_S)
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
         self._generation = 1  # of the stored vectors that it is compared with
@@ -145,14 +137,12 @@ class Recaller:
         return found
 
     async def _run(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
-        deadline_s = self._call.config.deadline_s
         try:
-            async with asyncio.timeout_at(self._until + max(_GRACE_S, _GRACE_SHARE * deadline_s)):
+            async with self._limit:
                 return await self._in_turn(hydrate_at, on_path)
         except TimeoutError as exc:
-            raise DeadlineError(
-                f"the recall took longer than {deadline_s:g} s: {MORE_TIME}"
-            ) from exc
+            text = f"the recall took longer than {self._call.config.deadline_s:g} s: {MORE_TIME}"
+            raise DeadlineError(text) from exc
 
     async def _in_turn(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         """Embed while other recalls search, because the model may be a service far away."""
@@ -233,7 +223,9 @@ class Recaller:
                 until=self._after(_TAGS_SHARE),
                 notes=notes,
             )
-            async with OneAhead[Needed]() as ahead, self._read_early(seeds) as early:
+            at, until = self._after(_EARLY_SHARE), self._after(_READ_EARLY_SHARE)
+            texts = read_early(self._store, seeds, scope=self._engine.scope, at=at, until=until)
+            async with OneAhead[Needed]() as ahead, texts as early:
                 ahead.start(self._needed(seeds, notes))
                 explorations = await self._explore(seeds, hydrate_at, on_path)
                 found = Found(
@@ -243,6 +235,8 @@ class Recaller:
                     early=early,
                 )
                 completed = await self._complete(found, notes)
+            grace_s = max(_GRACE_S, _PACK_SHARE * self._call.config.deadline_s)
+            self._limit.reschedule(self._until + grace_s)
         with self._timed("rank"):
             ranked = await asyncio.to_thread(self._rank, completed, seeds)
         with self._timed("pack"):
@@ -298,16 +292,6 @@ class Recaller:
         if found.error is not None:
             notes.append(f"what the seeds need could not be read to the end ({found.error})")
         return found
-
-    def _read_early(self, seeds: Seeds) -> AbstractAsyncContextManager[Mapping[str, MemoryNode]]:
-        """Read the hits while exploring, if that is slow."""
-        return read_early(
-            self._store,
-            [seed.id for seed in (*seeds.seeds, *seeds.runners_up)],
-            scope=self._engine.scope,
-            at=self._after(_EARLY_SHARE),
-            until=self._after(_READ_EARLY_SHARE),
-        )
 
     async def _complete(self, found: Found, notes: list[str]) -> Completed:
         """Read the missing texts, and the facts that ranking needs, in one query."""

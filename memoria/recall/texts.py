@@ -22,7 +22,7 @@ from memoria.graph.memories import hydrate
 from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.recall.needs import NOTHING_NEEDED, Needed
 from memoria.store import Store
-from memoria.types import Exploration, MemoryNode, Path, Seed, path_order
+from memoria.types import Exploration, MemoryNode, Path, Seed, Seeds, path_order
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class Found:
 
 @asynccontextmanager
 async def read_early(
-    store: Store, ids: Sequence[str], *, scope: str, at: float, until: float
+    store: Store, seeds: Seeds, *, scope: str, at: float, until: float
 ) -> AsyncIterator[Mapping[str, MemoryNode]]:
     """Read hits if the block lasts longer than ``at``; its value then fills with their texts.
 
@@ -94,6 +94,7 @@ async def read_early(
     One round trip in a block that lasts so long; else none.
     """
     found: dict[str, MemoryNode] = {}
+    ids = [seed.id for seed in (*seeds.seeds, *seeds.runners_up)]
 
     async def read() -> None:
         await asyncio.sleep(at - asyncio.get_running_loop().time())

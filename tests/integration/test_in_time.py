@@ -20,7 +20,7 @@ from memoria.types import Recall
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.test_recall import AXIS, chain
 
-DEADLINE_S = 4.0
+DEADLINE_S = 8.0
 LATE_S = 30.0  # later than any deadline here
 VECTOR, WORDS = "seeds.vector", "seeds.text"
 LEVELS, FACTS, TEXTS = "strategies.level", "ranking.candidates", "graph.hydrate"
@@ -73,7 +73,7 @@ async def test_where_one_search_is_late_the_other_is_enough(
 async def test_two_late_searches_take_of_the_time_to_explore(
     slow: GraphRetriever, proxy: FaultProxy, first: str, second: str
 ) -> None:
-    proxy.slow_s = {first: 0.65 * DEADLINE_S, second: LATE_S}
+    proxy.slow_s = {first: 0.55 * DEADLINE_S, second: LATE_S}
     recall = await recalled(slow)
     assert said(recall, "search failed")
 
@@ -105,7 +105,7 @@ async def test_late_explorations_and_late_facts_leave_the_hits(
 async def test_a_late_search_a_late_level_and_late_facts_leave_the_hits(
     slow: GraphRetriever, proxy: FaultProxy
 ) -> None:
-    proxy.slow_s = {WORDS: 0.65 * DEADLINE_S, VECTOR: LATE_S, LEVELS: LATE_S, FACTS: LATE_S}
+    proxy.slow_s = {WORDS: 0.55 * DEADLINE_S, VECTOR: LATE_S, LEVELS: LATE_S, FACTS: LATE_S}
     await recalled(slow)
 
 
