@@ -48,6 +48,8 @@ TURNS = (
 CHAT_QUESTION = "Is there anything about Ebba Lund that I should keep in mind?"
 # A server that has just started plans its first writes slowly, slower still on a busy machine.
 PATIENT = memoria.StoreConfig(query_timeout_s=60.0)
+# Its first recalls are slow, too, and a demo should show all that they find.
+UNHURRIED = memoria.RetrieverConfig(deadline_s=60.0)
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -62,7 +64,7 @@ async def main() -> None:
 
     auth = LocalNeo4j().auth
     async with memoria.connect(
-        server.uri, auth, scope=SCOPE, embedder=embedder, store=PATIENT
+        server.uri, auth, scope=SCOPE, embedder=embedder, store=PATIENT, config=UNHURRIED
     ) as retriever:
         await memoria.apply_schema(retriever.store, embedder=embedder)
         writer = retriever.writer()
@@ -132,6 +134,8 @@ def show_context(recall: memoria.Recall) -> None:
     took = ", ".join(f"{stage} {s * 1000:.0f} ms" for stage, s in recall.trace.timings_s.items())
     console.print(Text(f"\nContext ({recall.context.tokens} tokens; {took}):", style="bold"))
     console.print(recall.context.text, markup=False)
+    for note in recall.trace.degraded:
+        console.print(Text(f"  {note}", style="yellow"))
 
 
 def show_path(path: memoria.Path) -> None:

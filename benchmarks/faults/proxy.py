@@ -69,6 +69,9 @@ class FaultProxy:
         Time for which each message is held back, in each direction; seconds.
     slice_bytes
         Greatest size of a piece that is written at once; 0 for no limit.
+    slow_s
+        Part of a message of a client, such as the name of a query -> time for which such a message
+        is held back, with all that its connection sends after it; seconds.
     """
 
     def __init__(self, target: Target) -> None:
@@ -77,6 +80,7 @@ class FaultProxy:
         self.fired = 0
         self.delay_s = 0.0
         self.slice_bytes = 0
+        self.slow_s: dict[str, float] = {}
         self._behind = target
         self._fault: Fault | None = None
         self._connections: set[_Connection] = set()
@@ -123,6 +127,10 @@ class FaultProxy:
             return None
         self.fired += 1
         return fault
+
+    def held_s(self, message: bytes) -> float:
+        """Return for how long a message of a client is held back; seconds."""
+        return sum(s for part, s in self.slow_s.items() if part.encode() in message)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -197,6 +205,7 @@ class _Connection:
                     _abort(self._to_client)
                     _abort(to_server)
                     return
+                await asyncio.sleep(self._proxy.held_s(message))
                 await self._write(to_server, message)
 
     async def _answers(self, server: asyncio.StreamReader, to_server: asyncio.StreamWriter) -> None:

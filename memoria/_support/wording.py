@@ -5,6 +5,11 @@ In: values and numbers. Out: text. Touches nothing.
 
 from __future__ import annotations
 
+#: What to do about a call that came to its deadline.
+MORE_TIME = (
+    "give more time (deadline_s of the call or its settings; on the command line --deadline), or "
+    "ask for less"
+)
 MAX_CHARACTERS = 200
 MAX_VALUE_CHARACTERS = 80
 MAX_TOLD_CHARACTERS = 2_000

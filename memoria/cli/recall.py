@@ -44,10 +44,12 @@ from memoria.plain import plain_explorations, plain_recall
 from memoria.recall.call import AUTO, QueryTags
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
+from memoria.store.config import StoreConfig
 from memoria.strategies import TransferEnergy
 from memoria.types import Exploration, MemoryFilter, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
+_FIRST_ANSWER_S = 60.0
 _TRANSFER = TransferEnergy()
 _OF_IT = f"Of the strategy {TransferEnergy.name} only."
 
@@ -143,7 +145,8 @@ def recall(
             await say_nothing_found(store, scope, f"nothing found in scope {scope!r}")
         return found
 
-    found = run(on_store(connection, ask))
+    # A server that has just started is slow to say what it is; the recall has its own deadline.
+    found = run(on_store(connection, ask, StoreConfig(query_timeout_s=_FIRST_ANSWER_S)))
     showing.draw(found)
     packing.say_too_small(found.context)
     if as_json or showing.context_only:  # else the last line says it

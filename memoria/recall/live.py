@@ -6,6 +6,7 @@ request that found them. Reads only.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
@@ -51,7 +52,8 @@ async def search_live(
 
 async def _is_outdated(store: Store, request: SeedRequest) -> bool:
     """Tell whether the vectors were replaced; if the database does not tell, they were not."""
-    if request.vector is None:
+    late = request.enough_at is not None and asyncio.get_running_loop().time() >= request.enough_at
+    if request.vector is None or late:  # an index that is gone fails at once
         return False
     try:
         return await has_moved(store, request.generation, until=request.until)

@@ -65,14 +65,16 @@ def _reached(found: Recall) -> int:
     return sum(each.stats.nodes for each in found.explorations)
 
 
-def cut_short(explorations: Sequence[Exploration]) -> list[str]:
-    """Say in a sentence which explorations the deadline has cut short, if any."""
+def missed(explorations: Sequence[Exploration]) -> list[str]:
+    """Say in sentences which explorations failed, and which the deadline has cut short."""
+    failed = [each for each in explorations if each.error is not None]
+    notes = [f"exploration from {each.seed.id} failed: {each.error}" for each in failed]
     cut = [each.stats for each in explorations if each.status == "truncated"]
-    if not cut:
-        return []
-    levels = sorted(each.levels for each in cut)
-    longest_s = max(each.elapsed_s for each in cut)
-    return [
-        f"the deadline cut short {len(cut)} of {number_of(len(explorations), 'exploration')}, "
-        f"after {levels[0]} to {levels[-1]} levels and {longest_s:.1f} s"
-    ]
+    if cut:
+        levels = sorted(each.levels for each in cut)
+        longest_s = max(each.elapsed_s for each in cut)
+        notes.append(
+            f"the deadline cut short {len(cut)} of {number_of(len(explorations), 'exploration')}, "
+            f"after {levels[0]} to {levels[-1]} levels and {longest_s:.1f} s"
+        )
+    return notes

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from memoria._support import telemetry
 from memoria._support.ahead import OneAhead
+from memoria._support.wording import MORE_TIME
 from memoria.context import CountTokens, near_pairs
 from memoria.embed import Embedder
 from memoria.errors import DeadlineError, MemoriaError
@@ -26,9 +27,9 @@ from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
 from memoria.recall.packing import contributed, flat, notes_of, pack, packed, worth_of
 from memoria.recall.ranked import ranked_of
-from memoria.recall.reporting import cut_short, outcome_of, recall_span, report
-from memoria.recall.tags import fit_tags, tags_near
-from memoria.recall.texts import Completed, Found, complete
+from memoria.recall.reporting import missed, outcome_of, recall_span, report
+from memoria.recall.tags import fitting_tags
+from memoria.recall.texts import Completed, Found, complete, read_early
 from memoria.recall.validity import validity_of
 from memoria.recall.vector import query_vector
 from memoria.seeds import SeedRequest, with_unembedded
@@ -39,6 +40,11 @@ from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.types.validity import Validity
 
+# Share of the time left within which two late searches still count, if one of them answers; and
+# shares for the tags, for exploring, and for reading: the rest is for ranking and packing.
+_SEARCH_SHARE, _TAGS_SHARE, _EXPLORE_SHARE, _READ_SHARE = 0.8, 0.3, 0.75, 0.6
+# Where exploring takes longer than the first share, the hits are read meanwhile, until the other.
+_EARLY_SHARE, _READ_EARLY_SHARE = 0.2, 0.85
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
 _EMBED_SHARE = 0.25
 # A turn that comes later than this share of the deadline is too late to answer.
@@ -46,8 +52,9 @@ _TURN_SHARE = 0.9
 # So is a turn that leaves less than this many times the mean time of the last recalls, because some
 # recalls take that much longer than the mean.
 _LONGER = 1.5
-# A recall that is not ready this long after its deadline ends without a result; seconds.
-_GRACE_S = 0.1
+# A recall that is not ready this long after its deadline ends without a result; seconds. One that
+# has read all it can may rank and pack for this share of the deadline, on a busy machine.
+_GRACE_S, _PACK_SHARE = 0.1, 0.25
 
 # Names of spans that differ from those of the stages.
 _SPANS = {"embed": "embeddings"}
@@ -89,6 +96,7 @@ class Recaller:
         self._started = self._clock()
         self._started_at = datetime.now(UTC)
         self._until = self._started + call.config.deadline_s
+        self._limit = asyncio.timeout_at(self._until + _GRACE_S)
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
         self._generation = 1  # of the stored vectors that it is compared with
@@ -103,7 +111,7 @@ class Recaller:
         Raises
         ------
         DeadlineError
-            The search took more than half of the time that embedding had left.
+            Nothing was found in time.
         """
         return await self._search(*await self._prepare())
 
@@ -133,13 +141,11 @@ class Recaller:
 
     async def _run(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         try:
-            async with asyncio.timeout_at(self._until + _GRACE_S):
+            async with self._limit:
                 return await self._in_turn(hydrate_at, on_path)
         except TimeoutError as exc:
-            raise DeadlineError(
-                f"the recall took longer than {self._call.config.deadline_s:g} s: give more time, "
-                "or ask for less"
-            ) from exc
+            text = f"the recall took longer than {self._call.config.deadline_s:g} s: {MORE_TIME}"
+            raise DeadlineError(text) from exc
 
     async def _in_turn(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         """Embed while other recalls search, because the model may be a service far away."""
@@ -161,32 +167,35 @@ class Recaller:
             self._timings_s["wait"] = waited_s + self._clock() - waiting
             yield
 
-    async def _prepare(self) -> tuple[ServerFacts, list[str]]:
+    async def _prepare(self) -> tuple[ServerFacts | None, list[str]]:
         """Return the facts about the server and notes on what went wrong; embed the query."""
-        facts = await self._engine.facts(self._half_of_the_rest())
         notes: list[str] = []
-        now = self._clock()
-        late = now + _EMBED_SHARE * (self._until - now)
+        try:
+            facts = await self._engine.facts(self._after(0.5))
+        except DeadlineError as exc:
+            return None, [f"the facts about the server are late ({exc}): searched by words only"]
+        late = self._after(_EMBED_SHARE)
         with self._timed("embed"):
             self._vector = await query_vector(
                 self._engine.embedder, self._call.query, until=late, notes=notes
             )
         return facts, notes
 
-    async def _search(self, facts: ServerFacts, notes: list[str]) -> Seeds:
+    async def _search(self, facts: ServerFacts | None, notes: list[str]) -> Seeds:
         """Find seeds by vector and by words."""
         call = self._call
-        until = self._half_of_the_rest()
+        until, enough_at = self._after(_SEARCH_SHARE), self._after(0.5)
         tags = (tag.replace("_", " ") for tag in call.query_tags)
         request = SeedRequest(
             text=" ".join([*tags, call.query]),  # a long query must not push the tags out
             vector=self._vector,
             scope=self._engine.scope,
             where=call.where,
-            dialect=facts.vector_dialect,
-            generation=facts.generation,
+            dialect="procedure" if facts is None else facts.vector_dialect,
+            generation=self._generation if facts is None else facts.generation,
             config=call.config.seed_search,
             until=until,
+            enough_at=enough_at,  # so that both searches leave time to explore
             query=call.query,
         )
         with self._timed("seeds"):
@@ -195,56 +204,58 @@ class Recaller:
             )
             request = replace(request, validity=self._validity)
             request, found = await search_live(self._store, request, self._engine.facts)
-            seeds = await with_unembedded(self._store, found, request)
-            windowed = await at_time(self._store, request, seeds, self._window)
+            rest = replace(request, until=self._after(0.5))
+            seeds = await with_unembedded(self._store, found, rest)
+            windowed = await at_time(self._store, rest, seeds, self._window)
         seeds, self._window, self._of_window = windowed.seeds, windowed.window, windowed.notes
         self._call = replace(call, where=windowed.where)
         self._generation = request.generation
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
-    def _half_of_the_rest(self) -> float:
-        """Return the time by which a first step must end; a later end leaves no time to explore."""
-        return (self._clock() + self._until) / 2
+    def _after(self, share: float) -> float:
+        """Return when this share of the time left will be over; seconds of the loop's clock."""
+        now = self._clock()
+        return now + share * (self._until - now)
 
     async def _follow(self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         """Explore from the seeds, then rank and pack the memories that were found."""
         notes: list[str] = []
         with self._timed("explore"):
-            self._tags = await self._fitting_tags(seeds, notes)
-            async with OneAhead[Needed]() as ahead:
+            self._tags = await fitting_tags(
+                self._store,
+                self._call,
+                seeds,
+                scope=self._engine.scope,
+                until=self._after(_TAGS_SHARE),
+                notes=notes,
+            )
+            at, until = self._after(_EARLY_SHARE), self._after(_READ_EARLY_SHARE)
+            texts = read_early(self._store, seeds, scope=self._engine.scope, at=at, until=until)
+            async with OneAhead[Needed]() as ahead, texts as early:
                 ahead.start(self._needed(seeds, notes))
                 explorations = await self._explore(seeds, hydrate_at, on_path)
-                needed = await ahead.result()
-            found = await self._complete(explorations, needed, seeds, notes)
+                found = Found(
+                    explorations=explorations,
+                    hits=seeds.runners_up,
+                    needed=await ahead.result(),
+                    early=early,
+                )
+                completed = await self._complete(found, notes)
+            grace_s = max(_GRACE_S, _PACK_SHARE * self._call.config.deadline_s)
+            self._limit.reschedule(self._until + grace_s)
         with self._timed("rank"):
-            ranked = await asyncio.to_thread(ranked_of, self._call, found, seeds, self._window)
+            ranked = await asyncio.to_thread(ranked_of, self._call, completed, seeds, self._window)
         with self._timed("pack"):
-            context = await self._pack(found, ranked, notes)
+            context = await self._pack(completed, ranked, notes)
         return Recall(
             seeds=seeds,
-            explorations=found.explorations,
+            explorations=completed.explorations,
             ranked=ranked,
             context=context,
-            trace=self._trace(seeds, found, ranked, context, notes),
-            hits=found.hits,
-            needed=found.needed,
+            trace=self._trace(seeds, completed, ranked, context, notes),
+            hits=completed.hits,
+            needed=completed.needed,
         )
-
-    async def _fitting_tags(self, seeds: Seeds, notes: list[str]) -> tuple[str, ...]:
-        """Return the query's tags as the edges around the hits have them."""
-        call = self._call
-        if not (call.query_tags or call.auto_tags):
-            return ()
-        ids = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
-        scope, until = self._engine.scope, self._half_of_the_rest()
-        try:
-            known = await tags_near(self._store, ids, scope=scope, until=until)
-        except MemoriaError as exc:
-            notes.append(f"the tags of edges could not be read ({exc})")
-            return call.query_tags
-        tags, missing = fit_tags(call, known)
-        notes.extend(missing)
-        return tags
 
     async def _explore(
         self, seeds: Seeds, hydrate_at: HydrateAt | None, on_path: _OnPath
@@ -264,7 +275,7 @@ class Recaller:
                 validity=self._validity,
             ),
             started=self._clock(),
-            until=self._until,
+            until=self._after(_EXPLORE_SHARE),
             hydrate_at=hydrate_at,
             seeds_per_session=config.seeds_per_session,
         )
@@ -281,20 +292,14 @@ class Recaller:
             validity=self._validity,
             max_weight=config.max_weight,
             roles=config.roles,
-            until=self._half_of_the_rest(),
+            until=self._after(0.5),
         )
         found = await follow_needs(self._store, request)
         if found.error is not None:
             notes.append(f"what the seeds need could not be read to the end ({found.error})")
         return found
 
-    async def _complete(
-        self,
-        explorations: tuple[Exploration, ...],
-        needed: Needed,
-        seeds: Seeds,
-        notes: list[str],
-    ) -> Completed:
+    async def _complete(self, found: Found, notes: list[str]) -> Completed:
         """Read the missing texts, and the facts that ranking needs, in one query."""
         config = self._call.config
         request = FactsRequest(
@@ -303,20 +308,16 @@ class Recaller:
             vector=self._vector,
             generation=self._generation,
             max_weight=config.max_weight,
-            until=self._until,
+            until=self._after(_READ_SHARE),
             now=self._started_at,
         )
-        reading = self._clock()
-        found = await complete(
-            self._store,
-            Found(explorations=explorations, hits=seeds.runners_up, needed=needed),
-            request,
-            for_ranking=config.relevance is not None,
-            notes=notes,
+        reading, for_ranking = self._clock(), config.relevance is not None
+        completed = await complete(
+            self._store, found, request, for_ranking=for_ranking, notes=notes
         )
-        streamed_s = max((each.stats.hydrate_s for each in explorations), default=0.0)
+        streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
-        return found
+        return completed
 
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]
@@ -334,7 +335,7 @@ class Recaller:
                     sorted(worth, key=lambda id_: (-worth[id_], id_)),
                     scope=self._engine.scope,
                     min_cosine=config.context.duplicate_cosine,
-                    until=self._until,
+                    until=self._after(0.5),
                     generation=self._generation,
                 )
             except MemoriaError as exc:
@@ -352,7 +353,6 @@ class Recaller:
         degraded: list[str],
     ) -> Trace:
         explorations = found.explorations
-        failed = [each for each in explorations if each.error is not None]
         return Trace(
             id=self._id,
             query=self._call.query,
@@ -360,12 +360,7 @@ class Recaller:
             scope=self._engine.scope,
             started_at=self._started_at,
             timings_s=self._timings_s,
-            degraded=(
-                *seeds.degraded,
-                *degraded,
-                *(f"exploration from {each.seed.id} failed: {each.error}" for each in failed),
-                *cut_short(explorations),
-            ),
+            degraded=(*seeds.degraded, *degraded, *missed(explorations)),
             notes=(*self._of_window, *notes_of(ranked, self._call.config)),
             window=self._window,
             seeds=seeds,

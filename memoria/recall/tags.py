@@ -10,14 +10,48 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
 from memoria.store import Store
 from memoria.store.queries import load
+from memoria.types import Seeds
 
 #: Edges of one memory whose tags are read, at most.
 _EDGES = 1_000
 _WORD = re.compile(r"\w+")
 _SHOWN = 3
+
+
+async def fitting_tags(
+    store: Store,
+    call: RecallCall,
+    seeds: Seeds,
+    *,
+    scope: str,
+    until: float | None,
+    notes: list[str],
+) -> tuple[str, ...]:
+    """Return the query's tags as the edges around the hits have them.
+
+    Parameters
+    ----------
+    until
+        Time of the loop's clock at which the tags must be there; seconds. Else those of the caller
+        are returned as they are.
+    notes
+        List to which is added what does not fit, or went wrong.
+    """
+    if not (call.query_tags or call.auto_tags):
+        return ()
+    ids = {seed.id for seed in (*seeds.seeds, *seeds.runners_up)}
+    try:
+        known = await tags_near(store, ids, scope=scope, until=until)
+    except MemoriaError as exc:
+        notes.append(f"the tags of edges could not be read ({exc})")
+        return call.query_tags
+    tags, missing = fit_tags(call, known)
+    notes.extend(missing)
+    return tags
 
 
 async def tags_near(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError
@@ -21,7 +22,7 @@ from memoria.graph.memories import hydrate
 from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.recall.needs import NOTHING_NEEDED, Needed
 from memoria.store import Store
-from memoria.types import Exploration, MemoryNode, Path, Seed, path_order
+from memoria.types import Exploration, MemoryNode, Path, Seed, Seeds, path_order
 
 log = logging.getLogger(__name__)
 
@@ -65,11 +66,47 @@ class Found:
         Hits of the search that are not seeds.
     needed
         What the seeds need.
+    early
+        Memories that were read while exploring was slow, for when no later query is answered.
     """
 
     explorations: Sequence[Exploration]
     hits: Sequence[Seed] = ()
     needed: Needed = NOTHING_NEEDED
+    early: Mapping[str, MemoryNode] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def read_early(
+    store: Store, seeds: Seeds, *, scope: str, at: float, until: float
+) -> AsyncIterator[Mapping[str, MemoryNode]]:
+    """Read hits if the block lasts longer than ``at``; its value then fills with their texts.
+
+    Without them, a recall that spends its time on exploring has found memories, but can show none.
+
+    Parameters
+    ----------
+    at, until
+        Times of the loop's clock at which to begin, and to end; seconds.
+
+    Notes
+    -----
+    One round trip in a block that lasts so long; else none.
+    """
+    found: dict[str, MemoryNode] = {}
+    ids = [seed.id for seed in (*seeds.seeds, *seeds.runners_up)]
+
+    async def read() -> None:
+        await asyncio.sleep(at - asyncio.get_running_loop().time())
+        with suppress(MemoriaError):  # what is missing then is asked for again, and missed there
+            found.update(await hydrate(store, ids, scope=scope, until=until))
+
+    task = asyncio.create_task(read())
+    try:
+        yield found
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 async def complete(
@@ -107,6 +144,7 @@ async def complete(
     if for_ranking and wanted:
         facts = await _ask(store, request, wanted, known, notes)
     if facts is None:
+        known = {**found.early, **known}
         failure = await _read(store, request, wanted, known)
     if failure is not None and any(hit.id not in known for hit in found.hits):
         notes.append(f"the search's other hits could not be read ({failure})")
@@ -130,7 +168,13 @@ async def _ask(
     known: dict[str, MemoryNode],
     notes: list[str],
 ) -> Facts | None:
-    """Ask for facts, and for the memories that are not known yet; None if the query failed."""
+    """Ask for facts, and for the memories that are not known yet; None if the query failed.
+
+    A query that is late leaves half of the time for one that reads the texts alone.
+    """
+    if request.until is not None and not ids <= known.keys():
+        now = asyncio.get_running_loop().time()
+        request = replace(request, until=(now + request.until) / 2)
     try:
         facts, memories = await ask_facts(store, request, sorted(ids), known=sorted(known))
     except MemoriaError as exc:  # raised after all retries, so the query is not repeated

@@ -75,6 +75,9 @@ class SeedRequest:
         Settings.
     until
         Time of the loop's clock at which the search must be over; seconds.
+    enough_at
+        Time of the loop's clock from which the hits of one search are enough, and the other search
+        is given up; seconds. None waits for both until the end.
     validity
         Which memories hold; the other memories are not hits.
     query
@@ -91,21 +94,30 @@ class SeedRequest:
     validity: Validity = field(default_factory=Validity.now)
     query: str = ""
     generation: int = 1
+    enough_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Aside:
-    """What a search finds beside its hits: faults, in sentences, and which hits are questions."""
+    """What a search finds beside its hits: faults, in sentences, and which hits are questions.
+
+    ``from_index`` has the nearest memories by the index while all are being compared.
+    """
 
     faults: list[str] = field(default_factory=list)
     questions: dict[str, StoredQuestion] = field(default_factory=dict)
+    from_index: Hits = ()
+
+
+# What an attempt to search has come to.
+_Attempted = tuple[Hits, MemoriaError | None]
 
 
 async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     """Search by vector and by words, each in a session of its own, and fuse the two lists.
 
-    If one search fails, the result is that of the other, and `Seeds.degraded` says so. Finding
-    nothing is an answer.
+    If one search fails, or is late, the result is that of the other, and `Seeds.degraded` says so.
+    Finding nothing is an answer.
 
     Raises
     ------
@@ -121,10 +133,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     if request.config.fusion == "cosine" and request.vector is not None:
         return await _search_by_cosine(store, request)
     aside = _Aside()
-    (vector, vector_error), (text, text_error) = await asyncio.gather(
-        _attempt(_vector_hits, store, request, aside),
-        _attempt(_text_hits, store, request, aside),
-    )
+    (vector, vector_error), (text, text_error) = await _one_or_both(store, request, aside)
     if request.vector is None:
         vector_error = text_error
     if vector_error is not None and (text_error is not None or request.vector is None):
@@ -134,6 +143,37 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
             SELDOM.warn(log, f"{name} failed: %s", type(error).__name__)
             aside.faults.append(f"{name} failed ({error}); the other search alone was used")
     return await _without_questions(store, request, aside, [vector, text], _fuse)
+
+
+async def _one_or_both(
+    store: Store, request: SeedRequest, aside: _Aside
+) -> tuple[_Attempted, _Attempted]:
+    """Search by vector and by words; from ``enough_at`` on, wait only until one has hits."""
+    loop = asyncio.get_running_loop()
+    searches = [
+        asyncio.create_task(_attempt(search, store, request, aside))
+        for search in (_vector_hits, _text_hits)
+    ]
+    began, enough_at = loop.time(), request.enough_at
+    try:
+        patience = None if enough_at is None else max(0.0, enough_at - began)
+        _, late = await asyncio.wait(searches, timeout=patience)
+        while late and not aside.from_index and not any(_has_hits(each) for each in searches):
+            _, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in searches:
+            each.cancel()
+        await asyncio.gather(*searches, return_exceptions=True)
+    given_up = DeadlineError(f"no answer in {loop.time() - began:.1f} s")
+    vector, text = (([], given_up) if each.cancelled() else each.result() for each in searches)
+    if searches[0].cancelled() and aside.from_index:
+        aside.faults.append(f"exact vector search failed ({given_up}); the index alone was used")
+        vector = aside.from_index, None
+    return vector, text
+
+
+def _has_hits(search: asyncio.Task[_Attempted]) -> bool:
+    return search.done() and bool(search.result()[0])
 
 
 async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
@@ -171,7 +211,10 @@ async def _without_questions(
     full = max(map(len, lists)) >= config.candidates
     if len(rest.seeds) < config.max_seeds and full and config.candidates < _MANY:
         wider = replace(config, candidates=_MANY)
-        return await search_seeds(store, replace(request, config=wider))
+        try:
+            return await search_seeds(store, replace(request, config=wider))
+        except DeadlineError as exc:
+            rest = replace(rest, degraded=(*rest.degraded, f"a wider search was late ({exc})"))
     return apart.back(rest, every)
 
 
@@ -200,7 +243,7 @@ async def _attempt(
     store: Store,
     request: SeedRequest,
     aside: _Aside,
-) -> tuple[Hits, MemoriaError | None]:
+) -> _Attempted:
     try:
         return await search(store, request, aside), None
     except MemoriaError as exc:
@@ -222,6 +265,7 @@ async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hit
         store, f"seeds.vector_{request.dialect}", request, parameters, limits, aside
     )
     if not complete or (request.dialect == "procedure" and len(hits) < request.config.candidates):
+        aside.from_index = hits
         try:
             hits, _ = await _grow(store, "seeds.vector_exact", request, parameters, (1,), aside)
         except (QueryError, DeadlineError, BudgetError) as exc:

@@ -18,6 +18,7 @@ import tenacity
 from neo4j import exceptions as driver_errors
 
 from memoria._support import telemetry
+from memoria._support.wording import MORE_TIME
 from memoria.errors import (
     DeadlineError,
     InvalidInputError,
@@ -358,7 +359,7 @@ class Session:
     def _remedy(self, timeout_s: float) -> str:
         """Return what to do about a query that took this long, by what limited it."""
         if timeout_s < self._config.query_timeout_s:
-            return "give more time, or ask for less"
+            return MORE_TIME
         return "raise query_timeout_s (StoreConfig), or ask for less"
 
     def _time_left(self, query: Query, until: float | None = None) -> float:
@@ -367,9 +368,7 @@ class Session:
         ends = [end - now for end in (self._until, until) if end is not None]
         limit = min([self._config.query_timeout_s, *ends])
         if limit <= 0:
-            raise DeadlineError(
-                f"no time left for {query.name}: give more time, or ask for less", query=query.name
-            )
+            raise DeadlineError(f"no time left for {query.name}: {MORE_TIME}", query=query.name)
         return limit
 
 

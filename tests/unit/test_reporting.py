@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoria.recall.reporting import cut_short
+from memoria.recall.reporting import missed
 from memoria.types import Exploration, ExplorationStats, Seed
 
 WHOLE = Exploration(
@@ -22,10 +22,10 @@ def short(levels: int, elapsed_s: float) -> Exploration:
 
 
 def test_nothing_is_said_of_whole_explorations() -> None:
-    assert cut_short([]) == []
-    assert cut_short([WHOLE, replace(WHOLE, status="seed_not_found")]) == []
+    assert missed([]) == []
+    assert missed([WHOLE, replace(WHOLE, status="seed_not_found")]) == []
 
 
 def test_how_many_were_cut_short_and_how_far_they_had_come() -> None:
-    (note,) = cut_short([short(0, 9.5), WHOLE, short(2, 9.25)])
+    (note,) = missed([short(0, 9.5), WHOLE, short(2, 9.25)])
     assert note == "the deadline cut short 2 of 3 explorations, after 0 to 2 levels and 9.5 s"
