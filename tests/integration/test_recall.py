@@ -438,7 +438,7 @@ async def test_what_is_too_unlikely_stays_out_of_the_context(crowd: GraphRetriev
         RelevanceConfig.default(), calibration=Calibration(answer=20.0, evidence_place=4.0)
     )
     config = RetrieverConfig(relevance=weights, context=ContextConfig(min_relevance=0.4))
-    recall = await crowd.recall("link", config=config, budget_tokens=10_000)
+    recall = await crowd.recall("link", config=config, budget_tokens=10_000, deadline_s=60.0)
     likely = {entry.memory.id for entry in recall.ranked if (entry.relevance or 0.0) >= 0.4}
     assert 0 < len(likely) < len(recall.ranked)
     assert {item.id for item in recall.context.items} == likely
