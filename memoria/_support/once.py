@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from memoria._support.wording import MORE_TIME
 from memoria.errors import ClosedError, DeadlineError
 
 T = TypeVar("T")
@@ -82,7 +83,7 @@ class Once(Generic[T]):
             )
         await self._wait(question, until)
         if not task.done() or task.cancelled():
-            raise DeadlineError("the server did not answer in time: give more time")
+            raise DeadlineError(f"the server did not answer in time: {MORE_TIME}")
         answer = task.result()
         if self._asking is question:
             self._asking = None
