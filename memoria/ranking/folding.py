@@ -67,6 +67,7 @@ def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidat
         cosines={id_: _mean_of_best(values) for id_, values in cosines.items()},
         degrees=_merged(facts.degrees, name, max),
         neighbours=_neighbours(facts.neighbours, name),
+        needs=_needs(facts.needs, name),
         past=_merged(facts.past, name, lambda first, _: first),
         beside=_beside(facts.beside, name),
         sessions=_merged(facts.sessions, name, lambda first, _: first),
@@ -115,6 +116,19 @@ def _neighbours(
             for other, weight, outgoing in others
             if name.get(other, other) != whole
         ]
+    return dict(found)
+
+
+def _needs(
+    known: Mapping[str, Mapping[str, float]], name: Mapping[str, str]
+) -> dict[str, dict[str, float]]:
+    """Return who needs whom by the names of messages; of several needs the strongest."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for id_, others in known.items():
+        whole = found[name.get(id_, id_)]
+        for other, weight in others.items():
+            needed = name.get(other, other)
+            whole[needed] = max(weight, whole.get(needed, 0.0))
     return dict(found)
 
 

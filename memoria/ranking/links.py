@@ -41,8 +41,6 @@ class Links:
         Number of memories, M: candidates, and memories on their paths.
     source, target, weight
         The edges in their stored direction, sorted; of parallel edges the strongest; (E,).
-    degrees
-        Number of edges of each memory in the whole graph, at least 1; (M,).
     """
 
     candidates: int
@@ -50,7 +48,6 @@ class Links:
     source: Places
     target: Places
     weight: Array
-    degrees: Array
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate], facts: Facts) -> Links:
@@ -78,8 +75,6 @@ class Links:
             source=source,
             target=target,
             weight=strongest,
-            # At least 1: an edge may be deleted between the query of the level and this one.
-            degrees=np.array([max(facts.degrees.get(id_, 1), 1) for id_ in place], np.float64),
         )
 
     def both_ways(self) -> tuple[Places, Places, Array]:

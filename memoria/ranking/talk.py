@@ -28,10 +28,12 @@ _ROLES = {REQUEST: USER, ANSWER: ASSISTANT}
 # match. English, German, French, Spanish, Italian, Portuguese, Dutch, Russian.
 _ASKS_YOU = re.compile(
     r"""
-    \b(?: (?:did|had|have|were|was)\s+your? | (?:hast|hattest|war|waren)\s+(?:du|deine?)
-        | (?:haben|hatten)\s+Sie | (?:as|avais)-tu | (?:avez|aviez)-vous
-        | (?:me\s+)?\w{2,}[ai]ste | (?:me\s+)?has\s+\w+[dt]o | (?:mi\s+)?(?:hai|avevi)\s+\w+[st]?to
-        | você\s+(?:me\s+)?(?:disse|\w+[oei]u) | (?:heb|had|zei|gaf)\s+(?:je|jij|u)
+    \b(?: (?:did|had|have)\s+you | (?:were|was)\s+your
+        | (?:hast|hattest)\s+du | (?:war|waren)\s+deine? | (?:haben|hatten)\s+Sie
+        | (?:as|avais)-tu | (?:avez|aviez)-vous
+        | (?:me|qué|cuál|cuáles|cómo|cuándo|dónde)\s+(?:me\s+)?(?:\w{2,}[ai]ste|has\s+\w+[dt]o)
+        | (?:mi\s+)?(?:hai|avevi)\s+\w+[st]?to | você\s+(?:me\s+)?(?:disse|\w+[oei]u)
+        | (?:heb|had|zei|gaf)\s+(?:je|jij|u)
         | ты\s+(?:мне\s+)?\w+ла? | вы\s+(?:мне\s+)?\w+ли )\b
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -110,11 +112,12 @@ def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
 def _is_named(query: str, speakers: Sequence[str]) -> Array:
     """Mark the messages of speakers whom the query names, by the whole name or a part of it.
 
-    A part of a name counts only if it has a capital, in the name and in the query: "the project"
-    does not name the "Project Manager".
+    A part of a name counts only if it has a capital, in the name and within the query: neither "the
+    project" nor "Project status?" names the "Project Manager".
     """
     words = re.findall(r"\w+", query)
-    said, capitals = f" {' '.join(words).lower()} ", {w for w in words if w[0].isupper()}
+    said = f" {' '.join(words).lower()} "
+    capitals = {word for word in words[1:] if word[0].isupper()}
     named = {
         speaker: f" {' '.join(parts).lower()} " in said or not capitals.isdisjoint(parts)
         for speaker in {*speakers}
@@ -124,12 +127,15 @@ def _is_named(query: str, speakers: Sequence[str]) -> Array:
 
 
 def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
-    """Return the share of the query's words that are in the message and in the one before it."""
+    """Return the share of the query's words that are in the message and in the one before it.
+
+    Parts of a document repeat its title; only what was said in a session can be an echo.
+    """
     place = {id_: row for row, id_ in enumerate(ids)}
     held = pool.masses > 0
     found = np.zeros(len(ids))
     for row, id_ in enumerate(ids):
-        beside = facts.beside.get(id_, ())
+        beside = facts.beside.get(id_, ()) if id_ in facts.sessions else ()
         before = [
             place[other]
             for other, _, outgoing in facts.neighbours.get(id_, ())
