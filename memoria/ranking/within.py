@@ -18,9 +18,9 @@ from memoria.types.window import TimeWindow
 
 Array = NDArray[np.float64]
 
-# The odds of a memory inside grow by e to the power of this, twenty times: more than lies between
-# two memories of one subject, less than between one of the subject and one of none. No fit.
-LIFT = 3.0
+# The odds of a memory inside grow by e to the power of this, seven times. Not fitted: with less,
+# another month often comes first; with more, another subject of the month.
+LIFT = 2.0
 # In order of time, each memory has so much less than the one before it, as a logarithm.
 _STEP = 0.005
 

@@ -124,6 +124,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     },
     "seeds.text": {**FILTER, **ASKED, "held": HELD, "limit": 5, "lucene": "x", "scope": "s"},
     "seeds.unembedded": {**FILTER, "held": HELD, "limit": 5, "scope": "s"},
+    "seeds.window": {**FILTER, "held": HELD, "limit": 5, "scope": "s"},
     "seeds.vector_search": {
         **FILTER,
         **ASKED,

@@ -60,7 +60,7 @@ def test_what_does_not_hold_is_left_out_wherever_memories_are_found(
 @pytest.mark.parametrize(
     "name",
     [
-        *(f"seeds.{search}" for search in ("text", "unembedded", "vector_exact")),
+        *(f"seeds.{search}" for search in ("text", "unembedded", "vector_exact", "window")),
         *(f"seeds.vector_{dialect}" for dialect in ("procedure", "search")),
         *("ranking.candidates", "graph.matching", "graph.newest"),
     ],
