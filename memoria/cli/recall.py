@@ -87,9 +87,7 @@ def recall(
     ] = (DEFAULTS.deadline_s),
     max_seeds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Largest number of seeds; if not given, the strategy decides."
-        ),
+        typer.Option(metavar="N", help="Most seeds; by default the strategy decides."),
     ] = None,
     strategy: StrategyName = TransferEnergy.name,
     depth: Depth = None,

@@ -150,8 +150,9 @@ def test_recall_has_not_fallen_where_the_fit_has_not_seen_the_set(
     assert not low, message(name, LEFT_OUT, low, left_out[name])
 
 
-def test_the_loss_of_a_feature_would_be_noticed(answers: list[Answers]) -> None:
-    measured = by_the_other_set(answers, without=["chain_beyond"])["diary"]
+def test_the_loss_of_all_links_would_be_noticed(answers: list[Answers]) -> None:
+    links = ["carried", "chain_beyond", "walk_beyond"]
+    measured = by_the_other_set(answers, without=links)["diary"]
     assert fallen(measured, RECORDED[LEFT_OUT]["diary"], SETS["diary"]) == [
         "recall@5",
         "recall@10",
