@@ -432,13 +432,13 @@ async def crowd(driver: neo4j.AsyncDriver, store: Store, scope: str) -> GraphRet
 
 
 async def test_what_is_too_unlikely_stays_out_of_the_context(crowd: GraphRetriever) -> None:
-    # Odds of 1 to 1 for the first place, and of 1 to e to the 4 for the hundredth. The others
-    # fit as well as the first one, but repeat it: all of them have the second place, with 0.35.
+    # Odds of 1 to 1 for the first place, and of 1 to e to the 4 for the hundredth. The question
+    # names one memory; the others share the second place, with 0.35.
     weights = replace(
         RelevanceConfig.default(), calibration=Calibration(answer=20.0, evidence_place=4.0)
     )
     config = RetrieverConfig(relevance=weights, context=ContextConfig(min_relevance=0.4))
-    recall = await crowd.recall("link", config=config, budget_tokens=10_000, deadline_s=60.0)
+    recall = await crowd.recall("link m03", config=config, budget_tokens=10_000, deadline_s=60.0)
     likely = {entry.memory.id for entry in recall.ranked if (entry.relevance or 0.0) >= 0.4}
     assert 0 < len(likely) < len(recall.ranked)
     assert {item.id for item in recall.context.items} == likely

@@ -19,6 +19,7 @@ from memoria.ranking.talk import asks_what_you_said
 from memoria.types import MemoryNode
 from tests.unit.test_relevance import candidate, feature, linked, lone, texts
 
+ONE_SESSION = dict.fromkeys("abc", ("s", 3))
 TALK = ("user", "assistant", "speaker", "echo", "session")
 
 
@@ -166,25 +167,37 @@ def test_each_speaker_is_named_alone() -> None:
 def test_an_echo_holds_words_of_the_query_that_the_message_before_holds() -> None:
     # Both words are in two of the texts, so each is half of the query.
     all_ = [candidate("a", "ferry pier"), candidate("b", "ferry rope"), candidate("c", "pier oil")]
-    facts = linked(("a", "b", 1.0), ("b", "c", 1.0), beside={"a": "b", "b": "ac", "c": "b"})
+    facts = linked(
+        ("a", "b", 1.0),
+        ("b", "c", 1.0),
+        beside={"a": "b", "b": "ac", "c": "b"},
+        sessions=ONE_SESSION,
+    )
     assert feature("echo", "the ferry, the pier", *all_, facts=facts) == [0.0, 0.5, 0.0]
 
 
 def test_an_echo_of_all_words_is_whole() -> None:
     all_ = [candidate("a", "ferry pier"), candidate("b", "the pier, the ferry")]
-    facts = linked(("a", "b", 1.0), beside={"a": "b", "b": "a"})
+    facts = linked(("a", "b", 1.0), beside={"a": "b", "b": "a"}, sessions=ONE_SESSION)
     assert feature("echo", "ferry pier", *all_, facts=facts) == [0.0, pytest.approx(1.0)]
     assert feature("echo", "sun", *all_, facts=facts) == [0.0, 0.0]
 
 
+def test_parts_of_a_document_echo_nothing() -> None:
+    all_ = [candidate("a", "Ferries\nfares"), candidate("b", "Ferries\npiers")]
+    facts = linked(("a", "b", 1.0), beside={"a": "b", "b": "a"})
+    assert feature("echo", "ferries", *all_, facts=facts) == [0.0, 0.0]
+
+
 def test_an_edge_that_is_no_order_echoes_nothing() -> None:
     all_ = [candidate("a", "ferry"), candidate("b", "ferry")]
-    assert feature("echo", "ferry", *all_, facts=linked(("a", "b", 1.0))) == [0.0, 0.0]
+    facts = linked(("a", "b", 1.0), sessions=ONE_SESSION)
+    assert feature("echo", "ferry", *all_, facts=facts) == [0.0, 0.0]
 
 
 def test_what_was_not_found_echoes_nothing() -> None:
     all_ = [candidate("b", "ferry"), candidate("c", "ferry")]
-    facts = linked(("a", "b", 1.0), beside={"b": "a"})
+    facts = linked(("a", "b", 1.0), beside={"b": "a"}, sessions=ONE_SESSION)
     assert feature("echo", "ferry", *all_, facts=facts) == [0.0, 0.0]
 
 
