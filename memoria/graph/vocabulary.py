@@ -34,9 +34,8 @@ DEFAULT_KINDS = (
     "Event",
     "DataSource",
 )
-#: The kinds of what a user asked, and of what the assistant answered.
+#: The kind of what a user asked.
 REQUEST = "UserRequest"
-ANSWER = "AgentAnswer"
 #: Kinds of the nodes that join memories: who speaks, what is spoken of, which session. They carry
 #: energy, and are neither found, ranked nor packed. Their name is stored as ``connector_name``, not
 #: as ``text``, and they have no embedding: so no index of a search holds them.

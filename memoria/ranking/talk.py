@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria.graph.vocabulary import ANSWER, REQUEST
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.words import Pool
 from memoria.types import MemoryNode
@@ -22,8 +21,6 @@ from memoria.types import MemoryNode
 Array = NDArray[np.float64]
 
 USER, ASSISTANT = "user", "assistant"
-# Roles of memories without a role in their metadata, by kind.
-_ROLES = {REQUEST: USER, ANSWER: ASSISTANT}
 # Asks what "you" did in the past. "What would you suggest?" asks for something new, so it does not
 # match. English, German, French, Spanish, Italian, Portuguese, Dutch, Russian.
 _ASKS_YOU = re.compile(
@@ -71,9 +68,9 @@ def talk_features(
 
 
 def role_of(memory: MemoryNode) -> str:
-    """Return the role of the speaker, as chat models name it; "" if it is not known."""
+    """Return the role of who said it, as chat models name it; "" if nobody said it."""
     role = memory.metadata.get("role")
-    return role if isinstance(role, str) else _ROLES.get(memory.kind, "")
+    return role if isinstance(role, str) else ""
 
 
 def speaker_of(memory: MemoryNode) -> str:

@@ -50,11 +50,9 @@ def test_where_only_one_role_was_found_roles_count_nothing(role: str, query: str
     assert feature("user", query, *all_) == feature("assistant", query, *all_) == [0.0] * 3
 
 
-def test_a_memory_without_a_role_has_that_of_its_kind() -> None:
-    all_ = [said("a", kind="UserRequest"), said("b", kind="AgentAnswer"), said("c", kind="Plan")]
-    assert feature("user", "q", *all_) == [1.0, 0.0, 0.0]
-    own = [said("a", kind="UserRequest", role="tool"), *all_[1:]]
-    assert feature("user", "q", *own) == [0.0] * 3, "its own role decides"
+def test_a_kind_is_no_role() -> None:
+    all_ = [said("a", kind="UserRequest"), said("b", kind="AgentAnswer")]
+    assert feature("user", "q", *all_) == [0.0, 0.0]
 
 
 def test_a_role_that_is_not_text_is_no_role() -> None:
