@@ -56,8 +56,8 @@ def test_a_kind_is_no_role() -> None:
 
 
 def test_a_role_that_is_not_text_is_no_role() -> None:
-    all_ = [said("a", kind="UserRequest", role=7), said("b", role="assistant")]
-    assert feature("user", "q", *all_) == [1.0, 0.0]
+    all_ = [said("a", role=7), said("b", role="assistant"), said("c", role="user")]
+    assert feature("user", "q", *all_) == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(
