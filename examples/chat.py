@@ -21,7 +21,8 @@ def model(said: str, context: str) -> str:
     """Stands for your language model, which would also get the last turns."""
     if not said.endswith("?"):
         return "Noted."
-    return f"I remember: {context.splitlines()[0]}" if context else "I don't know that yet."
+    remembered = [line for line in context.splitlines() if line.startswith("[")]
+    return f"I remember: {remembered[0]}" if remembered else "I don't know that yet."
 
 
 async def chat(scope: str) -> None:

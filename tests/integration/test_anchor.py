@@ -444,7 +444,7 @@ async def test_the_context_follows_the_score_and_ends_with_hits_that_were_not_ex
     assert list(scores) == list(expected)
     assert scores == pytest.approx(expected, abs=1e-3)
     packed = [item.id for item in recall.context.items]
-    assert packed == ["a", "b", "far", "rest0", "rest1"], "by tree, the best one first"
+    assert packed == ["a", "far", "b", "rest0", "rest1"], "the best one first"
 
 
 @pytest.mark.timeout(600)  # the model is downloaded the first time
