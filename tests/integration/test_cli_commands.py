@@ -831,7 +831,7 @@ def test_a_terminal_shows_the_first_path_before_the_context(filled: list[str]) -
     assert "\x1b[" in shown
     assert 0 <= shown.find("-caused-> ") < shown.index("Context\x1b")
     assert shown.index("Paths") < shown.index("0.4525") < shown.index("Context\x1b")
-    assert shown.index("Context\x1b") < shown.rindex("[a]")
+    assert shown.index("Context\x1b") < shown.rindex("[1]")
 
 
 def test_a_terminal_breaks_the_context_between_words(call: Call, here: list[str]) -> None:

@@ -197,7 +197,7 @@ async def test_write_in_a_write_session_is_taken(store: Store, scope: str) -> No
 async def test_query_that_the_server_cannot_run_is_a_query_error(
     store: Store, text: str, words: str
 ) -> None:
-    with pytest.raises(QueryError, match=r"^test\.fault: ") as caught:
+    with pytest.raises(QueryError, match=r"^the server refused .*\btest\.fault\b") as caught:
         await store.run(query(text), {})
     assert words in str(caught.value)
     assert caught.value.query == "test.fault"
@@ -253,7 +253,7 @@ async def test_vector_of_another_size_is_a_dimension_error(store: Store, scope: 
 async def test_query_that_takes_too_long_is_ended_on_both_sides(driver: neo4j.AsyncDriver) -> None:
     store = Store(driver, database="neo4j", config=StoreConfig(query_timeout_s=0.3))
     start = time.perf_counter()
-    with pytest.raises(DeadlineError, match=r"^test\.fault"):
+    with pytest.raises(DeadlineError, match=r"took longer .*\(test\.fault\)"):
         await store.run(query(SLOW), {})
     assert time.perf_counter() - start < SOON_S
     assert store.sessions_in_use == 0

@@ -61,13 +61,13 @@ async def test_greetings_leave_nothing_behind(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def bounded_server(bounds: Bounds) -> AsyncIterator[tuple[str, int]]:
-    """A server whose address ``/slow`` answers after a second, and ``/long`` with many bytes."""
+    """A server whose address ``/slow`` answers after three seconds, and ``/long`` with many bytes."""
 
     async def quick(request: Request) -> Response:
         return PlainTextResponse(f"{len(await request.body())}")
 
     async def slow(_: Request) -> Response:
-        await asyncio.sleep(1)
+        await asyncio.sleep(3)
         return PlainTextResponse("done")
 
     async def long(_: Request) -> Response:

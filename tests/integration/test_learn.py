@@ -416,11 +416,11 @@ class TestReinforce:
         assert memory["active_hours"] == MAX_USE_TIMES + 2
 
     async def test_a_real_recall_teaches(self, graph: Graph) -> None:
-        await graph.write("abc", {"ab": 0.9, "bc": 0.9})
-        found = await GraphRetriever(graph.store.driver, scope=graph.scope).recall("a")
-        report = await graph.learner().reinforce(found.trace, ["c"])
+        await graph.write("xyz", {"xy": 0.9, "yz": 0.9})
+        found = await GraphRetriever(graph.store.driver, scope=graph.scope).recall("x")
+        report = await graph.learner().reinforce(found.trace, ["z"])
         assert report.edges == 2
-        assert await graph.weights() == {"ab": 1.0, "bc": 1.0}
+        assert await graph.weights() == {"xy": 1.0, "yz": 1.0}
 
     async def test_a_trace_of_another_scope_is_refused(self, graph: Graph) -> None:
         one = trace("another", [("a", 1.0), ("b", 0.5)])

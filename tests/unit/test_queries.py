@@ -61,8 +61,7 @@ def test_every_label_that_a_query_names_is_a_kind_or_reserved() -> None:
     """A memory of a kind that memoria uses itself would be taken for one of its notes."""
     texts = [file.read_text(encoding="utf-8") for file in FILES]
     labels = {label for text in texts for label in re.findall(r"\(\w*:(\w+)\b(?!\|)", text)}
-    # The ranking asks of a message which session it is part of.
-    assert labels == {*RESERVED_LABELS, *DEFAULT_KINDS, "Session"}
+    assert labels == {*RESERVED_LABELS, *DEFAULT_KINDS}
     unions = {each for text in texts for each in re.findall(r"\w+(?:\|\w+)+", text)}
     assert {each for each in unions if "Topic" in each} == {"|".join(CONNECTOR_KINDS)}
     with pytest.raises(InvalidInputError, match="LearningChange: memoria itself uses that label"):
