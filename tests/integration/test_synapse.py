@@ -818,6 +818,6 @@ async def test_the_context_follows_the_score_and_ends_with_hits_that_were_not_ex
     assert [hit.id for hit in recall.seeds.runners_up] == ["rest0", "rest1"]
     assert [entry.memory.id for entry in recall.ranked] == ["new", "old", "reached"]
     packed = [item.id for item in recall.context.items]
-    assert packed == ["new", "reached", "old", "rest0", "rest1"], "by tree, the best one first"
+    assert packed == ["new", "old", "reached", "rest0", "rest1"], "the best one first"
     small = await retriever.recall("umbrella", budget_tokens=recall.context.tokens - 5)
     assert {item.id for item in small.context.omitted} <= {"rest0", "rest1"}
