@@ -46,7 +46,8 @@ _LIKE = dict(
 # What is longer is data, such as Base64, and has no pieces that anybody asks for.
 _MAX_NAME_CHARS = 80
 # Names joined by a dot or a colon: one word to the full-text index.
-_JOINED = re.compile(r"\w+(?:(?<=[^\W\d_])[.:](?=[^\W\d_])\w+)+")
+# Tried only where a word begins, and never again within it, so that a long word is read once.
+_JOINED = re.compile(r"(?<!\w)\w++(?:(?<=[^\W\d_])[.:](?=[^\W\d_])\w++)+")
 _VERSION = re.compile(r"(?<!\w)[vV]([0-9]+(?:\.[0-9]+)+)")
 # A letter that stands alone; not the end of "it's".
 _LETTER = re.compile(r"(?<![\w.:'\u2019])[A-Za-z](?![\w'\u2019]|[.:]\w)")

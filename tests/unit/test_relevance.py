@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria._support.stems import STOP_WORDS, each_word, query_terms, stem
+from memoria._support.stems import STOP_WORDS, each_word, query_terms, search_words, stem
 from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.ranking import (
@@ -710,3 +710,11 @@ def test_importing_memoria_reads_no_weights() -> None:
     code = "import memoria; print(memoria.RelevanceConfig.profile.__func__.cache_info().misses)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "0\n"
+
+
+@pytest.mark.timeout(20)  # 0.1 s; a pattern that looks through it from each place needs minutes
+@pytest.mark.parametrize("part", ["a", "a.", "v1", "aB"])
+def test_words_of_a_long_word_are_found_at_once(part: str) -> None:
+    text = part * 150_000
+    assert search_words(text) is not None
+    assert query_terms(text) is not None
