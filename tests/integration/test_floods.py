@@ -61,7 +61,7 @@ async def test_greetings_leave_nothing_behind(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def bounded_server(bounds: Bounds) -> AsyncIterator[tuple[str, int]]:
-    """A server whose address ``/slow`` answers after three seconds, and ``/long`` with many bytes."""
+    """A server that answers ``/slow`` after three seconds, and ``/long`` with many bytes."""
 
     async def quick(request: Request) -> Response:
         return PlainTextResponse(f"{len(await request.body())}")
