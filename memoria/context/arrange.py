@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from typing import Literal
 
 from memoria.context.candidates import Candidate, Reason, Reasons
+from memoria.graph.vocabulary import whole_id
 
 #: No line has more lines above it than this: each costs two spaces.
 MOST_DEPTH = 10
@@ -61,9 +62,9 @@ def arrange(
     together: dict[tuple[str, ...], dict[str, list[list[Line]]]] = {}
     for tree in trees:
         root = tree[0]
-        key = (_conversation(root.one), root.day) if root.day else (_whole(root.one),)
+        key = (_conversation(root.one), root.day) if root.day else (whole_id(root.one.id),)
         days = together.setdefault(key, {})
-        days.setdefault(_whole(root.one), []).append(tree)
+        days.setdefault(whole_id(root.one.id), []).append(tree)
     return [
         line
         for days in together.values()
@@ -120,11 +121,6 @@ def _time_of(one: Candidate) -> datetime:
 
 def _conversation(one: Candidate) -> str:
     return str(one.memory.metadata.get("conversation", ""))
-
-
-def _whole(one: Candidate) -> str:
-    """Return the id of the message or document of which a memory is a part, as writers make it."""
-    return one.id.partition("#")[0]
 
 
 def days_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:

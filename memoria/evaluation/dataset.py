@@ -15,7 +15,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 from memoria._support.checks import check_scope
-from memoria.remember.ids import whole_id
+from memoria.graph.vocabulary import whole_id
 from memoria.types import Conversation, Memory, Relation
 
 SCOPE_PREFIX = "memoria-evaluation"

@@ -148,6 +148,15 @@ def scope_key(scope: str) -> str:
     return "s" + hashlib.sha256(scope.encode("utf-8")).hexdigest()[:32]
 
 
+def whole_id(part: str) -> str:
+    """Return the id of the message or document of which a part has this id.
+
+    >>> whole_id("general:17#2"), whole_id("general:17")
+    ('general:17', 'general:17')
+    """
+    return part.partition("#")[0]
+
+
 def clock_key(scope: str) -> str:
     """Return the key of the ``:MemoriaMeta`` node that keeps the scope's clock."""
     return f"scope:{scope}"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from memoria.graph.vocabulary import whole_id
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.types import MemoryNode
 
@@ -29,7 +30,7 @@ def whole_of(memory: MemoryNode) -> str:
     The first part of a message has the id of the message. The ids of the other parts end with ``#``
     and a number; see `ConversationWriter`.
     """
-    return memory.id.partition("#")[0] if "conversation" in memory.metadata else memory.id
+    return whole_id(memory.id) if "conversation" in memory.metadata else memory.id
 
 
 def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidate], Facts]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,12 +145,8 @@ def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
 
 def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
     """Return the best match of another message of the session, over the root of the size."""
-    found = np.zeros(len(ids))
-    for rows, size in _by_session(ids, facts.sessions):
-        *_, second, best = sorted(rows, key=lambda row: match[row])
-        found[rows] = match[best] / np.sqrt(size)
-        found[best] = match[second] / np.sqrt(size)
-    return found
+    best, size = _best_others(match, ids, facts.sessions)
+    return np.maximum(best, 0.0) / np.sqrt(size)
 
 
 def with_session(
@@ -164,12 +160,8 @@ def with_session(
 
     Parameters
     ----------
-    sums
-        Sum of each candidate; (N,).
-    by_query
-        The same without what learning adds; (N,).
-    ids
-        Their ids.
+    sums, by_query, ids
+        As for `with_beside`.
     sessions
         As `Facts.sessions`.
 
@@ -178,24 +170,27 @@ def with_session(
     Array
         (N,); nowhere below ``sums``, and equal to them without sessions.
     """
-    handed = np.full(len(ids), -np.inf)
-    for rows, size in _by_session(ids, sessions):
-        *_, second, best = sorted(rows, key=lambda row: by_query[row])
-        share = np.log(_SHARE) - np.log(size) / 2
-        handed[rows] = by_query[best] + share
-        handed[best] = by_query[second] + share
-    found: Array = np.logaddexp(sums, handed)
+    best, size = _best_others(by_query, ids, sessions)
+    found: Array = np.logaddexp(sums, best + (np.log(_SHARE) - np.log(size) / 2))
     return found
 
 
-def _by_session(
-    ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
-) -> Iterator[tuple[list[int], int]]:
-    """Yield the rows of each session with at least two candidates, and its number of edges."""
+def _best_others(
+    values: Array, ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
+) -> tuple[Array, Array]:
+    """Return the best value of the other candidates of each one's session, and the session's size.
+
+    Both (N,). Without another candidate of the session, the value is minus infinity.
+    """
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row, id_ in enumerate(ids):
         if id_ in sessions:
             rows[sessions[id_][0]].append(row)
+    best, size = np.full(len(ids), -np.inf), np.ones(len(ids))
     for of_session in rows.values():
         if len(of_session) > 1:
-            yield of_session, max(sessions[ids[of_session[0]]][1], len(of_session))
+            *_, second, first = sorted(of_session, key=lambda row: values[row])
+            best[of_session] = values[first]
+            best[first] = values[second]
+            size[of_session] = max(sessions[ids[of_session[0]]][1], len(of_session))
+    return best, size

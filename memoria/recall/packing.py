@@ -12,6 +12,7 @@ from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, left_out, with_links
 from memoria.graph.connectors import connectors_on
+from memoria.graph.vocabulary import whole_id
 from memoria.recall.texts import Completed
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Seeds
 
@@ -47,10 +48,9 @@ def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> d
     best = ranked[0].memory if ranked else None
     if best is None or "title" not in best.metadata:
         return dict(worth)
-    document, least = best.id.partition("#")[0], _OF_THE_BEST * worth[best.id]
+    document, least = whole_id(best.id), _OF_THE_BEST * worth[best.id]
     return {
-        id_: max(own, least) if id_.partition("#")[0] == document else own
-        for id_, own in worth.items()
+        id_: max(own, least) if whole_id(id_) == document else own for id_, own in worth.items()
     }
 
 

@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any
 
 from memoria.graph.connectors import is_connector
-from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY
+from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY, whole_id
 from memoria.ingest.joint import JointWriter
 from memoria.remember.connecting import connecting
 from memoria.remember.cursors import Step, Stored
-from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id, whole_id
+from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
 from memoria.remember.topics import by_id

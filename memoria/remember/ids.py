@@ -56,11 +56,6 @@ def further_parts_prefix(message: str) -> str:
     return f"{message}#"
 
 
-def whole_id(part: str) -> str:
-    """Return the id of the message or document of which a part has this id."""
-    return part.partition("#")[0]
-
-
 def document_prefix(source: str) -> str:
     """Return what the ids of the documents of a source begin with.
 

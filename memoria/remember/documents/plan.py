@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memoria.graph.vocabulary import LINKS_TO, MENTIONS, NAMES, NEXT, TITLED
+from memoria.graph.vocabulary import LINKS_TO, MENTIONS, NAMES, NEXT, TITLED, whole_id
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.cutting import Part, cut
 from memoria.remember.documents.titles import names_in, title_name
-from memoria.remember.ids import document_id, whole_id
+from memoria.remember.ids import document_id
 from memoria.remember.mentions import Extractor, Mention, mentions_in
 from memoria.remember.topics import topic_of
 from memoria.types import Document, Memory, Relation

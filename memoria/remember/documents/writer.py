@@ -28,6 +28,7 @@ from memoria.graph.vocabulary import (
     LINKS_TO,
     NAMES,
     documents_key,
+    whole_id,
 )
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
@@ -50,7 +51,7 @@ from memoria.remember.documents.state import (
     texts_naming,
     titles_by_name,
 )
-from memoria.remember.ids import document_id, early_document_id, whole_id
+from memoria.remember.ids import document_id, early_document_id
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
