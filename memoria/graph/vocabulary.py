@@ -18,7 +18,7 @@ from memoria.types.roles import usual_names
 MEMORY_LABEL = "Memory"
 #: Label of the nodes in which memoria keeps its notes about a scope or a database.
 META_LABEL = "MemoriaMeta"
-#: What a set-up records; a database with a higher number is of a newer memoria.
+#: Version recorded by a set-up; a higher number comes from a newer memoria.
 SCHEMA_VERSION = 1
 LEARNING_EVENT_LABEL = "LearningEvent"
 #: Label of the nodes that say what an event changed, so that it can be undone.
@@ -67,7 +67,7 @@ NEXT_SESSION = "next_session"
 TITLED = "titled"
 NAMES = "names"
 LINKS_TO = "links_to"
-#: The relations that memoria's own edges have: what they mean is known.
+#: The relations of memoria's own edges, whose meaning is known.
 OWN_RELATIONS = (
     *(RELATED, SIMILAR, CO_ACTIVATED, ABOUT, CAUSED_BY, ANSWERED_BY, NEXT, CONTINUED_BY),
     *(IN_SESSION, SAID_BY, MENTIONS, NEXT_SESSION, TITLED, NAMES, LINKS_TO),
@@ -75,8 +75,8 @@ OWN_RELATIONS = (
 #: Relation of the virtual edges between memories that share tags; never stored.
 AFFINITY = "shared-tags"
 
-#: Relations that say no more than the texts that they join: that one follows the other, that both
-#: mention something, that they are alike. A relation with one of the words is such a one, too.
+#: Relations that say no more than the texts that they join, for example that both mention the same
+#: thing, or that they are similar.
 _PLAIN = frozenset(
     {
         "",
@@ -91,10 +91,11 @@ _PLAIN = frozenset(
         TITLED,
         NAMES,
         LINKS_TO,
+        NEXT_SESSION,
         AFFINITY,
     }
 )
-#: The relations that join what stands side by side, where a scope declares none.
+#: The relations between neighbours in a text or talk, for a scope that declares none.
 USUAL_ORDER = usual_names(
     *("next", "next chunk", "next message", "next turn", "next page", "next section"),
     *("next part", "reply", "reply to", "replies to", "replied to", "in reply to"),
@@ -132,7 +133,7 @@ DIRECTIONAL = tuple(kind for kind in SUPPRESSION_KINDS if kind != CONFLICTS)
 UNIQUE_INDEX = "memory_scope_id"
 VECTOR_INDEX = "memory_embedding"
 TEXT_INDEX = "memory_text"
-#: It takes accents from letters, and leaves out the commonest English words.
+#: Removes accents, and drops the most common English words.
 TEXT_ANALYSER = "standard-folding"
 META_INDEX = "memoria_meta_key"
 
@@ -149,7 +150,7 @@ def scope_key(scope: str) -> str:
 
 
 def whole_id(part: str) -> str:
-    """Return the id of the message or document of which a part has this id.
+    """Return the id of the message or document that the memory with this id is part of.
 
     >>> whole_id("general:17#2"), whole_id("general:17")
     ('general:17', 'general:17')
@@ -168,5 +169,5 @@ def documents_key(scope: str) -> str:
 
 
 def roles_key(scope: str) -> str:
-    """Return the key of the ``:MemoriaMeta`` node that says what the scope's relations mean."""
+    """Return the key of the ``:MemoriaMeta`` node with the roles of the scope's relations."""
     return f"roles:{scope}"
