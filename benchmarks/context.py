@@ -9,7 +9,7 @@ energy alone and by the hits of the search alone, too.
 With DATA_DIR, which holds what `benchmarks.locomo` reads: each question of LoCoMo that has an
 answer, seeds of kind Utterance, with the vectors supplied or, with ``--embed``, with those of the
 default embedder; memoria's packing against plain order.
-The plain ways pay for the texts alone; memoria's contexts hold labels, days and reasons, too.
+The plain ways pay for the texts alone; memoria's contexts also contain labels, days and reasons.
 
 The share of a question's evidence inside a budget is averaged over the questions; intervals of 95 %
 are bootstrapped over the questions. Every way counts tokens by the same estimate. Starts throw-away

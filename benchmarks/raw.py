@@ -1,12 +1,12 @@
-"""Measure what a graph is worth that memoria makes of raw texts, beside a prepared graph.
+"""Compare the graph that memoria builds from raw texts with a prepared graph.
 
     scripts/bench raw DIR --limit 240 --exclude-category adversarial
 
 DIR is a dataset of conversations or of passages (``docs/evaluation.md``). Only the texts of its
-nodes are used. Of utterances `ConversationWriter` makes a graph, as by ``memoria evaluate --raw``,
-of passages (title, text) `DocumentWriter`. The questions are then asked twice, with the same
-settings and the same vectors: in the graph that came with the dataset, and in ours. Parts of a long
-text count as the text, at the place of the first of them.
+nodes are used: `ConversationWriter` builds a graph from utterances, as ``memoria evaluate --raw``
+does, and `DocumentWriter` from passages (title, text). The questions are then asked twice, with the
+same settings and vectors: in the graph that came with the dataset, and in ours. The parts of a long
+text count as one text, with the rank of the first part.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ KIND = "Event"
 
 
 def read_passages(folder: Path, split: str = "dev") -> list[Document]:
-    """Read the passages of a dataset in their order."""
+    """Read the passages of a dataset in order."""
     path = find_file(folder, "nodes", split)
     assert path is not None, f"{folder} has no nodes"  # noqa: S101  # read_dataset has read them
     return [
@@ -72,7 +72,7 @@ def without(dataset: Dataset, excluded: Sequence[str]) -> Dataset:
 async def write_passages(
     store: Store, dataset: Dataset, passages: Sequence[Document], embedder: Embedder
 ) -> Dataset:
-    """Write the passages into scopes of their own; return the questions, to be asked there."""
+    """Write the passages into scopes of their own; return the dataset with these scopes."""
     now = datetime(2000, 1, 1, tzinfo=UTC)
     scopes = {scope: f"{scope}/raw" for scope in dataset.memories}
     for scope in scopes.values():
@@ -96,7 +96,7 @@ async def write_passages(
 
 
 def as_given(run: Run, passages: Sequence[Document]) -> Mapping[str, Sequence[str]]:
-    """Return the rankings in ids of the dataset; a passage stands where its first part does."""
+    """Return the rankings in the dataset's ids; a passage has the rank of its first part."""
     ids = {document_id("", passage.id): passage.id for passage in passages}
     return {
         question: list(dict.fromkeys(ids.get(whole_id(id_), id_) for id_ in ranked))
@@ -132,7 +132,7 @@ def show(name: str, recall: np.ndarray, run: Run) -> None:
 async def compare(
     store: Store, folder: Path, embedder: Embedder, options: argparse.Namespace
 ) -> None:
-    """Write both graphs of a dataset, ask, and print."""
+    """Write both graphs of a dataset, ask the questions, and print the figures."""
     dataset = without(read_dataset(folder), options.exclude_category)
     print(f"{dataset.name}: {len(dataset.questions)} questions")
     await load_dataset(store, dataset, embedder=embedder)

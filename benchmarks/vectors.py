@@ -1,10 +1,9 @@
-"""Keep the vectors of texts in a file, so that a second run need not make them.
+"""Cache the vectors of texts in a file, so that a second run need not make them again.
 
     export MEMORIA_KEPT_VECTORS=vectors.sqlite
     memoria tune DIR DIR --embedder benchmarks.vectors:kept
 
-`kept` is the default embedder with such a file; an embedder that is named in MEMORIA_KEPT_EMBEDDER
-takes its place.
+`kept` is the default embedder with such a file, or the embedder named in MEMORIA_KEPT_EMBEDDER.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ BATCH = 64
 
 
 def kept() -> KeptVectors:
-    """Return the embedder and the file that the environment names."""
+    """Return the embedder with its cache, both as named by the environment."""
     model = OnnxEmbedder(os.environ.get(MODEL, DEFAULT_ONNX_MODEL))
     return KeptVectors(model, os.environ.get(FILE, "vectors.sqlite"))
 
 
 class KeptVectors:
-    """An embedder that makes the vector of each text once; its file may hold those of others."""
+    """An embedder that makes the vector of each text once; several embedders may share its file."""
 
     def __init__(self, embedder: Embedder, path: str = IN_MEMORY) -> None:
         self.name, self.dimensions = embedder.name, embedder.dimensions
@@ -43,7 +42,7 @@ class KeptVectors:
         keys = {text: self._key("document", text) for text in texts}
         known = {text: self._vector(key) for text, key in keys.items()}
         missing = [text for text, vector in known.items() if vector is None]
-        for start in range(0, len(missing), BATCH):  # a run that is ended loses one batch at most
+        for start in range(0, len(missing), BATCH):  # an interrupted run loses one batch at most
             batch = missing[start : start + BATCH]
             made = await self._embedder.embed_documents(batch)
             for text, vector in zip(batch, made, strict=True):

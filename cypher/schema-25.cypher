@@ -16,8 +16,8 @@ FOR (n:Memory) REQUIRE (n.scope, n.id) IS UNIQUE;
 CYPHER 25 CREATE CONSTRAINT memoria_meta_key IF NOT EXISTS
 FOR (n:MemoriaMeta) REQUIRE n.key IS UNIQUE;
 
-// The analyser takes accents from letters. search_words holds the pieces of names such as
-// getUserById, which no analyser takes apart; memoria's writers store it, others may leave it out.
+// The analyser removes accents. search_words contains the pieces of names such as getUserById,
+// which the analyser does not split; memoria's writers store it, other programs may leave it out.
 CYPHER 25 CREATE FULLTEXT INDEX memory_text IF NOT EXISTS
 FOR (n:Memory) ON EACH [n.text, n.scope_key, n.search_words]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-folding'}};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_INTERRUPTED = 130  # as `memoria.cli.common` has it, which is not loaded yet
+_INTERRUPTED = 130  # same as in `memoria.cli.common`, which is not loaded yet
 
 
 def main() -> None:
@@ -12,7 +12,7 @@ def main() -> None:
     if sys.argv[1:2] != ["hook"]:
         try:
             _run()
-        except KeyboardInterrupt:  # while the command line is loaded
+        except KeyboardInterrupt:  # while the command line is loading
             sys.stderr.write("memoria: interrupted\n")
             sys.exit(_INTERRUPTED)
         return

@@ -58,19 +58,19 @@ class RetrieverConfig:
         Ask for an earlier state: memories that were made, and neither superseded nor outdated, at
         this time; a naive time counts as UTC. Edges and texts are those of today. None: now.
     time_phrases
-        Whether a phrase of time in the question, such as "last week", says which memories the
-        recall prefers; a filter by time (`MemoryFilter`) counts in place of it.
+        Whether a time phrase in the question, such as "last week", makes the recall prefer memories
+        of that time. A filter by time (`MemoryFilter`) takes precedence.
     time_zone
-        Zone in which the caller's days begin: a name such as ``Europe/Berlin``, or a ``tzinfo``.
-        None: that of ``as_of``, else UTC.
+        The caller's time zone, which decides when a day begins: a name such as ``Europe/Berlin``,
+        or a ``tzinfo``. None: that of ``as_of``, else UTC.
     include_outdated
         Whether superseded and outdated memories take part as the others do.
     situation
         What the ``when`` of memories is compared with, such as ``{"language": "go"}``: a memory
         with another value for one of these keys takes no part. Empty: conditions rule nothing out.
     roles
-        What relations mean, in place of what the scope declares; for a graph that you only read. A
-        role that is None is that of the scope.
+        Roles of relations, used instead of those that the scope declares; for a graph that you can
+        only read. A role that is None is taken from the scope.
     """
 
     strategy: Strategy = field(default_factory=TransferEnergy)
@@ -121,12 +121,12 @@ class RetrieverConfig:
 
     @property
     def zone(self) -> tzinfo | None:
-        """The zone in which the caller's days begin; None if it is not given."""
+        """The caller's time zone; None if it is not given."""
         return _zone_of(self.time_zone)
 
 
 def _zone_of(value: object) -> tzinfo | None:
-    """Return a zone by its name, or as it is."""
+    """Return the zone with this name, or a ``tzinfo`` as it is."""
     if value is None or isinstance(value, tzinfo):
         return value
     if isinstance(value, str):

@@ -34,7 +34,7 @@ def given_auth(
     Raises
     ------
     ConfigError
-        A user is given without a password, or the password file can't be read, or is not one line.
+        There is a user but no password, or the password file is unreadable or not a single line.
     """
     if password_file is not None:
         password = _read_password(password_file)

@@ -65,7 +65,7 @@ class InvalidInputError(MemoriaError):
     field
         Name of the field or argument that is wrong, or None.
     item
-        Place of the wrong value in the list that was given, from 0, or None.
+        Index of the wrong value in the list that was passed, from 0, or None.
     """
 
     def __init__(

@@ -240,7 +240,7 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         number += 1
         is_cut = len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n")
         yield number, (raw.removeprefix(BOM_UTF8) if number == 1 else raw).rstrip(b"\r\n")
-        # Only now, since whoever refuses the beginning of a line need not wait for its end.
+        # Skip the rest only now: a caller that refuses the start of a line need not wait for it.
         while is_cut and (rest := stream.readline(MAX_LINE_BYTES + 1)):
             is_cut = not rest.endswith(b"\n")
 

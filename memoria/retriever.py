@@ -66,7 +66,7 @@ class GraphRetriever(WritesToo):
     config
         Settings of every stage.
     count_tokens
-        Counts the tokens of a context; None for ``estimate_tokens``.
+        Counts the tokens of a context; None means ``estimate_tokens``.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class Store(Handle[memoria.Store]):
     def patient(self, seconds: float | None = None) -> Self:
         """Return a copy of this store that gives each query at least ``seconds``.
 
-        None: `StoreConfig.long_query_timeout_s`.
+        None means `StoreConfig.long_query_timeout_s`.
         """
         return type(self)(self._behind.patient(seconds), self._thread)
 

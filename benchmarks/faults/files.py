@@ -1,4 +1,4 @@
-"""Files that were made to do harm, and exports while others write.
+"""Hostile files, and exports during writes.
 
 In: a server. Out: rows of the table. Writes files into temporary folders, and scopes of its own.
 """
@@ -32,7 +32,7 @@ _PATIENT_S = 240.0
 
 @asynccontextmanager
 async def opened(setting: Setting) -> AsyncIterator[GraphRetriever]:
-    """Open a retriever with the patience that a busy machine needs."""
+    """Open a retriever with time limits for a busy machine."""
     config = StoreConfig(query_timeout_s=_PATIENT_S)
     async with open_driver(setting.target, config) as driver:
         yield GraphRetriever(Store(driver, config=config), scope="files", embedder=embedder())
@@ -56,7 +56,7 @@ async def _hostile(_: GraphRetriever, __: random.Random, number: int) -> str | N
 
 
 async def _exported(memory: GraphRetriever, _: random.Random, __: int) -> str | None:
-    """Export a scope while others append, write and forget, and ingest what came."""
+    """Export a scope while others append, write and forget, then ingest the export."""
     here, back = (memory.for_scope(f"files-{uuid4().hex}") for _ in range(2))
     stop = asyncio.Event()
     await _turns(here, 0, 10, stop)
@@ -76,7 +76,7 @@ async def _exported(memory: GraphRetriever, _: random.Random, __: int) -> str | 
 
 
 async def _turns(memory: GraphRetriever, writer: int, turns: int, stop: asyncio.Event) -> None:
-    """Append turns to a conversation, each with an edge from the one before."""
+    """Append turns to a conversation, each with an edge from the previous turn."""
     conversations = memory.conversations()
     for turn in range(turns):
         if stop.is_set():
@@ -86,7 +86,7 @@ async def _turns(memory: GraphRetriever, writer: int, turns: int, stop: asyncio.
 
 
 async def _write_on(memory: GraphRetriever, number: int, stop: asyncio.Event) -> None:
-    """Write until it is enough: turns, memories with edges to each other, and forget some."""
+    """Write turns and connected memories, and forget some, until ``stop`` is set."""
     writer = memory.writer()
     for turn in count():
         if stop.is_set():

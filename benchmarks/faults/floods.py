@@ -1,7 +1,7 @@
-"""Clients that want too much of the servers over HTTP: connections, time, sessions, bodies.
+"""Clients that overload the HTTP servers: with connections, time, sessions or bodies.
 
 In: a server. Out: rows of the table. Starts `memoria mcp --transport http` and `memoria view`, each
-with 256 descriptors, which is what some systems allow; loopback only, bounded in count and in time.
+with 256 descriptors, the limit on some systems; loopback only, limited in number and time.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _BUSY, _TOO_LARGE, _NOT_READ, _DONE = 503, 413, 400, 200
 _IDLE, _SLOW, _SESSIONS = 10_000, 300, 2_000
 _QUICK_IDLE, _QUICK_SESSIONS = 1_500, 100
 _BODY = 200_000_000
-# Memory that a server may have more of after a flood than before: Python keeps some.
+# Allowed growth of a server's memory after a flood, because Python keeps some; bytes.
 _MOST_GROWTH = 24_000_000
-# Time for the server to be as before, beyond what a slow request may take; seconds.
+# Time for the server to recover, longer than a slow request may take; seconds.
 _SETTLED_S = 15.0
 _MCP_HEADERS = {"accept": "application/json, text/event-stream"}
 
@@ -52,9 +52,9 @@ class Served:
     address
         Host and port.
     asked
-        A request that it answers 200: method, path, headers and what is sent as JSON.
+        A request that it answers with 200: method, path, headers and JSON body.
     posted
-        Paths that take a body, and the headers that are needed for it.
+        Paths that accept a body -> the required headers.
     pid
         Its process.
     """
@@ -69,7 +69,7 @@ class Served:
         return "http://{}:{}".format(*self.address) + path
 
     async def answers(self) -> str | None:
-        """Ask once, and again as long as the server is busy; return in words what is wrong."""
+        """Send a request, retrying while the server is busy; return an error in words, or None."""
         method, path, headers, body = self.asked
         until = time.monotonic() + _SETTLED_S
         async with httpx2.AsyncClient(headers=dict(headers), timeout=_SETTLED_S) as http:
@@ -86,12 +86,12 @@ class Served:
                 await asyncio.sleep(0.1)
 
     def held(self) -> tuple[int, int]:
-        """Return the bytes of memory and the number of descriptors that it has."""
+        """Return the server's memory in bytes and its number of descriptors."""
         process = psutil.Process(self.pid)
         return process.memory_info().rss, process.num_fds()
 
     async def is_as(self, before: tuple[int, int]) -> str | None:
-        """Wait until it has no more than before; return in words what it has too much."""
+        """Wait until the server uses no more than before; return the excess in words, or None."""
         until = time.monotonic() + _SETTLED_S
         while True:
             memory, descriptors = (
@@ -114,7 +114,7 @@ class Opened:
 
 @asynccontextmanager
 async def opened(setting: Setting) -> AsyncIterator[Opened]:
-    """Start both servers, and ask each once, so that all is loaded."""
+    """Start both servers, and send each a request, so that everything is loaded."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         mcp = await stack.enter_async_context(served_mcp(setting.target, folder))
@@ -127,7 +127,7 @@ async def opened(setting: Setting) -> AsyncIterator[Opened]:
 
 @asynccontextmanager
 async def served_mcp(target: Target, folder: Path) -> AsyncIterator[Served]:
-    """Start an MCP server over HTTP without tokens, as every program of the machine reaches it."""
+    """Start an MCP server over HTTP without tokens, which any program on the machine can reach."""
     words = ("mcp", "--transport", "http", "--port", "0")
     async with _started(target, folder, *words) as (process, line):
         found = re.search(r"listening on (http://\S+)/mcp", line)
@@ -145,7 +145,7 @@ async def served_mcp(target: Target, folder: Path) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def served_page(target: Target, folder: Path) -> AsyncIterator[Served]:
-    """Start the page."""
+    """Start the server of the page."""
     async with _started(target, folder, "view", "--no-browser") as (process, line):
         found = re.search(r"(http://\S+)/#token=(\S+)", line)
         assert found is not None, line
@@ -165,7 +165,7 @@ def _address(url: str) -> tuple[str, int]:
 
 @asynccontextmanager
 async def _started(target: Target, folder: Path, *words: str) -> AsyncIterator[tuple[Process, str]]:
-    """Start a command with few descriptors; yield its process and the first line that it prints."""
+    """Start a command with few descriptors; yield its process and first line of output."""
     assert isinstance(target.auth, tuple)
     user, password = target.auth
     environment = {
@@ -202,7 +202,7 @@ def _first_line(file: Path) -> str:
 
 @contextmanager
 def descriptors(number: int) -> Iterator[None]:
-    """Let this process have so many descriptors more for a while, as far as it may."""
+    """Temporarily raise this process's limit of descriptors by ``number``, as far as allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = max(soft, number + 1_000)
     most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
@@ -215,7 +215,7 @@ def descriptors(number: int) -> Iterator[None]:
 
 @asynccontextmanager
 async def connections(served: Served, number: int) -> AsyncIterator[list[asyncio.StreamWriter]]:
-    """Open so many connections; those that the server closes stay open at this end."""
+    """Open ``number`` connections; those that the server closes stay open on this side."""
     writers: list[asyncio.StreamWriter] = []
     ahead = iter(range(number))
 
@@ -231,11 +231,11 @@ async def connections(served: Served, number: int) -> AsyncIterator[list[asyncio
         finally:
             for writer in writers:
                 writer.transport.abort()
-            await asyncio.sleep(0)  # they are closed before the limit is put back
+            await asyncio.sleep(0)  # lets them close before the limit is restored
 
 
 async def idle(served: Served, number: int) -> str | None:
-    """Open connections that send nothing; ask meanwhile, and afterwards."""
+    """Open connections that send nothing; send a request in the meantime and afterwards."""
     before = served.held()
     async with connections(served, number) as writers:
         if len(writers) < number:
@@ -245,7 +245,7 @@ async def idle(served: Served, number: int) -> str | None:
 
 
 async def slow(served: Served, number: int, limit_s: float) -> str | None:
-    """Send requests byte by byte, half of them in their bodies; all must be cut off in time."""
+    """Send requests byte by byte, half of them in the body; all must be cut off in time."""
     before = served.held()
     path, headers = next(iter(served.posted.items()))
     lines = [f"{name}: {value}" for name, value in headers.items()]
@@ -271,7 +271,7 @@ async def slow(served: Served, number: int, limit_s: float) -> str | None:
 
 
 async def sessions(served: Served, number: int) -> str | None:
-    """Greet the server as so many clients would, and say nothing more."""
+    """Send the greetings of ``number`` clients and nothing more."""
     before = served.held()
     greeting = {
         "jsonrpc": "2.0",
@@ -298,7 +298,7 @@ async def sessions(served: Served, number: int) -> str | None:
 
 
 async def large(served: Served, path: str, size: int, *, with_length: bool) -> str | None:
-    """Send a body that is far too large; it must be refused, and not kept."""
+    """Send a far too large body; it must be refused, and not kept in memory."""
     before = served.held()
     most = 0
 
@@ -319,7 +319,7 @@ async def large(served: Served, path: str, size: int, *, with_length: bool) -> s
             if answer.status_code not in (_TOO_LARGE, _NOT_READ):
                 wrong = f"a body of {size:,} bytes was answered {answer.status_code}"
         except httpx2.HTTPError:
-            pass  # the connection was closed while this end was still sending
+            pass  # the server closed the connection while this side was still sending
     if most > 4 * MOST_BODY + _MOST_GROWTH:
         wrong = f"a body of {size:,} bytes took {most / 1e6:.0f} MB"
     return wrong or await served.answers() or await served.is_as(before)

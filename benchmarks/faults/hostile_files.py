@@ -1,7 +1,7 @@
-"""Files that were made to take all memory or time, and a child that reads them.
+"""Files made to use up memory or time, and a child process that reads them.
 
-In: a folder. Out: hostile files in it. The child gets pairs of a reader and a path; it reads each
-in a process with bounds, and prints a line for each.
+In: a folder. Out: hostile files in it. The child gets pairs of a reader and a path. It reads each
+file in a process with limits, and prints a line for each.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from typing import Any
 
 from memoria.errors import InvalidInputError, MemoriaError
 
-#: So much memory, in addition to the program itself, and time a reader may take.
+#: Limits of a reader: memory in addition to the program itself, and processor time in seconds.
 MEMORY_BYTES, PROCESSOR_S = 1_000_000_000, 60
-#: A reader that waits, for a pipe, is ended by then; seconds.
+#: Time after which a reader that waits, such as for a pipe, is killed; seconds.
 WALL_S = 400
-#: How the line of a file begins of which the reader kept its promise.
+#: First word of the line for a file that the reader handled within its limits.
 HELD = "held"
-#: Stands outside the folder that is read, and must never come out of it.
+#: Text of a file outside the folder, which must never be read.
 OUTSIDE = "the words of a file outside the folder"
 _DEEP, _WIDE = 1_000_000, 31_000_000
 _BOMB_PIECE, _BOMB_PIECES = 10_000_000, 400
 
 
 def _read_all(read: Callable[..., Iterable[Any]], path: str) -> None:
-    """Read everything, pass over what is wrong, and look for the words from outside."""
+    """Read everything, skip invalid items, and fail if the text from outside is found."""
 
     def refused(error: InvalidInputError) -> None:
         assert str(error)
@@ -96,7 +96,7 @@ def _document(path: str) -> None:
 
 
 _CHAT_READERS = ("chatgpt", "claude", "slack", "openai", "langchain", "messages", "memory_server")
-#: What reads foreign files; each imports what it needs, so that a child starts fast.
+#: Readers of untrusted files; each imports its own modules, so that a child starts fast.
 READERS: Mapping[str, Callable[[str], None]] = {
     "notes": _notes,
     **{name: partial(_chats, name) for name in _CHAT_READERS},
@@ -111,16 +111,16 @@ READERS: Mapping[str, Callable[[str], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A file, or a folder of some.
+    """A hostile file, or a folder of files.
 
     Attributes
     ----------
     name
-        What is wrong with it.
+        Its fault, in words.
     readers
-        Names of the readers that get it.
+        Names of the readers that read it.
     make
-        Writes it into an empty folder; returns the path to read.
+        Writes it into an empty folder and returns the path to read.
     """
 
     name: str
@@ -149,7 +149,7 @@ def _aliases() -> str:
 
 
 def _gzip_bomb(piece: bytes) -> bytes:
-    """Four gigabytes in as many megabytes."""
+    """Return four gigabytes, compressed to as many megabytes."""
     return gzip.compress(piece * (_BOMB_PIECE // len(piece))) * _BOMB_PIECES
 
 
@@ -190,7 +190,7 @@ def _link_out(name: str, folder: Path) -> Path:
 
 
 def _citations() -> bytes:
-    """Return a message in which marks of citations begin, and none ends."""
+    """Return a message with citation marks that begin but never end."""
     message = {
         "id": "m",
         "author": {"role": "user"},
@@ -282,7 +282,7 @@ FILES: tuple[Hostile, ...] = (
 
 
 def cases() -> list[tuple[Hostile, str]]:
-    """Return every hostile file with every reader that gets it; each file once before any again."""
+    """Return every hostile file with each of its readers; all files once before any twice."""
     most = max(len(each.readers) for each in FILES)
     return [
         (each, each.readers[turn])
@@ -293,13 +293,13 @@ def cases() -> list[tuple[Hostile, str]]:
 
 
 def command(reads: Iterable[tuple[str, Path]]) -> list[str]:
-    """Return the command of the child that reads files; it prints a line for each."""
+    """Return the command of the child that reads these files."""
     pairs = (word for reader, path in reads for word in (reader, str(path)))
     return [sys.executable, "-m", "benchmarks.faults.hostile_files", *pairs]
 
 
 def _bound() -> None:
-    """Limit what this process may take from now on."""
+    """Limit the memory and time of this process from now on."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
     limit = pages * resource.getpagesize() + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -308,7 +308,7 @@ def _bound() -> None:
 
 
 def _read(reader: str, path: str) -> None:
-    """Read a file within bounds; end with an error unless it was read, or refused in words."""
+    """Read a file within the limits; raise unless it was read, or refused with a typed error."""
     _bound()
     try:
         READERS[reader](path)

@@ -199,7 +199,7 @@ async def _malformed(
 
 # Only the last megabyte of a transcript is read.
 _LONGEST_LINE = 10_000
-#: What JSON can't hold, or Python can't read, as a line of a file.
+#: Lines of a file that are not valid JSON, or that Python can't read.
 _UNREADABLE = (
     *("[" * 10_000, '{"a":' * 10_000, "[1e400]", "NaN", "-Infinity", '"\\ud800"', "\x00", "{"),
     *('{"type":"user","message":[]}', '{"\\udfff":1}', "1" * 5_000, '{"a":1,"a":2}', "", "null"),
@@ -207,7 +207,7 @@ _UNREADABLE = (
 
 
 async def _transcript(opened: Opened, rng: random.Random, _: int) -> str | None:
-    """Put such lines between messages of a transcript; all the messages must be read."""
+    """Put unreadable lines between the messages of a transcript; all messages must be read."""
     texts = [f"message {each}" for each in range(rng.randint(1, 10))]
     lines = [
         json.dumps({"type": "user", "uuid": text, "message": {"role": "user", "content": text}})
@@ -223,7 +223,7 @@ async def _transcript(opened: Opened, rng: random.Random, _: int) -> str | None:
 
 
 async def _saved(opened: Opened, rng: random.Random, _: int) -> str | None:
-    """Put such a value anywhere into a saved recall; it is refused, or the page is sent it."""
+    """Put an odd value anywhere into a saved recall; it must be refused, or sent to the page."""
     document = json.loads(json.dumps(plain_recall(opened.surfaces.learned)))
     with suppress(ValueError, RecursionError):
         value = json.loads(rng.choice(_UNREADABLE))

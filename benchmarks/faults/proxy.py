@@ -70,8 +70,8 @@ class FaultProxy:
     slice_bytes
         Greatest size of a piece that is written at once; 0 for no limit.
     slow_s
-        Part of a message of a client, such as the name of a query -> time for which such a message
-        is held back, with all that its connection sends after it; seconds.
+        Part of a client's message, such as the name of a query -> time for which such a message is
+        held back, together with everything that its connection sends after it; seconds.
     """
 
     def __init__(self, target: Target) -> None:
@@ -129,7 +129,7 @@ class FaultProxy:
         return fault
 
     def held_s(self, message: bytes) -> float:
-        """Return for how long a message of a client is held back; seconds."""
+        """Return the time for which a client's message is held back; seconds."""
         return sum(s for part, s in self.slow_s.items() if part.encode() in message)
 
     def _serve(self) -> None:

@@ -1,6 +1,6 @@
-"""Secrets in every place that takes one, wrong in some way: none may come out again.
+"""Malformed secrets in every place that takes one: no secret may leak.
 
-In: nothing. Out: rows of the table. Connects to a port on which nobody listens.
+In: nothing. Out: rows of the table. Connects to a port without a listener.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memoria.errors import ConfigError, MemoriaError
 from memoria.serve.mcp.grants import read_grants
 from memoria.store import Target, open_driver
 
-#: Addresses that nobody should give; the secret stands in place of ``{}``.
+#: Wrong addresses; the secret replaces ``{}``.
 ADDRESSES = (
     "bolt://neo4j:{}@127.0.0.1:1",
     "neo4j://neo4j:{}@127.0.0.1:1",
@@ -38,7 +38,7 @@ ADDRESSES = (
     "bolt://127.0.0.1:1?password={}",
     "neo4j://127.0.0.1:1?{}",
 )
-#: Credentials of a wrong form.
+#: Malformed credentials.
 CREDENTIALS: tuple[Callable[[str], Any], ...] = (
     lambda secret: secret,
     lambda secret: (secret,),
@@ -49,22 +49,22 @@ CREDENTIALS: tuple[Callable[[str], Any], ...] = (
     lambda secret: (None, secret),
     lambda secret: {"neo4j": secret},
 )
-#: Files of a password that hold more than one line, or no text.
+#: Contents of password files with more than one line, or that are not text.
 PASSWORDS: tuple[Callable[[str], bytes], ...] = (
     lambda secret: f"{secret}\nneo4j\n".encode(),
     lambda secret: f"neo4j\n{secret}".encode(),
     lambda secret: f"{secret}\x0bmore".encode(),
     lambda secret: secret.encode("utf-16"),
 )
-#: Lines of a file of tokens that hold the token itself, or nothing that can be read.
+#: Lines of a token file that contain the token itself, or that can't be parsed.
 TOKENS = ("{}", "{} alice", "alice {}", "'{}", "{0} {0} {0} {0}")
 _LETTERS = (
     string.ascii_letters + string.digits + "!$%&()*+,-.;<>^_~"
-)  # with = an address may be right
+)  # without =, which could make an address valid
 
 
 def shown(error: BaseException) -> str:
-    """Return all that a program may print of an error: its text, and those behind it."""
+    """Return everything that a program may print of an error: its text and those of its causes."""
     found = ["".join(traceback.format_exception(error))]
     behind: BaseException | None = error
     while behind is not None:
@@ -74,18 +74,18 @@ def shown(error: BaseException) -> str:
 
 
 async def address(form: str, secret: str) -> None:
-    """Open an address that holds a secret."""
+    """Open an address that contains a secret."""
     async with open_driver(Target(uri=form.format(secret), auth=None)):
         pass
 
 
 async def credentials(form: Callable[[str], Any], secret: str) -> None:
-    """Connect with credentials of a wrong form."""
+    """Connect with malformed credentials."""
     await connect("bolt://127.0.0.1:1", form(secret), scope="a").open()
 
 
 async def password_file(form: Callable[[str], bytes], secret: str) -> None:
-    """Read a wrong password file."""
+    """Read a malformed password file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "password"
         file.write_bytes(form(secret))
@@ -93,7 +93,7 @@ async def password_file(form: Callable[[str], bytes], secret: str) -> None:
 
 
 async def tokens(form: str, secret: str) -> None:
-    """Read a wrong file of tokens."""
+    """Read a malformed token file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tokens.txt"
         file.write_text(form.format(secret), "utf-8")
@@ -101,11 +101,11 @@ async def tokens(form: str, secret: str) -> None:
 
 
 async def away(_: None, secret: str) -> None:
-    """Connect with a good password to a server that is away."""
+    """Connect with a valid password to a server that is not running."""
     await connect("bolt://127.0.0.1:1", ("neo4j", secret), scope="a").open()
 
 
-#: A place that takes a secret, and a wrong form of it.
+#: Places that take a secret, each with a malformed one.
 SLOTS: tuple[tuple[Callable[[Any, str], Awaitable[None]], Any], ...] = (
     *((address, form) for form in ADDRESSES),
     *((credentials, form) for form in CREDENTIALS),
@@ -116,9 +116,9 @@ SLOTS: tuple[tuple[Callable[[Any, str], Awaitable[None]], Any], ...] = (
 
 
 async def leaks(slot: Callable[[Any, str], Awaitable[None]], form: Any, secret: str) -> str | None:
-    """Use a secret in a wrong form; say in words what came of it, if that is not as it should be.
+    """Use a malformed secret; return a description of the fault, or None if there is none.
 
-    Whatever is printed or logged meanwhile must not hold it, nor must the error.
+    Neither the error nor anything printed or logged may contain the secret.
     """
     said = io.StringIO()
     log, handler = logging.getLogger(), logging.StreamHandler(said)
@@ -140,7 +140,7 @@ async def leaks(slot: Callable[[Any, str], Awaitable[None]], form: Any, secret: 
 
 @asynccontextmanager
 async def opened(_: Setting) -> AsyncIterator[None]:
-    """Nothing has to be open."""
+    """Open nothing: no server is needed."""
     yield None
 
 

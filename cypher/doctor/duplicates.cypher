@@ -2,9 +2,9 @@
 // mode: read
 // params: limit
 // returns: scope STRING | NULL, id STRING | NULL, number INTEGER, first STRING, last STRING
-// Pairs of scope and id that stand at several nodes: with them no constraint can be made. Reads all
-// memories, so it is asked only where the constraint is missing.
-// scope, id: null where a list or a map stands there. first, last: element ids of two of the nodes.
+// Pairs of scope and id that several nodes share, which prevents the constraint. Reads all
+// memories, so it runs only if the constraint is missing.
+// scope, id: null if the value is a list or a map. first, last: element ids of two of the nodes.
 MATCH (m:Memory)
 WHERE m.scope IS NOT NULL AND m.id IS NOT NULL
 WITH m.scope AS scope, m.id AS id, count(*) AS number,

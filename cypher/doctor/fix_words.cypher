@@ -2,8 +2,8 @@
 // mode: write
 // params: rows
 // returns: changed INTEGER
-// Remedy: store the pieces of names, for the full-text index to find. rows: [element id, text,
-// pieces]; a text that has changed since it was read is left alone.
+// Remedy: store the pieces of names, so that the full-text index finds them. rows: [element id,
+// text, pieces]; a text that has changed since it was read is left alone.
 UNWIND $p.rows AS row
 MATCH (m:Memory) WHERE elementId(m) = row[0] AND m.text = row[1]
 SET m.search_words = row[2]

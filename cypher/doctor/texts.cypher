@@ -2,9 +2,8 @@
 // mode: read
 // params: after, limit, max_chars, scope
 // returns: rows LIST<LIST>
-// The next texts of a scope, by id: at most limit, and fewer if they have more than max_chars
-// characters together. rows: [id, element id, text]. after: the last id read, "" at first; see
-// graph.page.
+// The next texts of a scope, by id: at most limit, and no more once they have max_chars characters
+// in all. rows: [id, element id, text]. after: the last id read, "" at first; see graph.page.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
 WITH coalesce(last[head(['id'])], $p.after) AS after
 CALL (after) {

@@ -2,8 +2,8 @@
 // mode: read
 // params: after, kinds, limit, scope
 // returns: rows LIST<LIST>
-// The next memories of these kinds, by id: [id, text, embedding, time]; the embedding may be null,
-// and so may the time, which is created_at in milliseconds.
+// The next memories of these kinds, by id: [id, text, embedding, time]. time: created_at in
+// milliseconds. Embedding and time may be null.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.
 OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})

@@ -8,12 +8,11 @@
 // leads to it], only those among ids, with the strongest of parallel edges of one direction.
 // memory: as in graph.hydrate. past: epoch milliseconds when it was made, or null; and what
 // learning left on it, as stored: use_count, use_times, confirmed, overridden, right_for,
-// wrong_for. beside: those neighbours to which an edge leads, or from which one comes, whose
-// relation is one of order, in lower case. session: [id, number of its edges] of the session that
-// the memory is part of. A connector, and a memory that does not fit kinds and where, has no part
-// in the ranking: it gets none of these facts. Hubs with more than max_degree edges are not
-// expanded, because they support nobody by much; their edges to other memories are read from the
-// other end.
+// wrong_for. beside: the neighbours joined by an edge of either direction whose relation is one of
+// order, in lower case. session: [id, number of its edges] of the memory's session. Connectors, and
+// memories that do not fit kinds and where, are not ranked and get none of these facts. Hubs with
+// more than max_degree edges are not expanded, because they support no memory by much; their edges
+// to other memories are read from the other end.
 UNWIND $p.ids AS id
 MATCH (m:Memory {scope: $p.scope, id: id})
 WITH m, NOT m:Session|Speaker|Topic
@@ -61,7 +60,7 @@ CALL (ranked, ranks, m, degree) {
 CALL (ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
   MATCH (m)-[:RELATES]->(s)
-  // A label in the pattern could be scanned for all sessions.
+  // With a label in the pattern, the server might scan all sessions.
   WHERE 'Session' IN labels(s) AND s.scope = $p.scope
   WITH s ORDER BY s.id LIMIT 1
   RETURN collect([s.id, COUNT { (s)-[:RELATES]-() }]) AS sessions

@@ -2,14 +2,14 @@
 // mode: read
 // params: held, ids, in_degree, limit, max_edges, max_weight, need, others, roles_key, scope, usual_need
 // returns: needs LIST<LIST>, declared_need LIST<STRING> | NULL, declared_order LIST<STRING> | NULL
-// What some memories need, or may need: the targets of their edges whose relation is one of need;
-// null: one of those that the scope declares, under roles_key; where it declares none, whose relation
-// is not one of others. All in lower case. declared_*: what the scope declares, or null. The column
-// needs has [id, degree, edges], one row per memory that needs any. edges: [id of the target, weight,
-// relation, tags, in], at most limit of a memory, the strongest first; of parallel edges of one
-// relation the strongest. in: number of edges of the relation that lead to the target, of the first
-// in_degree edges that lead to it, where all names that end with one of usual_need are one relation;
-// null where needs are declared, as nobody asks then.
+// The memories that some memories need, or may need: the targets of edges whose relation is one of
+// need. If need is null: one of those that the scope declares under roles_key; if it declares none,
+// any relation but others. All in lower case. declared_*: the scope's declarations, or null. The
+// column needs: [id, degree, edges], one row per memory with needs. edges: [id of the target,
+// weight, relation, tags, in], at most limit per memory, the strongest first; of parallel edges of
+// one relation only the strongest. in: how many of the target's first in_degree incoming edges have
+// this relation; all names that end with one of usual_need count as one relation. It is null if
+// needs are declared, because it is not used then.
 // A memory with more than max_edges outgoing edges is not asked, because all of them would be read.
 OPTIONAL MATCH (roles:MemoriaMeta {key: $p.roles_key})
 WITH CASE WHEN roles.need IS :: LIST<STRING NOT NULL> NOT NULL THEN roles.need END AS declared_need,

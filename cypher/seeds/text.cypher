@@ -10,7 +10,7 @@
 // stand in the session of a conversation and all their edges are of the relations in spoken.
 CALL db.index.fulltext.queryNodes('memory_text', $p.lucene, {limit: toInteger($p.limit)})
 YIELD node AS m, score
-// A question of nothing but stop words or signs leaves only the scope, which scores 0.
+// If a question has only stop words or signs, only the scope is matched, which scores 0.
 WITH m, score WHERE score > 0
 WITH m, score, m.scope = $p.scope
      AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))

@@ -2,7 +2,7 @@
 // mode: read
 // params: held, kinds, limit, scope, where
 // returns: ids LIST<STRING>
-// The memories of a scope that fit, the newest first; the caller's where has a time. Takes one pass
+// The memories of a scope that fit where, which includes a time; the newest first. Takes one pass
 // over the scope.
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(scope, id)

@@ -32,8 +32,8 @@ MAX_PARTS = MAX_TEXT_BYTES // 2  # JSON of at most MAX_TEXT_BYTES bytes cannot h
 MAX_SECONDS = 1_000_000
 #: What a check raises: an error of the input, or of a setting.
 Refusal = type[InvalidInputError] | type[ConfigError]
-_Placed = tuple[str, object]  # with its place, such as ``metadata['shops']``
-_SHOWN_KEY, _SHOWN_PLACE = 40, 200  # characters of a key, and of a place, in a message
+_Placed = tuple[str, object]  # a path such as ``metadata['shops']``, and the value there
+_SHOWN_KEY, _SHOWN_PLACE = 40, 200  # characters of a key and of a path in a message
 _NESTED = (dict, list, tuple, Mapping)  # the usual ones first: looking for a Mapping takes longest
 _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -227,7 +227,7 @@ def check_json_map(value: object, field: str) -> dict[str, Any]:
 
 
 def _nested_in(place: str, item: object, field: str) -> list[_Placed]:
-    """Return the maps and lists in a map or list with their places; other parts are checked."""
+    """Return the nested maps and lists with their paths, and check all other parts."""
     pairs: Iterable[tuple[object, object]]
     if isinstance(item, Mapping):
         for key in item:
@@ -239,13 +239,13 @@ def _nested_in(place: str, item: object, field: str) -> list[_Placed]:
     for key, child in pairs:
         if isinstance(child, _NESTED):
             nested.append((_place_in(place, key), child))
-        elif not (child is None or type(child) in (bool, int)):  # no text is made of what is right
+        elif not (child is None or type(child) in (bool, int)):  # valid: build no path
             _check_leaf(child, _place_in(place, key), field)
     return nested
 
 
 def _place_in(place: str, key: object) -> str:
-    """Return the place of a part, such as ``metadata['shops'][2]``; deep ones are cut."""
+    """Return the path of a part, such as ``metadata['shops'][2]``; long paths are cut."""
     inside = f"{key[:_SHOWN_KEY]!r}" if isinstance(key, str) else f"{key}"
     return f"{place}[{inside}]" if len(place) < _SHOWN_PLACE else place
 

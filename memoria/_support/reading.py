@@ -1,6 +1,6 @@
-"""Read files that anybody may have written, in bounded memory.
+"""Read untrusted files in bounded memory.
 
-In: files, their bytes. Out: JSON values, streams. Reads files.
+In: files or their bytes. Out: JSON values, streams. Reads files.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any, BinaryIO, NoReturn, cast
 
 from memoria.errors import InvalidInputError
 
-#: Largest document that is read as a whole. In memory, the worst of them take twenty times as much.
+#: Largest document that is read at once. Parsed, it takes up to twenty times as much memory.
 MAX_DOCUMENT_BYTES = 32_000_000
-#: JSON of conversations packs to a fifth or a twentieth of its size. Nothing that anybody has said
-#: packs so well as this, but what was made to fill a disk or a memory does.
+#: JSON of conversations compresses to a fifth or a twentieth of its size. No real conversation
+#: reaches this ratio; archives made to fill a disk or memory do.
 MAX_PACKED_RATIO = 250
 UNSUSPICIOUS_BYTES = 50_000_000
 _GZIP = b"\x1f\x8b"
 
 
 def parse_json(raw: bytes) -> Any:
-    """Parse a text of JSON; the error says where it is wrong.
+    """Parse a JSON text; the error says where the text is wrong.
 
     Raises
     ------
     InvalidInputError
-        It is not UTF-8, not JSON, nested too deep, or a number has too many digits.
+        The text is not UTF-8, not JSON, nested too deep, or has a number with too many digits.
     """
     try:
         return json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
@@ -39,7 +39,7 @@ def parse_json(raw: bytes) -> Any:
         raise InvalidInputError(f"not JSON: {exc.msg} at character {exc.pos + 1}") from exc
     except RecursionError as exc:
         raise InvalidInputError("nested too deep: flatten it") from exc
-    except ValueError as exc:  # a whole number of more digits than Python converts
+    except ValueError as exc:  # a whole number with more digits than Python converts
         raise InvalidInputError("a number has too many digits") from exc
 
 
@@ -53,7 +53,7 @@ def read_whole(source: str | PathLike[str] | BinaryIO) -> bytes:
     Raises
     ------
     InvalidInputError
-        It is too large.
+        The file or stream is too large.
     OSError
         The file can't be read.
     """
@@ -67,27 +67,27 @@ def read_whole(source: str | PathLike[str] | BinaryIO) -> bytes:
 
 
 def is_own(path: Path) -> bool:
-    """Tell whether a path of a folder is a file in it: not a link, not a pipe or a device."""
+    """Tell whether a path is a regular file, not a link, pipe or device."""
     return path.is_file() and not path.is_symlink()
 
 
 def check_ratio(packed: int, unpacked: int) -> None:
-    """Refuse what unpacks to far more bytes than anybody has written.
+    """Refuse an archive that unpacks to implausibly many bytes.
 
     Raises
     ------
     ValueError
-        It does.
+        The archive unpacks to too many bytes.
     """
     if unpacked > max(UNSUSPICIOUS_BYTES, MAX_PACKED_RATIO * packed):
         raise ValueError(f"{packed} bytes unpack to {unpacked}: nothing that was written does")
 
 
 def unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
-    """Return a stream, unpacked if it begins as gzip does.
+    """Return the stream, decompressed if it starts with the gzip signature.
 
-    While it is read, ``zlib.error``, ``EOFError`` and ``gzip.BadGzipFile`` say that it is damaged,
-    and ``ValueError`` that it unpacks to too much.
+    Reading it raises ``zlib.error``, ``EOFError`` or ``gzip.BadGzipFile`` if it is damaged, and
+    ``ValueError`` if it unpacks to too many bytes.
     """
     if stream.peek(2)[:2] != _GZIP:
         return stream
@@ -95,7 +95,7 @@ def unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
 
 
 class _Counted:
-    """Reads a stream, and counts what it has read."""
+    """Reads a stream and counts the bytes."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
@@ -108,7 +108,7 @@ class _Counted:
 
 
 class _Gunzip(io.RawIOBase):
-    """Unpacks a stream as long as what comes out of it is in proportion to what goes in."""
+    """Unpacks a stream, and fails once the output is out of proportion to the input."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._packed = _Counted(stream)

@@ -52,7 +52,7 @@ class SettingsCheck:
             raise ConfigError(f"{name} must be one of {', '.join(allowed)}; got {value_of(value)}")
 
     def instance(self, name: str, kind: type, *, optional: bool = False) -> None:
-        """Check that a setting is an object of a class, or None where it may be missing."""
+        """Check that a setting is an instance of a class, or None if ``optional``."""
         value = getattr(self._config, name)
         if not isinstance(value, kind) and not (optional and value is None):
             may = " or None" if optional else ""

@@ -1,9 +1,9 @@
-"""Words of a text: split, spelled alike, and compared by their stems.
+"""Split a text into words, normalise their spelling, and reduce them to stems.
 
 In: a text; or a word in lower case, and a language. Out: words, stems. Touches nothing.
 
-A word is the same with accents and without. `C++`, `C#` and `C` are three words. A name such as
-`get_user_by_id` or `getUserById` is one word, and has pieces: `get`, `user`, `by`, `id`.
+Accents do not matter. `C++`, `C#` and `C` are three words. A name such as `get_user_by_id` or
+`getUserById` is one word with the pieces `get`, `user`, `by` and `id`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from functools import cache, lru_cache
 from itertools import chain
 
 _WORD = re.compile(r"\w+")
-# C++, C# and the like of other letters, and what is read in place of the sign.
+# C++, C# and the same with other letters, and the word that replaces the sign.
 _SIGN = re.compile(r"\+\+(?<=\b[A-Za-z]\+\+)|#(?<=\b[A-Za-z]#)")
 _SIGNS = {"++": "plusplus ", "#": "sharp "}
-# Where a name is cut, besides at underscores: before a capital that begins a word, and after the v
-# of a version.
+# Where a name is split, apart from underscores: before a capital that begins a word, and after the
+# v of a version.
 _CUT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\b[vV])(?=[0-9])")
-# Where letters of Latin and Greek with accents stand, ligatures, and letters of full width.
+# Blocks with accented Latin and Greek letters, ligatures, and full-width letters.
 _BLOCKS = (
     range(0xAA, 0x250),
     range(0x370, 0x400),
@@ -35,7 +35,7 @@ _BLOCKS = (
 _ACCENTS = "\u0300-\u036f"
 _ACCENT = re.compile(f"[{_ACCENTS}]")
 _BASE = re.compile(r"[A-Za-z]+|[\u0370-\u03ff]")
-# Letters that Unicode takes for letters of their own, with what is written where they are missing.
+# Letters that Unicode does not decompose, and their usual replacements.
 _LIKE = dict(
     zip(
         "ÆæŒœÐðĐđĦħıŁłŊŋØøẞßŦŧÞþ\u0401\u0451",
@@ -43,13 +43,13 @@ _LIKE = dict(
         strict=True,
     )
 )
-# What is longer is data, such as Base64, and has no pieces that anybody asks for.
+# A longer name is data, such as Base64, and nobody searches for its pieces.
 _MAX_NAME_CHARS = 80
-# Names joined by a dot or a colon: one word to the full-text index.
-# Tried only where a word begins, and never again within it, so that a long word is read once.
+# Names joined by a dot or a colon, which the full-text index treats as one word.
+# Matched only at the start of a word, without backtracking, so a long word is read once.
 _JOINED = re.compile(r"(?<!\w)\w++(?:(?<=[^\W\d_])[.:](?=[^\W\d_])\w++)+")
 _VERSION = re.compile(r"(?<!\w)[vV]([0-9]+(?:\.[0-9]+)+)")
-# A letter that stands alone; not the end of "it's".
+# A single letter; not the end of "it's".
 _LETTER = re.compile(r"(?<![\w.:'\u2019])[A-Za-z](?![\w'\u2019]|[.:]\w)")
 #: Words that say nothing by themselves.
 STOP_WORDS = frozenset(
@@ -89,9 +89,9 @@ def stem(word: str, language: str = "english") -> str:
 
 
 def spelled(text: str) -> str:
-    """Return a text as its words are compared: without accents, and with signs read out.
+    """Return a text in the spelling used for comparison: no accents, and signs as words.
 
-    Letters keep their case, and lower case changes no letter's number of bytes.
+    Letters keep their case. Lower-casing the result does not change any letter's number of bytes.
 
     >>> spelled("Café Łódź: C++, C#")
     'Cafe Lodz: Cplusplus , Csharp '
@@ -106,7 +106,7 @@ def spelled(text: str) -> str:
 
 @cache
 def _accented() -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return what finds a letter with an accent, and letter -> the same without it."""
+    """Return a pattern for accented letters, and a map from each to its plain form."""
     plain = dict.fromkeys(map(chr, range(0x300, 0x370)), "")
     for letter in filter(str.isalpha, map(chr, chain(*_BLOCKS))):
         base = _ACCENT.sub("", unicodedata.normalize("NFKD", letter))
@@ -119,7 +119,7 @@ def _accented() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def each_word(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each word of a text in lower case, and the pieces of a name.
+    """Yield each word of a text in lower case, with its pieces if it is a name.
 
     >>> list(each_word("Does getUserById call v2?"))
     [('does', []), ('getuserbyid', ['get', 'user', 'by', 'id']), ('call', []), ('v2', ['v', '2'])]
@@ -131,13 +131,13 @@ def each_word(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _pieces(name: str) -> list[str]:
-    """Return the pieces of a name in lower case; none if it is a plain word."""
+    """Return the pieces of a name in lower case; an empty list for a plain word."""
     pieces = [piece.lower() for part in name.split("_") for piece in _CUT.split(part) if piece]
     return pieces if len(pieces) > 1 else []
 
 
 def content_words(text: str) -> list[str]:
-    """Words of a text in lower case, in order, without stop words and without pieces.
+    """Return the words of a text in lower case, in order, without stop words and pieces.
 
     >>> content_words("Where did the ferry stop?")
     ['ferry', 'stop']
@@ -160,8 +160,8 @@ class Terms(list[str]):
     pieces
         Stem of a name -> the stems of its pieces.
     weights
-        Stem -> how much it counts, in (0, 1]. A name counts as one word: half of it for the name
-        itself, half for its pieces together.
+        Stem -> its weight, in (0, 1]. A name weighs as much as one word: half for the name itself,
+        half for all its pieces together.
     """
 
     def __init__(self, query: str) -> None:
@@ -192,12 +192,12 @@ def query_terms(query: str) -> Terms:
 
 
 def search_words(text: str) -> list[str]:
-    """Return the words of a text that a full-text index does not find in it.
+    """Return additional search words for a text, which a full-text index would not find in it.
 
-    These are the pieces of names, names joined by dots, the number of a version, words with signs,
-    and single letters, which signs tell from words with signs. Greek and Russian words are without
-    their accents: an index folds those of Latin letters by itself, but only if letter and accent
-    are one character.
+    These are the pieces of names, the parts of names joined by dots, version numbers, words with
+    signs such as `C++`, and single letters, so that `C` is not `C++`. Greek and Russian words lose
+    their accents here. The index removes accents from Latin letters itself, but only if letter and
+    accent are one character.
 
     >>> search_words("HttpRequest of get_user in C++, café, v2.13.0")
     ['cplusplus', 'http', 'request', 'getuser', 'get', 'user', 'v', '2', '2.13.0']

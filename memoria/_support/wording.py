@@ -1,11 +1,11 @@
-"""Grammar of messages: articles, numbers of things, and texts without what nobody sees.
+"""Helpers for messages: articles, plurals, and texts without hidden characters.
 
 In: values and numbers. Out: text. Touches nothing.
 """
 
 from __future__ import annotations
 
-#: What to do about a call that came to its deadline.
+#: Advice for a call that reached its deadline.
 MORE_TIME = (
     "give more time (deadline_s of the call or its settings; on the command line --deadline), or "
     "ask for less"
@@ -13,10 +13,10 @@ MORE_TIME = (
 MAX_CHARACTERS = 200
 MAX_VALUE_CHARACTERS = 80
 MAX_TOLD_CHARACTERS = 2_000
-# Nobody sees these characters, but they rewrite a terminal, turn the order of words round, end a
-# line for some programs, or hold words that only a model reads.
+# Invisible characters that can rewrite a terminal, reverse the order of words, end a line in some
+# programs, or hide words that only a model reads.
 _HIDDEN = (
-    *(*range(0x20), *range(0x7F, 0xA0)),  # control characters, and with them escape sequences
+    *(*range(0x20), *range(0x7F, 0xA0)),  # control characters, which start escape sequences
     *(0xAD, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF),
     *(*range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)),
 )
@@ -103,12 +103,12 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line of a terminal: all hidden characters are escaped."""
+    """Return a text for one line of a terminal: all hidden characters are escaped."""
     return text.translate(_ESCAPED)
 
 
 def visible(text: str) -> str:
-    r"""Return a text for a model: a space in place of each hidden character.
+    r"""Return a text for a model: each hidden character becomes a space.
 
     >>> visible("Bread\x1b[31m\u202e.")
     'Bread [31m .'
@@ -117,7 +117,7 @@ def visible(text: str) -> str:
 
 
 def whole(text: str) -> str:
-    r"""Return a text without half characters, which no UTF-8 holds.
+    r"""Return a text without lone surrogates, which UTF-8 can't encode.
 
     >>> whole("a\ud800b")
     'ab'
@@ -126,7 +126,7 @@ def whole(text: str) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Return what a model is told of an error, which may name what the model gave."""
+    """Return the text of an error for a model; it may quote the model's own input."""
     return cut(visible(str(error)), MAX_TOLD_CHARACTERS)
 
 

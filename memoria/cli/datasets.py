@@ -49,7 +49,7 @@ UseVectors = Annotated[
 ]
 Raw = Annotated[
     bool,
-    typer.Option("--raw", help="Write utterances as messages, in place of their prepared graph."),
+    typer.Option("--raw", help="Write utterances as messages instead of their prepared graph."),
 ]
 
 
@@ -90,7 +90,7 @@ class EmbeddedDataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How the datasets of a command are read: what its options of these names say."""
+    """How a command reads its datasets; each field is the value of the option with that name."""
 
     split: str
     raw: bool
@@ -104,7 +104,7 @@ def read_subjects(
     how: Reading,
     connection: OwnConnection,
 ) -> list[EmbeddedDataset]:
-    """Read datasets; refuse an embedder in addition to the supplied vectors."""
+    """Read datasets; refuse an explicit embedder together with the supplied vectors."""
     said = context.get_parameter_source("embedder")
     if how.use_vectors and said is not None and said.name == "COMMANDLINE":
         raise typer.BadParameter(

@@ -75,7 +75,7 @@ def evaluate(
 ) -> None:
     """Measure how well the questions of a dataset find their evidence.
 
-    Writes the dataset into scopes of its own, messages as a host writes its chats, and asks each
+    Writes the dataset into scopes of its own (chats through the conversation writer) and asks each
     method every question. Prints recall@k and full@k (all evidence among the first k) by category
     with intervals of 95 %, the differences from the baselines (dense, bm25, rrf, ppr), and the
     time of an answer.

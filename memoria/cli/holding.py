@@ -39,26 +39,25 @@ Situation = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimePhrases(OptionGroup):
-    """The options that say how phrases of time in a question are read."""
+    """The options for time phrases in a question."""
 
     time_zone: Annotated[
         str | None,
         typer.Option(
             metavar="ZONE",
-            help="Where your days begin, such as Europe/Berlin; if not given, that of --as-of, or "
-            "UTC.",
+            help="Your time zone, such as Europe/Berlin; if not given, that of --as-of, or UTC.",
         ),
     ] = None
     no_time_phrases: Annotated[
         bool,
         typer.Option(
             "--no-time-phrases",
-            help="Don't prefer what was made at a time that the question names.",
+            help="Don't prefer memories from a time that the question names.",
         ),
     ] = False
 
     def over(self, config: RetrieverConfig) -> RetrieverConfig:
-        """Return the settings with those of the options."""
+        """Return the settings, overridden by these options."""
         return replace(config, time_zone=self.time_zone, time_phrases=not self.no_time_phrases)
 
 

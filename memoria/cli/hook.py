@@ -87,7 +87,7 @@ def _asked(call: HookCall) -> str | None:
 
     headers = {"Content-Type": "application/json"}
     if token := os.environ.get("MEMORIA_TOKEN", "").strip():
-        if not (token.isascii() and token.isprintable()):  # an error of the client would show it
+        if not (token.isascii() and token.isprintable()):  # the HTTP client's error would show it
             raise ConfigError("MEMORIA_TOKEN is not a token: it must be one line of ASCII")
         headers["Authorization"] = f"Bearer {token}"
     for place in places():

@@ -36,7 +36,7 @@ class Packing(OptionGroup):
     ] = _DEFAULTS.order
     names: Annotated[
         Literal["label", "id"],
-        typer.Option("--names", help="What names a memory inside the context."),
+        typer.Option("--names", help="How the context names a memory."),
     ] = _DEFAULTS.names
     min_relevance: Annotated[
         float,

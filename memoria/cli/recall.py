@@ -143,7 +143,7 @@ def recall(
             await say_nothing_found(store, scope, f"nothing found in scope {scope!r}")
         return found
 
-    # A server that has just started is slow to say what it is; the recall has its own deadline.
+    # A freshly started server is slow to report its version; the recall has its own deadline.
     found = run(on_store(connection, ask, StoreConfig(query_timeout_s=_FIRST_ANSWER_S)))
     showing.draw(found)
     packing.say_too_small(found.context)

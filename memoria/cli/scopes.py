@@ -1,4 +1,4 @@
-"""Count, describe and export what is in a scope: ``stats``, ``relations``, ``export``."""
+"""Count, describe and export the contents of a scope: ``stats``, ``relations``, ``export``."""
 
 from __future__ import annotations
 
@@ -105,15 +105,15 @@ def relations(
         typer.Option(help='Relation between neighbours in a text or talk; "" for none.'),
     ] = None,
     undeclare: Annotated[
-        bool, typer.Option("--undeclare", help="First forget all that was declared.")
+        bool, typer.Option("--undeclare", help="First remove all earlier declarations.")
     ] = False,
     *,
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """List the relations of a scope, and say what they mean.
+    """List the relations of a scope, and declare what they mean.
 
-    Each option may be repeated, and replaces what was declared of this role before. `--json` prints
+    Each option may be repeated, and replaces earlier declarations of this role. `--json` prints
     scope, declared (need and order; null: not declared) and relations: count, mean_weight and role
     of each.
 

@@ -1,11 +1,11 @@
-"""Put the memories of a text into their order.
+"""Arrange the memories of a context in reading order.
 
 In: memories, the best first, and the edges that say more than a text. Out: `Line`s. Touches
 nothing.
 
-The best memory stands first. A memory stands below a better one only if an edge that says more
-than both texts joins them. What was said on one day of one conversation stands together, so that
-the day is named once.
+The best memory comes first. A memory is nested below a better one only if they are joined by an
+edge that says more than both texts. Messages of the same conversation and day are grouped, so that
+the day is written once.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Literal
 from memoria.context.candidates import Candidate, Reason, Reasons
 from memoria.graph.vocabulary import whole_id
 
-#: No line has more lines above it than this: each costs two spaces.
+#: Deepest nesting of a line; each level costs two spaces.
 MOST_DEPTH = 10
 _LATE = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A memory in its place; ``reason`` is what joins it to the line above it."""
+    """A memory in its place; ``reason`` is the edge that joins it to its parent ``above``."""
 
     one: Candidate
     above: Line | None = None
@@ -35,7 +35,7 @@ class Line:
 
     @property
     def depth(self) -> int:
-        """How many lines this one stands below."""
+        """Nesting depth; 0 for a root."""
         return 0 if self.above is None else self.above.depth + 1
 
     @property
@@ -48,12 +48,12 @@ class Line:
 def arrange(
     chosen: Sequence[Candidate], reasons: Reasons, order: Literal["relevance", "time"]
 ) -> list[Line]:
-    """Return the lines of a text in their order.
+    """Return the lines of a context in order.
 
     Parameters
     ----------
     chosen
-        Its memories, the best first.
+        The memories of the context, best first.
     """
     trees = [*_trees(chosen, reasons)]
     if order == "time":
@@ -75,9 +75,9 @@ def arrange(
 
 
 def _trees(chosen: Sequence[Candidate], reasons: Reasons) -> Iterator[list[Line]]:
-    """Yield each tree, the best memory first, each line below the best one that it is joined to.
+    """Yield the trees, best memory first; in a tree, each line is below its best neighbour.
 
-    A tree grows from its best memory, always by the best one that is joined to it.
+    A tree grows from its best memory, and always adds the best memory joined to it next.
     """
     places = {one.id: place for place, one in enumerate(chosen)}
     lines: dict[str, Line] = {}
@@ -124,10 +124,10 @@ def _conversation(one: Candidate) -> str:
 
 
 def days_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:
-    """Yield for each line the heading above it, and what the line says of its own day; mostly "".
+    """Yield, for each line, the heading above it and the day to show in the line; mostly "".
 
-    A heading holds for all lines that follow. Where lines are ``nested``, one that stands below
-    another one, on another day, says so itself.
+    A heading applies to all lines that follow. If lines are ``nested``, a child from another day
+    shows its own day instead.
     """
     day = ""
     for line in lines:

@@ -6,12 +6,12 @@ Touches nothing. Source: design section 9.
 How `ContextBuilder.build` packs:
 
 1. Gather the memories on the paths, those with the most worth first; see
-   `memoria.context.candidates`. Irrelevant ones and duplicates stay out.
-2. Take one after the other, as long as its line fits. Of a long text only the sentences that
-   matter are taken; see `memoria.context.excerpt`.
-3. Put the lines in their order; see `memoria.context.arrange`. Then the tokens of the whole text
-   are counted; while they exceed the budget, the later half of what was taken is dropped. Repeat
-   until nothing fits.
+   `memoria.context.candidates`. Leave out irrelevant memories and duplicates.
+2. Take memories in this order while their lines fit, and shorten long texts to the sentences that
+   matter; see `memoria.context.excerpt`.
+3. Arrange the lines (see `memoria.context.arrange`) and count the tokens of the whole text. While
+   they exceed the budget, drop the later half of the memories taken in step 2. Repeat from step 2
+   until nothing more fits.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from memoria.types import (
     path_order,
 )
 
-# A text of at most so many tokens is shown as a whole, and no excerpt is shorter than two thirds.
+# A text of up to SHORT_TOKENS is shown whole; an excerpt gets at least LEAST_TOKENS.
 SHORT_TOKENS = 60
 LEAST_TOKENS = 40
-# A longer text gets so many times the root of the budget: 67 tokens of 500, 134 of 2,000, or a
-# quarter more if that is all of it. With more, a few long answers fill a context; with less, they
-# no longer say what was asked. docs/context.md has figures.
+# A longer text gets this many times the square root of the budget: 67 tokens for a budget of 500,
+# 134 for 2,000; a quarter more if the whole text then fits. With more, a few long answers fill the
+# context; with less, excerpts lose the answer. docs/context.md has figures.
 PER_ROOT = 3.0
 
 
@@ -134,18 +134,18 @@ class ContextBuilder:
         hidden
             Ids of memories whose texts stay out in any case.
         query
-            The question: of long texts, the sentences with its words are shown. None: the
-            beginning.
+            The question. Long texts are shortened to the sentences with its words; if None, to
+            their beginning.
 
         Returns
         -------
         ContextPack
-            Empty if nothing fits or is relevant; in JSON ``[]``.
+            Empty if nothing fits or nothing is relevant; ``[]`` in JSON.
 
         Notes
         -----
-        The module's docstring has the algorithm. ``count_tokens`` is called for each line that is
-        tried, and for the whole text once at each halving.
+        The module docstring describes the algorithm. ``count_tokens`` is called for each line that
+        is tried, and for the whole text after each halving.
         """
         paths = sorted(self._paths.values(), key=path_order)
         found = gather(paths, worth)
@@ -168,7 +168,7 @@ class ContextBuilder:
         relevance: Mapping[str, float] | None,
         hidden: Collection[str],
     ) -> None:
-        """Say of the memories that stay out, whatever room there is, why."""
+        """Mark the memories to leave out regardless of the budget, with the reason."""
         known = relevance or {}
         ranked = {one.id for one in found} if worth is None else worth.keys()
         _, limit = self._config.limit_of_best
@@ -181,7 +181,7 @@ class ContextBuilder:
                 one.out = "relevance"
 
     def _drop_duplicates(self, found: Sequence[Candidate], near: Iterable[tuple[str, str]]) -> None:
-        """Leave out what repeats a better memory of the same speaker."""
+        """Leave out memories that repeat a better memory of the same speaker."""
         rest = [one for one in found if one.out is None and one.text]
         duplicates = find_duplicates(
             [(one.id, one.text) for one in rest],
@@ -200,7 +200,7 @@ class ContextBuilder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A text: its memories in its order, their names, its tokens."""
+    """A candidate text: its memories in order, their names, the text and its tokens."""
 
     chosen: Sequence[Candidate] = ()
     names: Mapping[str, str] = field(default_factory=dict)
@@ -208,12 +208,12 @@ class _Draft:
     tokens: int = 0
 
     def room(self, budget: int) -> int:
-        """Return the tokens that are left; the brackets of an empty list cost nothing more."""
+        """Return the tokens left; the brackets of an empty JSON list don't count."""
         return budget - self.tokens if self.chosen else budget
 
 
 class _Work:
-    """One packing: what is shown of each memory, and the tokens of what was counted."""
+    """State of one packing: the text shown of each memory, and a cache of token counts."""
 
     def __init__(
         self,
@@ -230,12 +230,12 @@ class _Work:
         self._terms = query_terms(query) if query else []
         self._config = config
         self._count = count
-        self._most = SHORT_TOKENS  # of one text
+        self._most = SHORT_TOKENS  # tokens of one text
         self._texts: dict[str, str] = {}
         self._counted: dict[str, int] = {}
 
     def pack(self, budget: int) -> _Draft:
-        """Fill the budget; where all there is fits, longer excerpts are tried, too."""
+        """Fill the budget; if all memories fit, try longer excerpts."""
         self._most = max(SHORT_TOKENS, int(PER_ROOT * math.sqrt(budget)))
         draft = self._fill(budget)
         while (
@@ -269,7 +269,7 @@ class _Work:
         return self._complete(draft, budget)
 
     def _propose(self, draft: _Draft, budget: int) -> list[Candidate]:
-        """Return what fits beside a draft, the best first, if each line is counted by itself."""
+        """Return the memories that still fit, best first, with each line counted separately."""
         room, steps = draft.room(budget), list[Candidate]()
         for one in self._outside(draft):
             if self._show(one, room):
@@ -280,7 +280,7 @@ class _Work:
         return steps
 
     def _complete(self, draft: _Draft, budget: int) -> _Draft:
-        """Take what fits only because its line has no heading of its own there."""
+        """Add memories that fit only because they share a heading that is already there."""
         done = False
         while not done:
             done = True
@@ -297,9 +297,9 @@ class _Work:
         return [one for one in self._waiting if one.id not in draft.names]
 
     def _show(self, one: Candidate, room: int) -> bool:
-        """Choose what is shown of a text: all of it, or an excerpt; False if that can't fit."""
+        """Choose the text to show, whole or an excerpt; False if neither can fit."""
         if self._tokens(f"[{self._name(one)}] {ELLIPSIS}") > room:
-            return False  # most texts need not even be counted
+            return False  # saves counting most texts
         self._texts[one.id] = one.text
         whole = self._tokens(one.text)
         if whole <= min(room, self._most * 5 // 4):
@@ -318,7 +318,7 @@ class _Work:
         return self._tokens(f"{render([Line(one)], names, texts, self._config)[0]}\n")
 
     def _name(self, one: Candidate) -> str:
-        """Return a name as long as that of the memory, before its place in the text is known."""
+        """Return a placeholder as long as the name, whose number is not known yet."""
         is_id = self._config.names == "id"
         return self._names([one.id])[one.id] if is_id else f"{self._prefix}{len(self._places)}"
 

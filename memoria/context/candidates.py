@@ -1,9 +1,9 @@
-"""Read from paths what a context may hold: memories, and the edges that say more than a text.
+"""Collect from paths the material of a context: memories, and edges that say more than a text.
 
 In: paths. Out: `Candidate`s, the best first, and `Reasons`. Touches nothing.
 
-A connector is neither: it joins memories, and that two memories mention the same thing can be read
-in their texts.
+Connectors are left out. They only join memories, and the texts already show that two memories
+mention the same thing.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import says_more
 from memoria.types import Direction, Hop, MemoryNode, OmitReason, Path
 
-# Energies are far below the scores of hits, because each hop divides by the root of the degree; so
-# energies are scaled to this highest value. Measured with 0, 0.25, 0.5, 0.75 and with energies that
-# are not scaled: 0.5 kept the most evidence of conversations, and for multi-hop questions it was
-# within one point of the best.
+# Energies are far below the scores of hits, because each hop divides by the root of the degree. So
+# energies are scaled to this maximum. Measured with 0, 0.25, 0.5, 0.75 and unscaled energies: 0.5
+# kept the most evidence in conversations, and for multi-hop questions it was within one point of
+# the best.
 REACHED_WORTH = 0.5
 
 
 @dataclass(slots=True, eq=False)
 class Candidate:
-    """A memory that the paths came to; ``path`` is the one that brought the most energy."""
+    """A memory on the paths; ``path`` is the one that brought the most energy."""
 
     memory: MemoryNode
     path: Path
-    energy: float  # that this path brought
-    most: float  # that any path brought, or with which the search found the memory
+    energy: float  # brought by this path
+    most: float  # highest energy of any path, or score in the search
     worth: float
     text: str
-    out: OmitReason | None = None  # why it stays out, whatever room there is
+    out: OmitReason | None = None  # why it stays out regardless of the budget
     duplicate_of: str | None = None
 
     @property
@@ -50,7 +50,7 @@ class Reason(NamedTuple):
     direction: Direction
 
 
-#: Id of a memory -> id of another -> the edge that joins them.
+#: Id of a memory -> id of another memory -> the edge that joins them.
 Reasons = Mapping[str, Mapping[str, Reason]]
 
 
@@ -60,8 +60,8 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
     Notes
     -----
     Without ``worth``, the worth of a memory is its score as a hit of the search, plus the most
-    energy that reached it over hops, scaled so that the strongest memory gets `REACHED_WORTH`. They
-    are added because a memory that both the search and the exploration found is likelier to answer.
+    energy that reached it over hops, scaled so that the strongest memory gets `REACHED_WORTH`. The
+    two are added because a memory found by both search and exploration is likelier to answer.
     """
     found: dict[str, float] = defaultdict(float)
     reached: dict[str, float] = defaultdict(float)
@@ -73,7 +73,7 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
             id_ = path.ids[steps]
             came = reached if steps else found
             came[id_] = max(came[id_], energy)
-            # What led to a memory says more of it than that the search found it.
+            # Prefer a path with hops: it explains more than a plain hit of the search.
             if id_ not in best or (steps > 0, energy) > best[id_][:2]:
                 best[id_] = (steps > 0, energy, path)
     strongest = max(reached.values(), default=0.0) or 1.0
@@ -97,9 +97,9 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
 
 
 def reasons_of(paths: Iterable[Path]) -> Reasons:
-    """Return the edges on paths whose relation says more than the texts of both memories.
+    """Return the edges on the paths whose relation says more than the texts of both memories.
 
-    Of several edges between two memories, the one with the most weight counts.
+    Of several edges between two memories, the heaviest counts.
     """
     hops: dict[tuple[str, str], Hop] = {}
     for path in paths:
@@ -118,7 +118,7 @@ def reasons_of(paths: Iterable[Path]) -> Reasons:
 
 
 def _memories_of(paths: Iterable[Path]) -> dict[str, MemoryNode]:
-    """Return id -> memory, with a text if any path has it."""
+    """Return id -> memory, preferring a copy that has its text."""
     memories: dict[str, MemoryNode] = {}
     for path in paths:
         for memory in path.memories:

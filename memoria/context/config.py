@@ -20,18 +20,18 @@ class ContextConfig:
     Attributes
     ----------
     order
-        ``relevance``: the best memory first; what was said on one day of a conversation stands
-        together, and a memory stands below a better one where an edge joins them that says more
-        than their texts. ``time``: the oldest memory first, those without a date last; each names
-        the memory that it is joined to.
+        ``relevance``: the best memory first. Messages of the same conversation and day are grouped,
+        and a memory is nested below a better one if an edge between them says more than their
+        texts. ``time``: the oldest memory first, undated ones last; each line names the memory that
+        it is joined to.
     format
         ``text``, ``markdown`` or ``json``; the budget counts the tokens of this format.
     names
-        What names a memory in the text. ``label``: a short number, such as ``[1]``, in the order of
-        the text; `ContextItem.label` says which memory it is. ``id``: its id, which may be long.
+        How the text names a memory. ``label``: by a short number, such as ``[1]``, in the order of
+        the text; `ContextItem.label` maps it to the memory. ``id``: by its id, which may be long.
     label_prefix
-        Letters before the numbers of labels; at most 8. Where an id on the paths looks like a
-        label, ``m`` is added.
+        Lower-case letters before the number of a label; at most 8. If an id on the paths looks like
+        a label, ``m`` is added.
     duplicate_overlap
         Lowest share of common words (Jaccard), above 0, up to 1, at which a memory that adds only
         filler words to a better memory is left out as its duplicate. None: never.

@@ -3,10 +3,10 @@
 In: texts, best first. Out: which texts say the same as a better one.
 Touches nothing.
 
-A text adds nothing to a better text of the same speaker if their words say so, in the same order
-(`memoria.formulas.repeats`), or if the caller knows that their vectors are close. In both cases a
-text stays if its numbers, negations or question marks differ, or come in another order, because
-vectors hardly show a "not" or another date.
+A text adds nothing to a better text of the same speaker if the better text contains its words in
+the same order (`memoria.formulas.repeats`), or if the caller knows that their vectors are close. In
+both cases a text stays if its numbers, negations or question marks differ or are in another order,
+because vectors hardly show a "not" or another date.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def find_duplicates(
     near
         Pairs of ids whose vectors are close, in any order.
     speakers
-        Id -> who said it. What two different speakers said is never the same.
+        Id -> speaker. Texts of different speakers are never duplicates.
 
     Returns
     -------

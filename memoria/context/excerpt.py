@@ -1,6 +1,6 @@
 """Choose the sentences of a long text that matter for a question.
 
-In: a text, the words of a question. Out: some of its sentences, in their order. Touches nothing.
+In: a text, the words of a question. Out: some sentences, in text order. Touches nothing.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from memoria._support.stems import each_content_word, stem
 from memoria.context.tokens import CountTokens
 
 ELLIPSIS = "…"
-# Ends of sentences, each with what follows it up to the next one.
+# A sentence with the white space after it.
 _SENTENCE = re.compile(r".+?(?:[.!?…]+[\"')\]”’»*]*\s+|[。！？]+\s*|\n\s*|$)", re.DOTALL)
-# What a sentence takes from the better one of its neighbours: the answer may stand next to the
-# words of the question.
+# Share that a sentence gets from its better neighbour: the answer may be next to the sentence with
+# the words of the question.
 _NEAR = 0.5
 
 
 def excerpt(text: str, terms: Collection[str], tokens: int, count: CountTokens) -> str:
-    """Return sentences of a text of about so many tokens; an ellipsis marks what is left out.
+    """Return sentences of a text with at most about ``tokens`` tokens; an ellipsis marks each gap.
 
     Parameters
     ----------
     terms
-        Stems of the question's words; see `memoria._support.stems.query_terms`. Sentences that
-        have the rarest of them, and those next to these, come first; without any, the beginning.
+        Stems of the question's words; see `memoria._support.stems.query_terms`. Sentences with the
+        rarest terms and their neighbours are taken first; without any term, the first sentences.
 
     Returns
     -------
     str
-        The whole text if it is as short; "" if not even a word fits.
+        The whole text if it is short enough; "" if not even a word fits.
     """
     sentences = _SENTENCE.findall(text)
     wanted = _order(sentences, terms)
@@ -49,7 +49,7 @@ def excerpt(text: str, terms: Collection[str], tokens: int, count: CountTokens) 
 
 
 def _order(sentences: list[str], terms: Collection[str]) -> list[int]:
-    """Return the places of sentences, those to be taken first at the beginning."""
+    """Return the indices of the sentences, most useful first."""
     known = frozenset(terms)
     said = [known.intersection(map(stem, each_content_word(one))) for one in sentences]
     common = Counter(term for one in said for term in one)
@@ -69,11 +69,11 @@ def _joined(sentences: list[str], taken: Collection[int]) -> str:
     text = "".join(parts).strip()
     if not text.endswith(f"\n{ELLIPSIS}"):
         return text
-    return f"{text.removesuffix(ELLIPSIS).rstrip()} {ELLIPSIS}"  # no line of its own
+    return f"{text.removesuffix(ELLIPSIS).rstrip()} {ELLIPSIS}"  # not on a line of its own
 
 
 def _beginning(sentence: str, tokens: int, count: CountTokens, *, is_first: bool) -> str:
-    """Return the first words of a sentence, or the beginning of a word that is too long itself."""
+    """Return the first words of a sentence, or the start of its first word if that is too long."""
     before = "" if is_first else f"{ELLIPSIS} "
     low, high = 0, len(sentence)
     while low < high:

@@ -1,6 +1,6 @@
-"""Give memories short names for one text.
+"""Give memories short labels within one text.
 
-In: the ids in their order, all ids that may be known. Out: id -> name. Touches nothing.
+In: ids in text order, and all ids a reader may know. Out: id -> label. Touches nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 
 def prefix_for(prefix: str, ids: Iterable[str]) -> str:
-    """Return letters that stand before the numbers of labels, so that none looks like an id.
+    """Return a prefix for the numbers of labels, such that no label looks like an id.
 
     >>> prefix_for("", ["evt-1", "evt-2"]), prefix_for("", ["1", "2"]), prefix_for("a", ["a7"])
     ('', 'm', 'am')
@@ -23,5 +23,5 @@ def prefix_for(prefix: str, ids: Iterable[str]) -> str:
 
 
 def labels_of(ids: Sequence[str], prefix: str) -> dict[str, str]:
-    """Return id -> label, counted from 1 in the order of the ids."""
+    """Return id -> label, numbered from 1 in the order of the ids."""
     return {id_: f"{prefix}{number}" for number, id_ in enumerate(ids, start=1)}

@@ -2,9 +2,9 @@ r"""Write lines as plain text, Markdown or JSON.
 
 In: lines, their names. Out: the text of each line, and the whole text. Touches nothing.
 
-A text holds what a reader of the prompt can use: a label to name the memory by, who said it, what
-it says; the day once above all that was said on it; and the relation that joins a memory to the one
-above it, where that says more than both texts::
+A text contains only what a reader of the prompt can use: the label, speaker and words of each
+memory; each day once, above its memories; and the relation that joins a memory to the one above it,
+if the relation says more than both texts::
 
     2026-05-02:
     [1] Disk of build host 7 is full
@@ -12,13 +12,13 @@ above it, where that says more than both texts::
       | compressed, for a year
     [3] Tom: Why is the build red?
 
-In the order of time, a line names the memory that it is joined to::
+In order of time, a line names the memory that it is joined to::
 
     2026-04-30:
     [2] caused_by -> [1] assistant: Kept all build logs
 
-Kinds and energies cost tokens and stand in `ContextPack.items` only. Every line of a text but the
-first begins with ``|``, so no memory can pass for another.
+Kinds and energies would cost tokens, so only `ContextPack.items` has them. Every line of a text
+after the first begins with ``|``, so that a text can't imitate another memory.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def render(
     Parameters
     ----------
     names
-        Id -> what names the memory in the text.
+        Id -> name of the memory in the text.
     texts
-        Id -> what is shown of the memory's text.
+        Id -> text to show, whole or an excerpt.
     """
     if config.format == "json":
         return [_json(line, names, texts[line.one.id], config) for line in lines]
@@ -60,14 +60,14 @@ def render(
 
 
 def join(lines: Iterable[str], config: ContextConfig) -> str:
-    """Put the texts of all lines together."""
+    """Join the rendered lines into one text."""
     if config.format == "json":
         return "[" + ",\n".join(lines) + "]"
     return "\n".join(lines).lstrip("\n")
 
 
 def _head(line: Line, day: str, names: Mapping[str, str], config: ContextConfig) -> str:
-    """Say what led to a memory and who said it, in one line even if names hold newlines."""
+    """Return the start of a line, before the text: relation, name, day, speaker; no newlines."""
     name = "**{}**" if config.format == "markdown" else "[{}]"
     escape = _escape if config.format == "markdown" else str
     words = [name.format(escape(names[line.one.id]))]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 CountTokens = Callable[[str], int]
 
-# Pieces of a text, and what they cost on average in tokens of the encoding ``o200k_base``: a piece
-# of this kind so much, and each character of it so much.
+# Kinds of pieces of a text, with their average cost in tokens of the encoding ``o200k_base``: the
+# cost of a piece, and of each of its characters.
 _WORD = re.compile("[A-Z\u00c0-\u00de]?[a-z\u00df-\u024f]+|[A-Z\u00c0-\u00de]+")
 _COSTS = (
     (re.compile(r"\d{1,3}"), 1.2, 0.0),
@@ -22,14 +22,14 @@ _COSTS = (
     (re.compile("[\u3400-\u9fff]"), 1.05, 0.0),
     # Letters of other scripts.
     (re.compile("[^\\W\\d_A-Za-z\u00c0-\u024f\u3040-\u30ff\u3400-\u9fff]"), 2.5, 0.0),
-    # A mark right before a letter is one token with the word.
+    # A mark right before a letter shares a token with the word.
     (re.compile(r"(?:[^\w\s]|_)+(?![^\W\d_])"), 1.0, 0.1),
-    # A line that ends in a mark is one token with it.
+    # A line break after a mark shares a token with it.
     (re.compile(r"(?<![^\w\s])\n+"), 1.8, 0.0),
     (re.compile(r"[^\S\n]{2,}"), 1.0, 0.0),
 )
-# A long word costs more, and in English and in code less than in other languages: each character
-# beyond so many costs so much.
+# Long words cost more, but less in English and in code than in other languages: the number of free
+# characters, and the cost of each further one.
 _LONG_ENGLISH = (8, 0.07)
 _LONG = (5, 0.19)
 _ENGLISH = frozenset(
@@ -38,16 +38,16 @@ _ENGLISH = frozenset(
     you your
     """.split()  # noqa: SIM905  # words, not a table
 )
-_ENGLISH_SHARE = 0.05  # of all words, at least
+_ENGLISH_SHARE = 0.05  # least share of all words
 _SYMBOL = re.compile(r"[_(){}=;\[\]<>/\\]")
-_SYMBOL_SHARE = 0.04  # of all characters, at least, in code
+_SYMBOL_SHARE = 0.04  # least share of all characters in code
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of ``text``, as the encoding ``o200k_base`` counts them.
+    """Estimate the number of tokens of ``text`` in the encoding ``o200k_base``.
 
-    This is an estimate, not a tokenizer, within 10 % for most texts of a few hundred characters in
-    English, German and Japanese, and for code; ``docs/context.md`` has figures. If the limit is
+    The estimate is within 10 % for most texts of a few hundred characters in English, German and
+    Japanese, and for code; ``docs/context.md`` has figures. It is not a tokenizer: if the limit is
     strict, pass the token counter of the model that will read the text.
     """
     words = _WORD.findall(text)

@@ -25,21 +25,20 @@ _BROUGHT = 0.25
 def with_links(paths: Iterable[Path], worth: Mapping[str, float]) -> dict[str, float]:
     """Return the worth of memories, each with a share of the worth that paths bring to it.
 
-    A memory on a path hands on its own worth, or what was handed to it if that is more; each hop
-    leaves of it the weight of the edge, and against the stored direction 0.4 of that. An edge that
-    says no more than both texts, such as ``next`` or ``similar``, hands on nothing: it gives no
-    reason, and the ranking counts it. Of what all paths bring to a memory the most counts, a
-    quarter of it, of which a memory takes the less the more it is worth itself: so the best one
-    stays the best. Energy, which is divided among all edges of a memory, is too small for this
-    after three hops.
+    A memory on a path passes on its own worth or the worth it received, whichever is higher. Each
+    hop multiplies it by the weight of the edge, and by 0.4 against the stored direction. An edge
+    that says no more than both texts, such as ``next`` or ``similar``, passes on nothing: it is not
+    a reason, and the ranking already counts it. A memory gains a quarter of the highest worth
+    brought by any path, and less the more it is worth itself, so the best memory stays the best.
+    Energy would not do: it is divided among all edges of a memory, and too small after three hops.
 
     Parameters
     ----------
     paths
         The paths that reached the memories.
     worth
-        Id -> worth, 0 to 1, such as the scores of `Recall.ranked`. Memories that are
-        not named, such as those that only connect others, get none and hand on none.
+        Id -> worth, 0 to 1, such as the scores of `Recall.ranked`. Memories that are not named,
+        such as those that only connect others, get no worth and pass none on.
 
     Returns
     -------

@@ -59,8 +59,8 @@ async def fix(
 ) -> tuple[Fixed, ...]:
     """Apply the remedies of these checks, one after the other, each in one transaction.
 
-    Two take more: that of ``memories.metadata_pairs`` one for each 5,000 memories, that of
-    ``indexes.memory_text`` one for each 1,000.
+    Two of them take several transactions: ``memories.metadata_pairs`` one per 5,000 memories, and
+    ``indexes.memory_text`` one per 1,000.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def in_scope(query: Query, scope: str | None) -> Query:
 
 
 async def _store_words(store: Store) -> None:
-    """Store the pieces of the names in all texts, for the next full-text index to find."""
+    """Store the pieces of the names in all texts, so that the new full-text index finds them."""
     scopes = (await store.run(load("graph.stats_scopes"), {}))[0]["scopes"]
     for scope, _, _ in scopes:
         after = ""

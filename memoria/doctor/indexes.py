@@ -93,7 +93,7 @@ def _state(subject: Subject, name: str, details: Details) -> Finding:
 
 
 def _words(subject: Subject, details: Details) -> Finding:
-    """Check that the full-text index finds pieces of names, and letters without their accents."""
+    """Check that the full-text index finds the pieces of names, and ignores accents."""
     check = f"indexes.{TEXT_INDEX}.words"
     analyser = details["config"].get("fulltext.analyzer")
     lacking = [
@@ -114,13 +114,13 @@ def _words(subject: Subject, details: Details) -> Finding:
 
 
 async def _with_duplicates(subject: Subject, missing: Finding) -> Finding:
-    """Say of the missing constraint which nodes are in its way, if there are any."""
+    """Return the finding of a missing constraint, with the nodes that violate it, if any."""
     rows = await subject.rows("duplicates", limit=SHOWN)
     if not rows:
         return missing
     message = f"missing, and can't be made: {named(rows)}"
     return Finding(
-        check=missing.check, severity="error", message=message, remedy="mend these nodes first"
+        check=missing.check, severity="error", message=message, remedy="fix these nodes first"
     )
 
 

@@ -40,7 +40,7 @@ class Answer:
     question
         The question.
     before
-        Ids in the order of the recall, best first; messages at their best parts.
+        Ids in the order of the recall, best first; a message has the rank of its best part.
     ids, features
         Ids that other weights can rank again, and their features in the order of ``FEATURES``;
         (N,) and (N, F).
@@ -51,7 +51,7 @@ class Answer:
     sessions
         As `RankedMemory.session`, by id.
     messages
-        Id -> id of its message, of what counts as such. The others count as themselves.
+        Id of a memory -> id of the message that it counts as. Others count as themselves.
     """
 
     question: Question
@@ -65,12 +65,12 @@ class Answer:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Return what each of the ids counts as, and what the gold is made of; (N,)."""
+        """Return the item that each id counts as, comparable with the gold; (N,)."""
         return tuple(self.messages.get(id_, id_) for id_ in self.ids)
 
     @property
     def is_gold(self) -> Flags:
-        """Tell of each id whether it counts as evidence; (N,)."""
+        """Tell for each id whether it counts as evidence; (N,)."""
         return np.isin(self.items, self.question.gold)
 
     def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
@@ -82,7 +82,7 @@ class Answer:
         return values, with_needs(in_session, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
-        """Return the items as a recall with these weights ranks them, best first."""
+        """Return the items in the order of a recall with these weights, best first."""
         _, sums = self.summed(weights)
         order, items = np.lexsort((np.array(self.ids), -sums)), self.items
         return tuple(items[place] for place in order)
@@ -177,7 +177,7 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
     if by_energy:
         recall = replace(recall, ranked=rank_by_energy(recall.explorations))
     before = dataset.items_of(question.scope, ranking(recall, dataset.item_kinds))
-    ids = tuple(sorted(found))  # as in a recall
+    ids = tuple(sorted(found))  # same order as in a recall
     rows = [[found[id_].features[name] for name in FEATURES] for id_ in ids]
     return Answer(
         question=question,

@@ -33,7 +33,7 @@ class Items:
     vectors
         One row per memory, (N, D), of length 1; zeros for a memory without a vector.
     made_ms
-        Time of each, (N,); milliseconds since 1970, infinite for a memory without a time.
+        Time of each memory, (N,); milliseconds since 1970, infinite if it has no time.
     """
 
     ids: tuple[str, ...]
@@ -42,7 +42,7 @@ class Items:
     made_ms: NDArray[np.float64]
 
     def before(self, time: datetime | None) -> NDArray[np.bool_]:
-        """Tell which memories were made before a time; all if there is none; (N,)."""
+        """Tell which memories were made before ``time``; all of them if it is None; (N,)."""
         if time is None:
             return np.ones(len(self.ids), dtype=bool)
         return self.made_ms < 1_000 * time.timestamp()

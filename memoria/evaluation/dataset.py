@@ -1,4 +1,4 @@
-"""What an evaluation works with: memories or messages, questions, the ids of their evidence.
+"""Data types of an evaluation: memories or messages, questions, ids of evidence.
 
 Touches nothing.
 """
@@ -31,14 +31,14 @@ class Question:
     id, text
         Its id, and the question itself.
     gold
-        Ids of the memories, or of the messages, that answer it; none if nothing does. Only the
-        scores use it: no method sees it.
+        Ids of the memories or messages that answer the question; empty if it is unanswerable. Only
+        the scores use them; no method sees them.
     category
         Category of the question, or None.
     scope
         Scope to search in.
     asked_at
-        Only memories made before this time may be found; aware. None: all.
+        Time of the question, aware: only earlier memories may be found. None: all.
     """
 
     id: str
@@ -51,14 +51,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """The messages of a scope, of which memoria's own writer makes a graph.
+    """The messages of a scope, which memoria's own writer turns into a graph.
 
     Attributes
     ----------
     conversations
         The conversations, in the order of their first messages.
     ids
-        Id of the memory that a message becomes (of a long message, of its first part) -> id of the
+        Id of the memory written for a message (for a long message, of its first part) -> id of the
         message.
     """
 
@@ -68,7 +68,7 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A graph of memories, or chats of which one is made, and questions to it.
+    """A graph of memories, or chats to build one from, and questions about it.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Dataset:
         Name of the folder, and name of the split whose questions were read.
     memories, relations
         Scope -> its memories, and its relations; both have every scope. No two relations of a
-        scope have the same ends and name. Both are empty in the scope of a chat.
+        scope have the same ends and name. A scope with a chat has no memories or relations here.
     questions
         The questions that have evidence, in the order of the file.
     item_kinds
@@ -88,9 +88,9 @@ class Dataset:
     left_out
         Reason -> number of lines that were left out for it.
     chats
-        Scope -> its chat, for every scope; empty if the dataset is a graph.
+        Scope -> its chat, for all scopes; empty if the dataset is a graph.
     unanswerable
-        The questions that nothing in their chats answers.
+        The questions without an answer in their chats.
     """
 
     name: str
@@ -106,12 +106,12 @@ class Dataset:
     unanswerable: tuple[Question, ...] = ()
 
     def items_of(self, scope: str, ids: Sequence[str]) -> tuple[str, ...]:
-        """Return what each ranked memory counts as: itself, or its message, if it is part of one.
+        """Return the item that each ranked memory counts as: its message, or else itself.
 
         Parameters
         ----------
         ids
-            Ids of memories of kinds that are ranked; N of them.
+            Ids of N memories, all of kinds that are ranked.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class Dataset:
 
 
 def folded(items: Iterable[str]) -> tuple[str, ...]:
-    """Return each item once, at its first place.
+    """Return each item once, in the order of first occurrence.
 
     >>> folded(["b", "a", "b"])
     ('b', 'a')
@@ -134,7 +134,7 @@ def folded(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def scopes_prefix(folder: Path, files: Iterable[Path | None]) -> str:
-    """Return what the scopes of a dataset begin with; with other contents of the files another."""
+    """Return the prefix of the dataset's scopes, which changes with the contents of its files."""
     digest = hashlib.sha256()
     for path in files:
         if path is not None:

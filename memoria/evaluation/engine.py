@@ -20,9 +20,9 @@ Engine = Callable[[Question], Awaitable[Recall]]
 async def open_engine(
     store: Store, dataset: Dataset, *, embedder: Embedder | None, config: RetrieverConfig
 ) -> Engine:
-    """Open a retriever; each question is asked in its own scope, for the ranked kinds, at its time.
+    """Open a retriever that asks each question in its scope, at its time, for the ranked kinds.
 
-    In a chat every kind is ranked, so a recall there needs no filter by kind.
+    In a chat all kinds are ranked, so no filter by kind is needed.
     """
     scopes = list(dataset.memories)
     retriever = GraphRetriever(store, scope=scopes[0], embedder=embedder, config=config)

@@ -23,7 +23,7 @@ from memoria.jsonl import parse_object, raw_lines
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")
-#: What numpy raises: it reads the header of an array as Python.
+#: Errors that numpy raises for a broken file, as it parses the header of an array as Python.
 _NOT_AN_ARRAY = (
     *(EOFError, MemoryError, OSError, OverflowError, RecursionError, SyntaxError, TypeError),
     *(ValueError, tokenize.TokenError),
@@ -130,7 +130,7 @@ def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
         The file is not such an array, or a row has a value that is not finite, or only zeros.
     """
     try:
-        # Its file is only mapped, so that nothing is as large as a broken header says.
+        # Only map the file, so that a broken header can't make numpy allocate a huge array.
         array = np.lib.format.open_memmap(path, mode="r")
     except _NOT_AN_ARRAY as exc:
         raise InvalidInputError(f"{path}: can't be read as an array: {exc}") from exc

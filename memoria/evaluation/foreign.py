@@ -1,4 +1,4 @@
-"""Questions that nothing in a dataset answers: its own without an answer, and those of others.
+"""Questions that a dataset can't answer: its unanswerable ones, and those of other datasets.
 
 In: datasets. Out: for each, questions to ask in its scopes. Touches nothing.
 """
@@ -21,14 +21,14 @@ SHARE = 0.5
 def foreign_questions(
     datasets: Sequence[Dataset], config: EvaluationConfig
 ) -> list[tuple[Question, ...]]:
-    """Return for each dataset its unanswerable questions, then questions of the others, in turn.
+    """Return for each dataset its unanswerable questions, then questions of the other datasets.
 
     Notes
     -----
-    Of the unanswerable ones the same share is asked as of the others. Of the others' questions half
-    as many as the dataset's own, spread over its scopes. Of each other dataset they are spread
-    over its file. A single dataset has questions of its other scopes in their place, and none if it
-    has one scope only.
+    If the number of questions is limited, the unanswerable ones are limited by the same share. The
+    foreign questions are half as many as the dataset's own and spread over its scopes. They come
+    from the other datasets in turn, spread over the file of each. A single dataset gets questions
+    from its other scopes instead, or none if it has only one scope.
     """
     asked = [headline_questions(dataset, config) for dataset in datasets]
     found = []

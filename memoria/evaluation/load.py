@@ -1,4 +1,4 @@
-"""Write a dataset into scopes of its own: a graph as it is, chats as a `ConversationWriter` does.
+"""Write a dataset into scopes of its own: a graph as it is, chats with a `ConversationWriter`.
 
 In: a store, a dataset, an embedder or supplied vectors. Out: which scopes were written. Writes;
 scopes that are complete are left as they are. Queries: those of the schema, the writers and the
@@ -112,7 +112,7 @@ async def load_dataset(
     if dataset.chats:
         return await _load_chats(store, dataset, embedder, progress)
     has_vectors = use_supplied or embedder is not None
-    store = store.patient()  # a batch of edges at a hub takes long
+    store = store.patient()  # writing a batch of edges at a hub is slow
     missing = [
         scope
         for scope in dataset.memories
@@ -131,7 +131,7 @@ async def load_dataset(
 async def _load_chats(
     store: Store, dataset: Dataset, embedder: Embedder | None, progress: ProgressCallback
 ) -> LoadReport:
-    """Write the chats. The writer knows what is there; vectors that are missing are made."""
+    """Write the chats; the writer skips messages that are there, and missing vectors are added."""
     total = sum(len(chat.ids) for chat in dataset.chats.values())
     done = 0
 
@@ -157,9 +157,9 @@ async def _load_chats(
 def _chat_writer(
     store: Store, scope: str, chat: Chat, embedder: Embedder | None
 ) -> ConversationWriter:
-    """Make a writer for which it is the time of the first message.
+    """Make a writer whose clock shows the time of the first message.
 
-    Topics get the present as their time, and must be there whenever a question is asked.
+    Topics are dated by this clock, and must not be later than any question.
     """
     said = (message for one in chat.conversations for message in one.messages)
     now = min(_known(message.created_at for message in said))
@@ -167,7 +167,7 @@ def _chat_writer(
 
 
 def _known(times: Iterable[datetime | None]) -> list[datetime]:
-    """Return the times that are known; if there are none, one that is the same in each run."""
+    """Return the known times; if there are none, a fixed time."""
     return [time for time in times if time is not None] or [datetime(2000, 1, 1, tzinfo=UTC)]
 
 

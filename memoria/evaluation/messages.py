@@ -1,7 +1,7 @@
-"""Read a dataset: chats as they were said, or a prepared graph.
+"""Read a dataset: original chats, or a prepared graph.
 
 In: a folder and the name of a split. Out: a `Dataset`, checked. Reads files. Of a question, only
-its chat and its time have an influence on what is written and what may be found.
+its chat and its time affect which data is written and which may be found.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from memoria.types.history import aware_time
 
 
 def read_dataset(folder: Path, *, split: str = "dev", raw: bool = False) -> Dataset:
-    """Read a folder: its messages, if it has a file of that name, else its graph.
+    """Read a folder: its messages if it has a messages file, else its graph.
 
     Parameters
     ----------
     folder
-        Holds ``messages`` and ``questions``, or ``nodes``, ``edges`` and ``questions``, as JSON
-        Lines; see ``docs/evaluation.md``.
+        A folder with ``messages`` and ``questions``, or ``nodes``, ``edges`` and ``questions``, as
+        JSON Lines; see ``docs/evaluation.md``.
     raw
-        Whether utterances in a graph are read as messages, without the rest of the graph. A graph
-        without utterances is read as it is.
+        Whether to read only the utterances of a graph, as messages. A graph without utterances is
+        read as it is.
 
     Raises
     ------
@@ -72,9 +72,9 @@ def _read_chats(path: Path, split: str) -> Dataset:
 
 
 def _chats(path: Path) -> dict[str, Chat]:
-    """Read the chats: the messages of one session are a conversation.
+    """Read the chats; the messages of each session become a conversation.
 
-    Without sessions all messages of a chat are one.
+    Without sessions, a whole chat is one conversation.
     """
     said: dict[str, dict[str, list[Message]]] = {}
     seen: set[tuple[str, str | None]] = set()
@@ -107,7 +107,7 @@ def _message(entry: Entry, text: str, role: str, *, time: str) -> Message:
 
 
 def _chat(said: Mapping[str, Sequence[Message]]) -> Chat:
-    """Make a chat of the messages of each conversation."""
+    """Build a chat from the messages of each conversation."""
     conversations = tuple(Conversation(id=id_, messages=said[id_]) for id_ in said)
     return Chat(
         conversations=conversations,
@@ -115,7 +115,7 @@ def _chat(said: Mapping[str, Sequence[Message]]) -> Chat:
             message_id(one.source, one.id, message.id): message.id
             for one in conversations
             for message in one.messages
-            if message.id is not None  # each has one
+            if message.id is not None  # always true here
         },
     )
 
@@ -129,7 +129,7 @@ def _kinds(chats: Iterable[Chat]) -> tuple[str, ...]:
 def _questions(
     path: Path, chats: Mapping[str, Chat], scopes: Mapping[str, str], left_out: Counter[str]
 ) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
-    """Read the questions: those with evidence, and those that nothing answers."""
+    """Read the questions: those with evidence, and the unanswerable ones."""
     found: dict[str, Question] = {}
     for entry in read_entries(path):
         question, chat = _question(entry, scopes), _needed(entry, "chat")
@@ -176,7 +176,7 @@ def _needed(entry: Entry, field: str) -> str:
 
 
 def _time(entry: Entry, field: str) -> datetime | None:
-    """Return a time; without a zone it counts as UTC."""
+    """Return a time; a time without a zone counts as UTC."""
     if (value := entry.optional_string(field)) is None:
         return None
     try:
@@ -186,9 +186,9 @@ def _time(entry: Entry, field: str) -> datetime | None:
 
 
 def _as_messages(dataset: Dataset, folder: Path, split: str) -> Dataset:
-    """Return the questions of a graph with its utterances as messages, if nothing else is ranked.
+    """Replace a graph by its utterances as messages, if all its texts are utterances.
 
-    A conversation stays one, as its sessions would not be known to whoever hears it.
+    A conversation is not split into sessions, because a host would not know them either.
     """
     path = find_file(folder, "nodes", split)
     texts = [entry for entry in read_entries(path) if entry.optional_string("text")] if path else []

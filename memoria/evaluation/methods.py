@@ -104,7 +104,7 @@ def _ids_of(dataset: Dataset, baseline: Callable[[Question], Awaitable[Scored]])
 
 
 def _items(dataset: Dataset, question: Question, ids: Sequence[str]) -> list[str]:
-    """Return what was ranked, each once: of a message with parts the place of the best part."""
+    """Return the ranked items, each once; a message in parts has the rank of its best part."""
     return list(folded(dataset.items_of(question.scope, ids)))
 
 

@@ -70,12 +70,12 @@ def read_nodes(entries: Iterable[Entry]) -> tuple[list[Node], tuple[str, ...]]:
 
 
 def conversation_of(entry: Entry) -> str | None:
-    """Return the conversation of a node or a question."""
+    """Return the name of the conversation of a node or a question."""
     return name_of(entry, "conversation")
 
 
 def name_of(entry: Entry, field: str) -> str | None:
-    """Return a field that names something; a number counts as its text."""
+    """Return the value of a field that is a name; a number is converted to text."""
     value = entry.fields.get(field)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)

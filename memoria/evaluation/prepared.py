@@ -1,7 +1,7 @@
 """Read a prepared graph: memories, relations, questions with the ids of their evidence.
 
-In: a folder and the name of a split. Out: a `Dataset`, checked. Reads files. Of a question,
-only its conversation has an influence on how memories and relations are made.
+In: a folder and the name of a split. Out: a `Dataset`, checked. Reads files. Of a question, only
+its conversation affects how memories and relations are built.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def read_prepared(folder: Path, *, split: str = "dev") -> Dataset:
     Parameters
     ----------
     folder
-        Holds ``nodes``, ``edges`` and ``questions`` as JSON Lines, and perhaps vectors; see
-        ``docs/evaluation.md``.
+        A folder with ``nodes``, ``edges`` and ``questions`` as JSON Lines, and optionally vectors;
+        see ``docs/evaluation.md``.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def _questions(
 def _vectors(
     files: _Files, nodes: Iterable[Node], item_kinds: Sequence[str], asked: Sequence[Entry]
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
-    """Read the vectors of the ranked memories, by id, and of the questions, by line."""
+    """Read the vectors: of the ranked memories by id, of the questions by line."""
     items = [node.memory.id for node in nodes if node.memory.kind in item_kinds]
     vectors: dict[str, NDArray[np.float64]] = {}
     if files.node_vectors is not None:

@@ -93,8 +93,8 @@ class Report:
     questions
         Number of questions that were asked.
     scopes, memories, items, edges
-        Size of the dataset; items are the memories that are ranked. Of chats: the messages; how
-        many memories and edges they become is not known, None.
+        Size of the dataset; items are the ranked memories. For chats, items are the messages, and
+        memories and edges are None: their numbers are not known.
     ks
         The k of recall@k.
     excluded
@@ -182,7 +182,7 @@ def make_report(dataset: Dataset, runs: Sequence[Run], config: EvaluationConfig)
 
 
 def _sizes(dataset: Dataset) -> tuple[int | None, int, int | None]:
-    """Return the numbers of memories, of ranked items, and of edges."""
+    """Return the numbers of memories, ranked items and edges."""
     if dataset.chats:
         return None, sum(len(chat.ids) for chat in dataset.chats.values()), None
     memories = [memory for found in dataset.memories.values() for memory in found]

@@ -75,16 +75,16 @@ Skip = Callable[[Skipped], None]
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Ids of the memories that were exported, and of those that were left out."""
+    """Ids of the exported memories, and of the memories that were left out."""
 
     exported: set[str] = field(default_factory=set)
     left_out: set[str] = field(default_factory=set)
 
     def join(self, source: str, target: str) -> bool:
-        """Tell whether an edge has both its ends in the export.
+        """Tell whether both ends of an edge are in the export.
 
-        An edge without is one of a memory that was written while the export was under way: it is
-        part of a later state of the scope.
+        If not, one end was written during the export, and the edge belongs to a later state of the
+        scope.
 
         Raises
         ------
@@ -159,7 +159,7 @@ def read_memory(row: Mapping[str, Any], skip: Skip) -> Memory | None:
 
 
 def read_relation(row: Mapping[str, Any], ends: Ends, skip: Skip) -> Relation | None:
-    """Build an edge; None if it can't be ingested, or one of its ends was not exported."""
+    """Build an edge; None if it can't be ingested or one of its ends was not exported."""
     source, target, weight = row["key"][0], row["target"], row["weight"]
     above = isinstance(weight, int | float) and 1 < weight < math.inf
     try:
@@ -189,7 +189,7 @@ def read_relation(row: Mapping[str, Any], ends: Ends, skip: Skip) -> Relation | 
 
 
 def read_history(row: Mapping[str, Any], ends: Ends, skip: Skip) -> HistoryItem | None:
-    """Build a suppression or a pair; None if it can't be ingested, or an end was not exported."""
+    """Build a suppression or a pair; None if it can't be ingested or an end was not exported."""
     source, target, kind = row["key"][0], row["target"], row["key"][2]
     name = f"{source} -> {target} ({kind})"
     try:

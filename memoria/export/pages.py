@@ -82,9 +82,9 @@ async def export_lines(
 
     Notes
     -----
-    Others may write meanwhile. What was there at the beginning is in the export, unless it was
-    forgotten before it was read; of what is written later, a part may be. Edges come only between
-    memories that are in the export, so that it can be ingested as it is. A missing weight is
+    Others may write during an export. It contains all memories that existed at its start, unless
+    they were forgotten before they were read, and perhaps some that were written later. It contains
+    only edges between exported memories, so it can be ingested as it is. A missing weight is
     written as 0.01 and a weight above 1 as 1, because they count as such. Keeps one page in memory,
     and the ids of all memories.
     """

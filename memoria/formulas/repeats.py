@@ -94,7 +94,7 @@ def _is_decisive(word: str) -> bool:
 
 
 def adds_nothing(one: Said, better: Said, overlap: float) -> bool:
-    """Tell whether ``better`` says all that ``one`` says, in the same order.
+    """Tell whether ``better`` says everything that ``one`` says, in the same order.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def adds_nothing(one: Said, better: Said, overlap: float) -> bool:
 def repeats(text: str, known: str) -> bool:
     """Tell whether a text may be left unwritten because a known text says it.
 
-    Stricter than `adds_nothing`, because what is not written is lost: what the known text says in
-    addition neither weakens it ("probably", "if") nor is more than a fifth of it.
+    Stricter than `adds_nothing`, because an unwritten text is lost: the additional words of the
+    known text must not weaken it ("probably", "if"), and may be at most a fifth of it.
 
     >>> repeats("Ada really likes tea", "Ada likes tea.")
     True

@@ -131,7 +131,7 @@ class GraphReader:
         return MemoryPage(memories=memories, next=ids[size - 1] if len(ids) > size else None)
 
     async def relation_roles(self) -> RelationRoles:
-        """Read what the scope says its relations mean; a role that it does not declare is None.
+        """Read the roles that the scope declares for its relations; an undeclared role is None.
 
         Notes
         -----

@@ -1,4 +1,4 @@
-"""Read and declare what the relations of a scope mean.
+"""Read and declare the roles of a scope's relations.
 
 In: a scope, `RelationRoles`. Out: `RelationRoles`. Writes one node per scope, on `declare_roles`.
 Queries: ``graph.roles``, ``graph.declare_roles``.
@@ -13,12 +13,12 @@ from memoria.types import RelationRoles
 
 
 async def declared_roles(store: Store, scope: str) -> RelationRoles:
-    """Return the roles that a scope declares; those of a scope that declares none are None."""
+    """Return the roles that a scope declares; an undeclared role is None."""
     row = (await store.run(load("graph.roles"), {"key": roles_key(scope)}))[0]
     return RelationRoles(need=row["need"], order=row["order"])
 
 
 async def declare_roles(store: Store, scope: str, roles: RelationRoles) -> None:
-    """Declare the roles of a scope's relations, in place of all that were declared before."""
+    """Declare the roles of a scope's relations; replaces all earlier declarations."""
     parameters = {"key": roles_key(scope), "need": roles.need, "order": roles.order, "scope": scope}
     await store.run(load("graph.declare_roles"), parameters)

@@ -32,7 +32,7 @@ from memoria.store.queries import Query, load
 # Size of the vectors if a database is set up without an embedder and without any vector.
 NO_EMBEDDER_DIMENSIONS = 384
 POLL_S = 0.1
-#: So many pairs of scope and id are named where several nodes have the same.
+#: Number of duplicate pairs of scope and id that a message names.
 SHOWN = 3
 
 
@@ -203,7 +203,7 @@ async def create_index(session: Session, statement: Query, dimensions: int) -> N
 
 
 def named(duplicates: Sequence[Mapping[str, Any]]) -> str:
-    """Name nodes that share a scope and an id, and say what to do about them."""
+    """Name the nodes that share scope and id, and say how to fix them."""
     shown = "; ".join(
         f"{each['number']} nodes of scope {value_of(each['scope'])} have the id "
         f"{value_of(each['id'])}, such as {each['first']} and {each['last']}"

@@ -193,7 +193,7 @@ def _generations(meta: Sequence[Mapping[str, Any]]) -> tuple[int, Reembedding | 
 
 
 def _check_record(row: Mapping[str, Any]) -> None:
-    """Refuse the record of a newer memoria, and a node that another program wrote in its place."""
+    """Refuse a record of a newer memoria, and another program's node with the same key."""
     whole = [row[name] for name in ("generation", "last_generation")]
     maybe = [row[name] for name in ("schema_version", "dimensions", "other_generation")]
     texts = [row[name] for name in ("embedder", "state", "other_embedder")]

@@ -154,7 +154,7 @@ async def relation_stats(store: Store, scope: str) -> dict[str, RelationStats]:
 
     Notes
     -----
-    One round trip, which reads all memories of the scope.
+    One round trip that reads all memories of the scope.
     """
     parameters = {"scope": check_scope(scope)}
     rows = await store.patient().run(load("graph.stats_relations"), parameters)

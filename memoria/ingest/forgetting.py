@@ -165,7 +165,7 @@ class Forgetting:
         }
 
     async def _scan(self, query: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        # No index knows what is looked for: the notes, or the memories, of all scopes are read.
+        # No index helps here, so the query reads the notes or the memories of all scopes.
         return (await self.store.patient().run(load(query), parameters))[0].data()
 
 

@@ -161,10 +161,11 @@ class BatchWriter:
         return report
 
     async def declare(self, roles: RelationRoles) -> None:
-        """Say what the relations of this scope mean, in place of all that was said before.
+        """Declare the roles of this scope's relations; replaces all earlier declarations.
 
-        It is kept in the database, and holds for every recall in the scope from then on, whoever
-        asks. ``declare(RelationRoles())`` takes it back. `GraphRetriever.relation_roles` reads it.
+        The declaration is stored in the database and applies to every later recall in the scope, by
+        any client. ``declare(RelationRoles())`` removes it; `GraphRetriever.relation_roles` reads
+        it.
 
         Parameters
         ----------

@@ -52,9 +52,10 @@ class ImportFiles:
 
 @contextmanager
 def import_folder(home: Path) -> Iterator[Path]:
-    """Give a folder for the files of an import, which hold all texts; only its owner can read it.
+    """Provide a temporary folder for the files of an import, readable only by its owner.
 
-    It is removed at the end. One whose process was killed is removed by `remove_left_imports`.
+    The files contain all texts. The folder is removed at the end; if the process is killed,
+    `remove_left_imports` removes it later.
     """
     home.mkdir(parents=True, exist_ok=True)
     remove_left_imports(home)
@@ -63,7 +64,7 @@ def import_folder(home: Path) -> Iterator[Path]:
 
 
 def remove_left_imports(home: Path) -> None:
-    """Remove the folders of imports whose processes were killed."""
+    """Remove the import folders of killed processes."""
     import psutil
 
     for folder in home.glob(f"{_FOLDER}*"):

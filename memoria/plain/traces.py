@@ -77,7 +77,7 @@ def _contributed(trace: Part) -> dict[str, int]:
 
 
 def _window(trace: Part) -> TimeWindow | None:
-    """Read what time the question was about; a trace of an earlier version does not say it."""
+    """Read the time window of the question; a trace of an earlier version does not have it."""
     if trace.value.get("window") is None:
         return None
     part = trace.part("window")

@@ -96,8 +96,8 @@ class Facts:
         Id -> the candidates right before and after it in one text; see `beside_of`. Memories that
         stand alone are missing.
     sessions
-        Id -> id of the session that the memory is part of, and the number of its edges; memories
-        outside of sessions are missing.
+        Id -> id of the memory's session, and the session's number of edges; memories outside
+        sessions are missing.
     """
 
     cosines: Mapping[str, float]
@@ -161,7 +161,7 @@ class FactsRequest:
     generation
         That of the vectors to compare ``vector`` with; see `ServerFacts`.
     order
-        The relations that join what stands next to each other, in lower case.
+        The relations between neighbours in a text or talk, in lower case.
     """
 
     scope: str

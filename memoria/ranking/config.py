@@ -51,11 +51,11 @@ class RelevanceConfig:
 
     A *match* is how well a candidate fits the query by itself: the third power of ``cosine`` plus
     the square of ``bm25``. *Candidates* are the hits of the search, what energy reached and what
-    the seeds need. The features from ``carried`` to ``walk_beyond``, which come from links, are
-    multiplied by how much the text says itself: 0 for words of courtesy alone, such as "Noted.", 1
-    from three other words on; and by the fourth root of the geometric mean of the candidates'
-    degrees over the memory's, so a hub gets less. Those from ``user`` on are 0 where nothing is
-    known of roles, speakers, sessions and order.
+    the seeds need. The features from ``carried`` to ``walk_beyond`` come from links. They are
+    multiplied by the substance of the text (0 for courtesies such as "Noted.", 1 from three other
+    words on), and by the fourth root of the ratio of the candidates' degrees (geometric mean) to
+    the memory's degree, so a hub gets less. The features from ``user`` on are 0 if roles, speakers,
+    sessions and order are unknown.
 
     Attributes
     ----------
@@ -94,26 +94,26 @@ class RelevanceConfig:
         Weight of the root of the energy from a seed, times how well the seed holds the query's
         words that the memory lacks; the best of the seeds.
     chain_beyond
-        Weight of the strongest chain of up to four edges that leads from a match to the memory, in
-        the stored direction: the match over the best, times the weights of the edges, times 0.8 for
-        each edge; times 1 less ``cosine``.
+        Weight of the strongest chain of up to four edges that leads from a match to the memory in
+        the stored direction: the match divided by the best match, times the weights of the edges,
+        times 0.8 per edge, times 1 minus ``cosine``.
     walk_beyond
         Weight of the root of the mass that random walks over the edges bring to the memory, over
         the best, times 1 less ``bm25``; the walks start anew half of the time, at candidates by the
         square of their match.
     user
-        Weight of having been said by the user, where the assistant's messages are among the
-        candidates, too, and the query does not ask what the assistant said.
+        Weight of a message by the user, if the candidates include the assistant's messages, too,
+        and the query does not ask what the assistant said.
     assistant
-        Weight of having been said by the assistant, where the query asks for that ("What did you
-        recommend?"), and the user's messages are among the candidates, too.
+        Weight of a message by the assistant, if the query asks for it ("What did you recommend?")
+        and the candidates include the user's messages, too.
     speaker
-        Weight of having been said by somebody whom the query names.
+        Weight of a message by a speaker whom the query names.
     echo
-        Weight of repeating: the share of the query's words, by their rarity, that both the message
-        and the one right before it hold.
+        Weight of repetition: the share of the query's words, by their rarity, that are both in the
+        message and in the one right before it.
     session
-        Weight of the best match of another message of the same session, over the root of the
+        Weight of the best match of another message of the same session, divided by the root of the
         session's size.
     calibration
         Weights of the map from the sums to probabilities, `RankedMemory.relevance`; it does not

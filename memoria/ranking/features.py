@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 # A place far behind counts as the hundredth; from the fifth on, being first is half gone.
 _LAST = 100.0
 _FIRST = 5.0
-# The place whose cosine counts as that of the crowd, and the least way from it to 1.
+# The rank whose cosine counts as that of the crowd, and the least distance from it to 1.
 _CROWD = 20
 _LEAST_WIDTH = 0.02
 _BEST = 3

@@ -1,10 +1,10 @@
 """Join the parts of a long message into one candidate, so that a message is ranked once.
 
-In: candidates and facts about them. Out: one candidate for each message, and the facts about it.
-Touches nothing.
+In: candidates and facts about them. Out: one candidate for each message, and its facts. Touches
+nothing.
 
-Without this, a message of five parts would have five tries at a place, and could take five places.
-The part that is nearest to the query represents the message.
+Otherwise a message of five parts would have five chances of a high rank, and could take five ranks.
+The part nearest to the query represents the message.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from memoria.ranking.candidates import Candidate, Facts
 from memoria.types import MemoryNode
 
 _T = TypeVar("_T")
-# So many of the nearest parts count for a message: the best of many parts is near by chance.
+# Number of nearest parts that count for a message: the best of many parts can be near by chance.
 _COUNTED = 2
 _LEAST_COSINE = -1.0
 
 
 def whole_of(memory: MemoryNode) -> str:
-    """Return the id of the message that a memory is a part of, or else the memory's own id.
+    """Return the id of the message that a memory is part of, or else the memory's own id.
 
     The first part of a message has the id of the message. The ids of the other parts end with ``#``
     and a number; see `ConversationWriter`.
@@ -34,10 +34,10 @@ def whole_of(memory: MemoryNode) -> str:
 
 
 def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidate], Facts]:
-    """Return one candidate for each message, and the facts about the candidates.
+    """Return one candidate for each message, and the facts about these candidates.
 
     The part with the highest cosine represents the message, under its own id. Its cosine becomes
-    the mean of those of the two nearest parts. It gets the edges of all parts, the strongest energy
+    the mean cosine of the two nearest parts. It gets the edges of all parts, the strongest energy
     from each seed, and the best score of the search.
 
     Returns
@@ -97,7 +97,7 @@ def _mean_of_best(values: list[float]) -> float:
 def _merged(
     known: Mapping[str, _T], name: Mapping[str, str], of_both: Callable[[_T, _T], _T]
 ) -> dict[str, _T]:
-    """Return facts by the id that represents each message; ``of_both`` joins two of one message."""
+    """Return facts by representing id; ``of_both`` combines the values of two parts."""
     found: dict[str, _T] = {}
     for id_, value in known.items():
         whole = name.get(id_, id_)
@@ -123,7 +123,7 @@ def _neighbours(
 def _needs(
     known: Mapping[str, Mapping[str, float]], name: Mapping[str, str]
 ) -> dict[str, dict[str, float]]:
-    """Return who needs whom by the names of messages; of several needs the strongest."""
+    """Return the needs between messages; of several needs between two messages, the strongest."""
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for id_, others in known.items():
         whole = found[name.get(id_, id_)]

@@ -21,16 +21,16 @@ from memoria.types.roles import usual_names
 
 Array = NDArray[np.float64]
 
-#: Names that end so say that their source needs their target, where a scope declares nothing and
-#: the graph does not say otherwise.
+#: Endings of relation names that say "the source needs the target". They apply if the scope
+#: declares no needs, unless the shape of the graph contradicts them.
 USUAL_NEED = usual_names(
     *("depends on", "depends upon", "requires", "needs"),
     *("abhängig von", "hängt ab von", "benötigt", "erfordert"),
     *("dépend de", "nécessite", "requiert", "depende de", "requiere", "necesita"),
 )
-# Of fewer edges of a relation a recall can't tell how they join memories.
+# With fewer edges of a relation, a recall can't judge its shape.
 _TELLING = 6
-# What is needed is needed by many: where five memories need something, at most four are needed.
+# Dependencies are shared: for five memories that need something, at most four are needed.
 _SHARED = 1.25
 # What a memory is needed for may itself be wrong: of its odds, half are handed on. A constant, not
 # a fit, as hardly a set has such relations; docs/quality.md says what other shares do.
@@ -49,9 +49,9 @@ class MayNeed:
     Attributes
     ----------
     source, relation
-        Id of the memory that the edge leaves, and the edge's relation.
+        Id of the edge's source, and the edge's relation.
     incoming
-        Number of such edges that lead to the memory that the edge leads to, >= 1.
+        Number of edges of this relation that lead to the edge's target, >= 1.
     """
 
     source: str
@@ -60,19 +60,18 @@ class MayNeed:
 
 
 def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[str]:
-    """Return the relations that say needs, as far as the edges that a recall has followed can tell.
+    """Return the relations that seem to say needs, judged by the edges that a recall followed.
 
     Dependencies are shared: many tools need the same few. So a relation counts if there are at most
-    four needed memories for every five that need something. As the recall has seen only a part of
-    the graph, a needed memory counts only in part for each edge: by one over its incoming edges.
-    Calls of a code graph fail this test, because they lead to more functions than they come from.
-    Of fewer than six edges nothing can be told: there the usual names count, and no others. The
-    usual names are judged together.
+    four needed memories for every five that need something. The recall has seen only a part of the
+    graph, so each edge counts only a fraction of the needed memory: one over its incoming edges.
+    Calls in a code graph fail this test, because they lead to more functions than they come from.
+    With fewer than six edges, only the usual names count. The usual names are judged together.
 
     Parameters
     ----------
     perhaps
-        Whether to return also those that may turn out to say needs when more edges are known.
+        Whether to include relations that may turn out to say needs once more edges are known.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[
         if len(group) < _TELLING:
             says = perhaps or not name
         else:
-            # Others than the usual names must be shared from the first hop on, since each hop costs
+            # Relations without a usual name must pass from the first hop on, because each hop costs
             # a round trip.
             says = needing >= needed * (1 / _SHARED if perhaps and not name else _SHARED)
         if says:
@@ -101,7 +100,7 @@ def undeclared_needs(edges: Iterable[MayNeed], *, perhaps: bool = False) -> set[
 
 
 def is_usual(relation: str) -> bool:
-    """Tell whether the name of a relation says a need where nothing is declared.
+    """Tell whether a relation's name says a need, for a scope that declares none.
 
     >>> is_usual("TOOL_DEPENDS_ON"), is_usual("USES")
     (True, False)

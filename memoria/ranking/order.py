@@ -19,8 +19,8 @@ from memoria.ranking.substance import substance
 
 Array = NDArray[np.float64]
 
-# Of the odds of the second best, so much is handed on: one likely memory may stand alone, two make
-# a run. No fit, but chosen among shares; see docs/quality.md.
+# Share of the odds of the second best that is passed on: one likely memory may be alone, two make a
+# run. Not fitted, but chosen among several shares; see docs/quality.md.
 _SHARE = 0.35
 # In a row a memory stands between two others.
 _IN_A_ROW = 2
@@ -64,8 +64,8 @@ def with_beside(sums: Array, by_query: Array, ids: Sequence[str], beside: Beside
     """Return the sums of candidates, each with what it gets from the run that it stands in.
 
     The odds of a memory, e to the power of its sum, grow by a third of the odds of the second best
-    of those at most two places away. The odds that are handed on are those by the query alone: what
-    was taught of a memory says nothing of those beside it.
+    memory at most two places away. These other odds come from the query alone, because feedback on
+    a memory says nothing about its neighbours.
 
     Parameters
     ----------

@@ -34,13 +34,12 @@ def rank_by_relevance(
     history: HistoryConfig | None = None,
     window: TimeWindow | None = None,
 ) -> tuple[RankedMemory, ...]:
-    """Rank candidates by the weighted sum of their features, and by what goes with likely ones.
+    """Rank candidates by the weighted sum of their features, and raise companions of likely ones.
 
-    That is what stands among them in one text, and what they need. The parts of a message are one
-    candidate; see `memoria.ranking.folding`.
+    Companions are neighbours in one text, messages of one session, and memories that likely ones
+    need. The parts of a message are one candidate; see `memoria.ranking.folding`.
 
-    With ``history`` the past of a memory counts as well, where anything is known of it; with
-    ``window`` the time at which it was made.
+    With ``history``, the known past of a memory counts as well; with ``window``, its time.
 
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
@@ -103,7 +102,7 @@ def _note_steps(
     before: Array,
     steps: Iterable[tuple[str, Array]],
 ) -> None:
-    """Note what each step added to the sums before it, if it added anything."""
+    """Note how much each step added to the sums, if anything."""
     for name, after in steps:
         if (after > before).any():
             values[name] = 1.0 - np.exp(before - after)

@@ -30,7 +30,7 @@ _ASCII = bytes(ord(c.lower() if _WORD.match(c) else _SPACE) for c in map(chr, ra
 _SPELLED = _ASCII + bytes(range(128, 256))
 # A head is the beginning of a word in UTF-8, read as a number whose lowest byte comes first.
 _HEAD = np.dtype("<u8")
-# Where names are cut, an ASCII character is of one of these kinds; all others are of kind 0.
+# Kinds of ASCII characters that decide where names are split; all others have kind 0.
 _SMALL, _DIGIT, _CAPITAL = 1, 2, 3
 _KINDS = np.zeros(256, np.uint8)
 _KINDS[ord("a") : ord("z") + 1] = _SMALL
@@ -42,16 +42,16 @@ _STOP_HEADS = np.sort(np.array([int.from_bytes(w.encode(), "little") for w in ST
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitTexts:
-    """W words in lower case of N texts, in order, and after them the P pieces of their names.
+    """The W words of N texts in lower case, in order, followed by the P pieces of their names.
 
     Attributes
     ----------
     rows
-        Number of the text that holds each word and piece; (W + P,).
+        Index of the text of each word and piece; (W + P,).
     is_stop
-        Whether each of them is a stop word; (W + P,).
+        Whether each word or piece is a stop word; (W + P,).
     words_end
-        W, the place of the first piece.
+        W, the index of the first piece.
     """
 
     rows: Places
@@ -76,13 +76,13 @@ class SplitTexts:
         rows = np.repeat(np.arange(len(texts)), sizes)
         gaps = np.flatnonzero(cased == ord("_"))
         names, pieces = _pieces(cased, starts, ends, gaps)
-        # A name is compared without its underscores: they are taken out of the letters.
+        # Names are compared without underscores, so remove them from the letters.
         letters = letters.replace(b"_", b"")
         words, pieces = (
             places - np.searchsorted(gaps, places) if len(gaps) else places
             for places in (np.stack([starts, ends]), pieces)
         )
-        real = words[0] < words[1]  # not of underscores alone
+        real = words[0] < words[1]  # more than underscores
         starts, ends = np.concatenate([words[:, real], pieces], axis=1)
         windows = np.ndarray(len(letters) - _HEAD.itemsize + 1, _HEAD, letters, strides=(1,))
         heads = windows[starts] & _MASKS[np.minimum(ends - starts, _HEAD.itemsize)]
@@ -118,9 +118,9 @@ class SplitTexts:
 
 
 def _lines(text: str) -> tuple[bytes, bytes]:
-    """Return a text in UTF-8, and in lower case with a space for what is in no word.
+    """Return a text in UTF-8, and its lower case with spaces for everything outside words.
 
-    Both have the same letters at the same places.
+    Both have the same letters at the same positions.
     """
     text = spelled(text)
     if text.isascii():
@@ -134,16 +134,16 @@ def _lines(text: str) -> tuple[bytes, bytes]:
 def _pieces(
     cased: NDArray[np.uint8], starts: Places, ends: Places, gaps: Places
 ) -> tuple[Places, Places]:
-    """Return the number of the word of each piece, and the places where the pieces start and end.
+    """Return the index of each piece's word, and the positions where the pieces start and end.
 
     Parameters
     ----------
     cased
-        Letters, whose case tells where names are cut.
+        The letters in their original case, which shows where to split names.
     starts, ends
-        Places of the words.
+        Positions of the words.
     gaps
-        Places of underscores.
+        Positions of underscores.
 
     Returns
     -------

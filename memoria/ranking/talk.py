@@ -1,8 +1,8 @@
-"""Compute the features of a conversation: who speaks, and what the messages around say.
+"""Compute the features of a conversation: speakers, and the messages around each message.
 
 In: a query, candidates, facts about them. Out: arrays by feature. Touches nothing.
-`RelevanceConfig` says what each feature means. Without roles, speakers, sessions and edges that
-say an order, all features are 0, and memories rank as if these features did not exist.
+`RelevanceConfig` explains each feature. Without roles, speakers, sessions and edges that say an
+order, all features are 0, and memories rank as if these features did not exist.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from memoria.types import MemoryNode
 Array = NDArray[np.float64]
 
 USER, ASSISTANT = "user", "assistant"
-# Asks what "you" did in the past. "What would you suggest?" asks for something new, so it does not
-# match. English, German, French, Spanish, Italian, Portuguese, Dutch, Russian.
+# Matches a question about what "you" did in the past. "What would you suggest?" asks for something
+# new and does not match. English, German, French, Spanish, Italian, Portuguese, Dutch, Russian.
 _ASKS_YOU = re.compile(
     r"""
     \b(?: (?:did|had|have)\s+you | (?:were|was)\s+your
@@ -35,10 +35,10 @@ _ASKS_YOU = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Share of the odds of the best other message of a session that a message gets; not fitted, but
-# chosen among several; see docs/quality.md.
+# Share of the odds of the session's best other message that a message gets. Not fitted, but chosen
+# among several shares; see docs/quality.md.
 _SHARE = 0.2
-# Ends a sentence within a text.
+# The end of a sentence within a text.
 _SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
 
 
@@ -68,7 +68,7 @@ def talk_features(
 
 
 def role_of(memory: MemoryNode) -> str:
-    """Return the role of who said it, as chat models name it; "" if nobody said it."""
+    """Return the role of the speaker, as chat models name it; "" if the memory has none."""
     role = memory.metadata.get("role")
     return role if isinstance(role, str) else ""
 
@@ -80,7 +80,7 @@ def speaker_of(memory: MemoryNode) -> str:
 
 
 def asks_what_you_said(query: str) -> bool:
-    """Tell whether a query is a single question, and asks what the assistant said or did earlier.
+    """Tell whether a query is one question about what the assistant said or did earlier.
 
     >>> asks_what_you_said("Which dose did you recommend?")
     True
@@ -93,9 +93,9 @@ def asks_what_you_said(query: str) -> bool:
 
 
 def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
-    """Mark the user's messages, or the assistant's where the query asks for them.
+    """Mark the user's messages, or the assistant's if the query asks for them.
 
-    With messages of only one of the two among the candidates, nothing is marked.
+    Nothing is marked unless the candidates include messages of both.
     """
     by_user = np.array([role == USER for role in roles], float)
     by_assistant = np.array([role == ASSISTANT for role in roles], float)
@@ -109,8 +109,8 @@ def _by_role(query: str, roles: Sequence[str]) -> dict[str, Array]:
 def _is_named(query: str, speakers: Sequence[str]) -> Array:
     """Mark the messages of speakers whom the query names, by the whole name or a part of it.
 
-    A part of a name counts only if it has a capital, in the name and within the query: neither "the
-    project" nor "Project status?" names the "Project Manager".
+    A part of a name counts only if it is capitalised, both in the name and within the query:
+    neither "the project" nor "Project status?" names the "Project Manager".
     """
     words = re.findall(r"\w+", query)
     said = f" {' '.join(words).lower()} "
@@ -126,7 +126,7 @@ def _is_named(query: str, speakers: Sequence[str]) -> Array:
 def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
     """Return the share of the query's words that are in the message and in the one before it.
 
-    Parts of a document repeat its title; only what was said in a session can be an echo.
+    Only messages of a session count, because parts of a document always repeat its title.
     """
     place = {id_: row for row, id_ in enumerate(ids)}
     held = pool.masses > 0
@@ -144,7 +144,7 @@ def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
 
 
 def _session(ids: Sequence[str], facts: Facts, match: Array) -> Array:
-    """Return the best match of another message of the session, over the root of the size."""
+    """Return the best match of another message of the session, divided by the root of its size."""
     best, size = _best_others(match, ids, facts.sessions)
     return np.maximum(best, 0.0) / np.sqrt(size)
 
@@ -155,8 +155,8 @@ def with_session(
     """Return the sums of candidates, each with its gain from its session.
 
     The odds of a message, e to the power of its sum, grow by a fifth of the odds of the best other
-    message of its session, over the root of the session's size. These other odds come from the
-    query alone, without what learning adds, as in `with_beside`.
+    message of its session, divided by the root of the session's size. As in `with_beside`, these
+    other odds come from the query alone, without learning.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def with_session(
 def _best_others(
     values: Array, ids: Sequence[str], sessions: Mapping[str, tuple[str, int]]
 ) -> tuple[Array, Array]:
-    """Return the best value of the other candidates of each one's session, and the session's size.
+    """Return the best value among the other candidates of each one's session, and its size.
 
     Both (N,). Without another candidate of the session, the value is minus infinity.
     """

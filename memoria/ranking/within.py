@@ -1,6 +1,7 @@
-"""Prefer what was made in the time that a question is about.
+"""Prefer memories from the time that a question is about.
 
-In: the sums or the ranking of candidates, and the window. Out: the same, moved. Touches nothing.
+In: the sums or the ranking of candidates, and the window. Out: new sums or a new ranking. Touches
+nothing.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from memoria.types.window import TimeWindow
 
 Array = NDArray[np.float64]
 
-# The odds of a memory inside grow by e to the power of this, seven times. Not fitted: with less,
-# another month often comes first; with more, another subject of the month.
+# The odds of a memory inside the window are multiplied by e to the power of this, about 7. Not
+# fitted: with less, another month often comes first; with more, another subject of the same month.
 LIFT = 2.0
-# In order of time, each memory has so much less than the one before it, as a logarithm.
+# In order of time, the logarithm of the score drops by this much from each memory to the next.
 _STEP = 0.005
 
 
 def with_window(sums: Array, times: Sequence[datetime | None], window: TimeWindow | None) -> Array:
-    """Return the sums of candidates, with `LIFT` more for each that was made in a window.
+    """Return the sums of candidates, plus `LIFT` for each memory made inside the window.
 
-    Where all or none were, the sums stay as they are.
+    If all or none are inside, the sums stay as they are.
     """
     if window is None:
         return sums
@@ -37,7 +38,7 @@ def with_window(sums: Array, times: Sequence[datetime | None], window: TimeWindo
 
 
 def in_order_of_time(candidates: Iterable[Candidate]) -> tuple[RankedMemory, ...]:
-    """Rank candidates from the earliest to the latest; how likely each is remains unknown."""
+    """Rank candidates from the earliest to the latest, without a relevance."""
     earliest = datetime.min.replace(tzinfo=UTC)
     found = sorted(candidates, key=lambda one: (one.memory.created_at or earliest, one.memory.id))
     return tuple(

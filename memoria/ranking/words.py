@@ -68,7 +68,7 @@ class Pool:
     masses
         BM25 weight of each term in each text; N x T, >= 0. The sum over the terms is BM25.
     idf
-        Weight of each term by how rare it is in the pool; T, > 0. A name and its pieces share the
+        Weight of each term by its rarity in the pool; T, > 0. A name and its pieces share the
         weight of one word.
 
     Notes
@@ -82,14 +82,14 @@ class Pool:
         self._columns = _Columns(terms)
         places = split.places_beginning_like(self._columns.beginnings)
         columns = np.array([self._columns[word] for word in split.words(places)], np.int64)
-        counted = slice(split.words_end)  # pieces make no text longer
+        counted = slice(split.words_end)  # pieces don't count for the length
         counted_rows = split.rows[counted][~split.is_stop[counted]]
         lengths = np.bincount(counted_rows, minlength=len(texts)).astype(np.float64)
         cells = split.rows[places] * len(terms) + columns
         counts = np.bincount(cells[columns >= 0], minlength=len(texts) * len(terms))
         counts = counts.reshape(len(texts), len(terms))
         for name, pieces in terms.pieces.items():
-            # Who writes "github" has said "GitHub", with all its pieces.
+            # A text with "github" also matches the pieces of the term "GitHub".
             its = [self._columns.of_stem[piece] for piece in pieces]
             whole = counts[:, [self._columns.of_stem[name]]]
             counts[:, its] = np.maximum(counts[:, its], whole)

@@ -1,7 +1,7 @@
-"""Find what was made in the time that a question is about.
+"""Find memories from the time that a question is about.
 
-In: a call, and what the search found. Out: the window, and further seeds or hits. Reads only.
-Query: ``seeds.window``, and those of the search.
+In: a call, and the result of the search. Out: the window, and further seeds or hits. Reads only.
+Queries: ``seeds.window``, and those of the search.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds
 from memoria.types.window import TimeWindow
 
-#: Memories of a window that are read where a question asks for nothing else, at most.
+#: Most memories to read from a window if the question asks for nothing but a time.
 MOST = 200
-# Score of a hit that was compared with nothing.
+# Score of a hit that was not compared with the question.
 _SCORE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windowed:
-    """What a search found, with what was made in a window.
+    """The result of a search, with memories from a time window.
 
     Attributes
     ----------
     seeds
-        The result of the search. Where the question asks for nothing else, and something was made
-        in the window, only that.
+        The result of the search. If the question asks for nothing but a time, and the window is not
+        empty, only memories from the window.
     window
-        The window; `TimeWindow.only` is false where nothing was made in it.
+        The window; `TimeWindow.only` is false if the window is empty.
     where
         Which memories the recall is about.
     notes
-        What a reader should know, in sentences.
+        Notes for the reader, in sentences.
     """
 
     seeds: Seeds
@@ -49,7 +49,7 @@ class Windowed:
 
 
 def window_for(call: RecallCall, now: datetime) -> TimeWindow | None:
-    """Return the time that a question is about; a filter by time says it itself."""
+    """Return the time that a question is about; None if a filter by time is given."""
     config, where = call.config, call.where
     if not config.time_phrases or where.created_from or where.created_before:
         return None
@@ -59,15 +59,15 @@ def window_for(call: RecallCall, now: datetime) -> TimeWindow | None:
 async def at_time(
     store: Store, request: SeedRequest, found: Seeds, window: TimeWindow | None
 ) -> Windowed:
-    """Add what was made in a window to what the search found.
+    """Add memories from a time window to the result of the search.
 
-    Where the question asks for nothing else, all that was made then, up to `MOST`; otherwise what a
-    search within the window finds. If the database does not answer, the search stays as it is, and
-    `Seeds.degraded` says so.
+    If the question asks for nothing but a time, these are all memories of the window, up to `MOST`;
+    otherwise, the hits of a search within the window. If the database does not answer, the result
+    of the search stays as it is, and `Seeds.degraded` says so.
 
     Notes
     -----
-    None without a window; otherwise one round trip, or those of a second search.
+    No round trip without a window; otherwise one, or those of a second search.
     """
     where = request.where
     if window is None:
@@ -79,7 +79,7 @@ async def at_time(
             return await _all_inside(store, narrow, found, window, where)
         hits = await search_seeds(store, narrow)
     except MemoriaError as exc:
-        note = f"what was made at the time of {window.phrase!r} could not be searched for ({exc})"
+        note = f"memories from the time of {window.phrase!r} could not be searched ({exc})"
         found = replace(found, degraded=(*found.degraded, note))
         return Windowed(seeds=found, window=replace(window, only=False), where=where)
     return Windowed(seeds=_joined(found, hits), window=window, where=where)
@@ -98,7 +98,7 @@ async def _all_inside(
     echoes = {seed.id for seed in found.echoes}
     ids = [id_ for id_ in record["ids"] if is_id(id_) and id_ not in echoes]
     if not ids:
-        note = f"nothing was made then: {window}"
+        note = f"there are no memories from that time: {window}"
         return Windowed(seeds=found, window=replace(window, only=False), where=where, notes=(note,))
     notes = (f"only the newest {MOST} memories of {window.phrase!r} were read",)
     known = {seed.id: seed for seed in (*found.seeds, *found.runners_up)}
@@ -114,7 +114,7 @@ async def _all_inside(
 
 
 def _joined(found: Seeds, hits: Seeds) -> Seeds:
-    """Put the hits of a search within a window behind those of the search of everything."""
+    """Append the hits of the search within the window to those of the search without it."""
     if not found.seeds:
         return replace(hits, degraded=found.degraded)
     known = {seed.id for seed in (*found.seeds, *found.runners_up, *found.echoes)}

@@ -53,7 +53,7 @@ async def search_live(
 async def _is_outdated(store: Store, request: SeedRequest) -> bool:
     """Tell whether the vectors were replaced; if the database does not tell, they were not."""
     late = request.enough_at is not None and asyncio.get_running_loop().time() >= request.enough_at
-    if request.vector is None or late:  # an index that is gone fails at once
+    if request.vector is None or late:  # a dropped index fails at once
         return False
     try:
         return await has_moved(store, request.generation, until=request.until)

@@ -24,16 +24,16 @@ from memoria.types.validity import Validity
 _EDGES = 400
 _NEEDS = 50
 _MEMORIES = 100
-# Of what leads to a memory, no more is looked at: what many need, fifty of them tell.
+# Most incoming edges of a memory to count: fifty are enough to show that many memories need it.
 _IN_DEGREE = 50
-# What a relation seems to say, by its shape alone, it may not say: so much is left of its weight.
+# Factor on the weight of a need that only the shape of the graph suggests, because it may be wrong.
 _SEEMING = 0.15
-# Relations that don't say needs.
+# Relations that never say a need.
 _OTHERS = sorted({*OWN_RELATIONS, *USUAL_ORDER})
 
 # [id of the target, weight, relation, tags, incoming edges of the relation or None]
 _Edge = tuple[str, float, str, list[str], int | None]
-# Id -> degree, and edges.
+# Id of the source -> its degree, and its edges.
 _Rows = Mapping[str, tuple[int, list[_Edge]]]
 
 
@@ -52,7 +52,7 @@ class NeedsRequest:
     max_weight
         A larger weight of an edge counts as this one.
     roles
-        What relations mean; a role that is None is that which the scope declares.
+        Roles of relations; a role that is None is taken from the scope's declaration.
     until
         Time of the loop's clock at which the queries must be over; seconds. None: the time limit of
         the store.
@@ -78,7 +78,7 @@ class Needed:
     needs
         Id -> id of each memory that it needs -> weight of the edge.
     order
-        The relations that join what stands next to each other: read with the needs.
+        The relations between neighbours in a text or talk, which are read with the needs.
     error
         Why needs were not followed to the end; None if they were.
     """
@@ -97,8 +97,8 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
 
     Notes
     -----
-    One round trip where nothing is needed, or seems to be; otherwise one for each hop, and one that
-    finds no more.
+    One round trip if nothing is needed or seems to be needed; otherwise one for each hop, and one
+    that finds nothing more.
     """
     rows: dict[str, tuple[int, list[_Edge]]] = {}
     frontier, seen = list(request.ids), {*request.ids}
@@ -132,7 +132,7 @@ async def follow_needs(store: Store, request: NeedsRequest) -> Needed:
 
 
 async def _ask(store: Store, request: NeedsRequest, ids: Sequence[str]) -> Record:
-    """Ask what some memories need."""
+    """Query the needs of some memories."""
     parameters = {
         "held": request.validity.held,
         "ids": ids,
@@ -150,7 +150,7 @@ async def _ask(store: Store, request: NeedsRequest, ids: Sequence[str]) -> Recor
 
 
 def _saying_need(rows: _Rows, *, perhaps: bool) -> set[str]:
-    """Return the relations that say needs: those that are declared, and those that seem to."""
+    """Return the relations that say needs, by declaration or by the shape of the graph."""
     edges = [(source, edge) for source, (_, found) in rows.items() for edge in found]
     declared = {edge[2] for _, edge in edges if edge[4] is None}
     undeclared = (
@@ -162,13 +162,13 @@ def _saying_need(rows: _Rows, *, perhaps: bool) -> set[str]:
 
 
 def _weight(edge: _Edge) -> float:
-    """Return the weight of an edge as a need: less if neither scope nor name says it is one."""
+    """Return the weight of an edge as a need; lower if neither the scope nor its name says so."""
     said = edge[4] is None or is_usual(edge[2])
     return edge[1] if said else _SEEMING * edge[1]
 
 
 def _chains(ids: Sequence[str], rows: _Rows, says: Set[str]) -> tuple[Path, ...]:
-    """Return a chain of needs, over as few edges as possible, to each memory that is needed."""
+    """Return the shortest chain of needs to each needed memory."""
     chains: dict[str, Path] = {
         id_: Path(seed_id=id_, hops=(), memories=(), end_reason="not_explored", energy=0.0)
         for id_ in ids

@@ -19,8 +19,8 @@ from memoria.types import ContextPack, Exploration, Path, RankedMemory, Seeds
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
 _LEAST_WORTH = 1e-9
-# Least worth of the other parts of the best document, as a share of its own: what stands around an
-# answer comes before strangers that are hardly relevant.
+# Least worth of the other parts of the best document, as a share of the worth of its best part: the
+# surroundings of an answer come before hardly relevant memories from elsewhere.
 _OF_THE_BEST = 0.2
 
 
@@ -29,10 +29,10 @@ def worth_of(
 ) -> dict[str, float]:
     """Return the worth of each memory in the context: id -> worth, >= 0, on one scale.
 
-    A relevance model ranks all memories, and links add to their worth what paths bring from other
-    memories; the other parts of the best document are worth a fifth of it, at least. Without a
-    model, a memory that was reached has the score of the strategy, and the hits from which nothing
-    was explored come after all of these memories, in the order of their scores in the search.
+    With a relevance model, the worth is the score of the model plus a share of what paths bring
+    from other memories; other parts of the best document are worth at least a fifth of its best
+    part. Without a model, a reached memory has the score of the strategy, and the hits from which
+    nothing was explored come after all reached memories, in the order of their search scores.
     """
     worth = {entry.id: entry.score for entry in ranked}
     if config.relevance is not None:
@@ -44,7 +44,7 @@ def worth_of(
 
 
 def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> dict[str, float]:
-    """Return the worth of memories, with the least worth of the parts of the best document."""
+    """Return the worth of memories, with the minimum for parts of the best document applied."""
     best = ranked[0].memory if ranked else None
     if best is None or "title" not in best.metadata:
         return dict(worth)
@@ -55,7 +55,7 @@ def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> d
 
 
 def flat(found: Completed, ranked: Iterable[RankedMemory]) -> Completed:
-    """Return the ranked memories as hits, each by itself: a context of them has no trees."""
+    """Return the ranked memories as separate hits, so that their context has no trees."""
     hits = tuple(
         Path(
             seed_id=entry.id,
@@ -99,7 +99,7 @@ def pack(
     near
         Pairs of ids whose vectors say that they are duplicates.
     query
-        The question, by whose words the sentences of long texts are chosen.
+        The question; its words decide which sentences of long texts are shown.
     """
     builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
     for path in (*found.linked, *found.hits):

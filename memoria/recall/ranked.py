@@ -1,6 +1,6 @@
-"""Rank what a recall found: by relevance, by energy, or by time.
+"""Rank the memories that a recall found: by relevance, by energy, or by time.
 
-In: a call, and what was found for it. Out: `RankedMemory`s. Touches nothing.
+In: a call, and its completed results. Out: `RankedMemory`s. Touches nothing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memoria.types.window import TimeWindow
 def ranked_of(
     call: RecallCall, found: Completed, seeds: Seeds, window: TimeWindow | None
 ) -> tuple[RankedMemory, ...]:
-    """Rank what was found; a fact that the database did not return in time has no weight.
+    """Rank the found memories; facts that the database did not return in time are ignored.
 
-    Where the question asks for nothing but a time, in order of time.
+    If the question asks for nothing but a time, memories are in order of time.
     """
     echoes = {seed.id for seed in seeds.echoes}
     in_time = window is not None and window.only

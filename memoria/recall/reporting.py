@@ -66,7 +66,7 @@ def _reached(found: Recall) -> int:
 
 
 def missed(explorations: Sequence[Exploration]) -> list[str]:
-    """Say in sentences which explorations failed, and which the deadline has cut short."""
+    """Describe in sentences which explorations failed and which the deadline cut short."""
     failed = [each for each in explorations if each.error is not None]
     notes = [f"exploration from {each.seed.id} failed: {each.error}" for each in failed]
     cut = [each.stats for each in explorations if each.status == "truncated"]

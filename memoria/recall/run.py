@@ -40,10 +40,11 @@ from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.types.validity import Validity
 
-# Share of the time left within which two late searches still count, if one of them answers; and
-# shares for the tags, for exploring, and for reading: the rest is for ranking and packing.
+# Shares of the time left for the search, the tags, exploring, and reading; the rest is for ranking
+# and packing. From half of the time left on, one of the two searches is enough.
 _SEARCH_SHARE, _TAGS_SHARE, _EXPLORE_SHARE, _READ_SHARE = 0.8, 0.3, 0.75, 0.6
-# Where exploring takes longer than the first share, the hits are read meanwhile, until the other.
+# If exploring takes longer than the first share, the hits are read in the meantime, until the
+# second share.
 _EARLY_SHARE, _READ_EARLY_SHARE = 0.2, 0.85
 # If the embedder takes longer than this share of the time left, the recall searches by words only.
 _EMBED_SHARE = 0.25
@@ -52,8 +53,8 @@ _TURN_SHARE = 0.9
 # So is a turn that leaves less than this many times the mean time of the last recalls, because some
 # recalls take that much longer than the mean.
 _LONGER = 1.5
-# A recall that is not ready this long after its deadline ends without a result; seconds. One that
-# has read all it can may rank and pack for this share of the deadline, on a busy machine.
+# A recall that is not ready this many seconds after its deadline ends without a result. Once all
+# data is read, ranking and packing get this share of the deadline, in case the machine is busy.
 _GRACE_S, _PACK_SHARE = 0.1, 0.25
 
 # Names of spans that differ from those of the stages.
@@ -103,7 +104,7 @@ class Recaller:
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
         self._window = window_for(call, self._started_at)
-        self._of_window: tuple[str, ...] = ()  # notes
+        self._of_window: tuple[str, ...] = ()  # notes on the window
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -195,7 +196,7 @@ class Recaller:
             generation=self._generation if facts is None else facts.generation,
             config=call.config.seed_search,
             until=until,
-            enough_at=enough_at,  # so that both searches leave time to explore
+            enough_at=enough_at,  # leaves time to explore
             query=call.query,
         )
         with self._timed("seeds"):
@@ -213,7 +214,7 @@ class Recaller:
         return replace(seeds, degraded=(*notes, *seeds.degraded))
 
     def _after(self, share: float) -> float:
-        """Return when this share of the time left will be over; seconds of the loop's clock."""
+        """Return the time when this share of the time left is over; seconds of the loop's clock."""
         now = self._clock()
         return now + share * (self._until - now)
 

@@ -31,15 +31,15 @@ async def fitting_tags(
     until: float | None,
     notes: list[str],
 ) -> tuple[str, ...]:
-    """Return the query's tags as the edges around the hits have them.
+    """Return the query's tags as the edges around the hits spell them.
 
     Parameters
     ----------
     until
-        Time of the loop's clock at which the tags must be there; seconds. Else those of the caller
-        are returned as they are.
+        Time of the loop's clock at which the tags must be read; seconds. If they are late, the
+        caller's tags are returned unchanged.
     notes
-        List to which is added what does not fit, or went wrong.
+        List that receives notes on unknown tags and on errors.
     """
     if not (call.query_tags or call.auto_tags):
         return ()

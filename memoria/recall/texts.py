@@ -67,7 +67,7 @@ class Found:
     needed
         What the seeds need.
     early
-        Memories that were read while exploring was slow, for when no later query is answered.
+        Memories that were read while exploring was slow, in case later queries fail.
     """
 
     explorations: Sequence[Exploration]
@@ -80,25 +80,25 @@ class Found:
 async def read_early(
     store: Store, seeds: Seeds, *, scope: str, at: float, until: float
 ) -> AsyncIterator[Mapping[str, MemoryNode]]:
-    """Read hits if the block lasts longer than ``at``; its value then fills with their texts.
+    """Read the hits if the block is still running at ``at``, and add them to the yielded map.
 
-    Without them, a recall that spends its time on exploring has found memories, but can show none.
+    Otherwise a recall that spends its time on exploring would have no texts to show.
 
     Parameters
     ----------
     at, until
-        Times of the loop's clock at which to begin, and to end; seconds.
+        Times of the loop's clock at which to start and to end reading; seconds.
 
     Notes
     -----
-    One round trip in a block that lasts so long; else none.
+    One round trip if the block is still running at ``at``; otherwise none.
     """
     found: dict[str, MemoryNode] = {}
     ids = [seed.id for seed in (*seeds.seeds, *seeds.runners_up)]
 
     async def read() -> None:
         await asyncio.sleep(at - asyncio.get_running_loop().time())
-        with suppress(MemoriaError):  # what is missing then is asked for again, and missed there
+        with suppress(MemoriaError):  # missing texts are read, and reported, later
             found.update(await hydrate(store, ids, scope=scope, until=until))
 
     task = asyncio.create_task(read())
@@ -168,9 +168,10 @@ async def _ask(
     known: dict[str, MemoryNode],
     notes: list[str],
 ) -> Facts | None:
-    """Ask for facts, and for the memories that are not known yet; None if the query failed.
+    """Query the facts, and the memories that are not known yet; None if the query failed.
 
-    A query that is late leaves half of the time for one that reads the texts alone.
+    If texts are missing, this query gets half of the time, to leave the rest for reading the texts
+    alone.
     """
     if request.until is not None and not ids <= known.keys():
         now = asyncio.get_running_loop().time()

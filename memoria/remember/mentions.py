@@ -65,12 +65,12 @@ class Extractor(Protocol):
 
 
 def mentions_in(text: str, extractor: Extractor) -> tuple[Mention, ...]:
-    """Return what an extractor finds; it may be somebody else's.
+    """Return the mentions that an extractor finds; third-party extractors are checked.
 
     Raises
     ------
     InvalidInputError
-        It finds something else than mentions.
+        The extractor returned something other than mentions.
     """
     found: object = extractor.extract(text)
     mentions = tuple(found) if isinstance(found, Iterable) else (found,)

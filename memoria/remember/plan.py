@@ -31,7 +31,7 @@ class Plan:
     relations
         The edges. Their ends are among the memories, or were written before.
     said
-        Id -> what was said, of each memory of a message.
+        Id of each memory of a message -> its text.
     state
         How far the conversation is written then.
     messages, skipped, parts, sessions, topics
@@ -187,8 +187,8 @@ class Planner:
         return Memory(
             id=id_,
             kind=kind,
-            # Who spoke stands beside the text: in it, the name would match every question that
-            # names the speaker, whatever was said.
+            # The speaker is kept out of the text: there, the name would match every question that
+            # names the speaker.
             text=text,
             created_at=message.created_at,
             metadata={**message.metadata, **{key: name for key, name in names.items() if name}},

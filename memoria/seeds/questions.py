@@ -33,7 +33,7 @@ from memoria.types import Seed, Seeds
 LOOSE_RELATIONS = (ANSWERED_BY, SIMILAR)
 #: The same, and those that every message of a conversation has.
 SPOKEN_RELATIONS = (*LOOSE_RELATIONS, NEXT, CONTINUED_BY, IN_SESSION, SAID_BY, MENTIONS)
-# Looked for behind the last word only: from each mark of a long row, it would take for ever.
+# Only tried after the last word: trying it at each mark of a long row of marks takes too long.
 _QUESTION = re.compile(r"(?<!\W)(?=\W*+\Z)\W*?[?？؟]")
 # What states something: more than one sentence or line, or one that asks for a yes at its end.
 _STATEMENT = re.compile(

@@ -37,7 +37,7 @@ from memoria.types.validity import Validity
 log = logging.getLogger(__name__)
 
 MAX_WORDS = 256
-_NO_WORD = "the question has no word to search for, and there is no vector of it to compare"
+_NO_WORD = "the question has no word to search for, and no vector to compare"
 MAX_WORD_CHARS = 1_000
 _WORD = re.compile(r"\w+")
 
@@ -76,8 +76,8 @@ class SeedRequest:
     until
         Time of the loop's clock at which the search must be over; seconds.
     enough_at
-        Time of the loop's clock from which the hits of one search are enough, and the other search
-        is given up; seconds. None waits for both until the end.
+        Time of the loop's clock from which the hits of one search are enough and the other search
+        is cancelled; seconds. None waits for both until the end.
     validity
         Which memories hold; the other memories are not hits.
     query
@@ -99,9 +99,9 @@ class SeedRequest:
 
 @dataclass(slots=True)
 class _Aside:
-    """What a search finds beside its hits: faults, in sentences, and which hits are questions.
+    """Side results of a search: faults in sentences, and the hits that are questions.
 
-    ``from_index`` has the nearest memories by the index while all are being compared.
+    ``from_index`` has the hits of the vector index, for when the exact search is not done in time.
     """
 
     faults: list[str] = field(default_factory=list)
@@ -109,15 +109,15 @@ class _Aside:
     from_index: Hits = ()
 
 
-# What an attempt to search has come to.
+# Result of an attempt to search: the hits, and the error or None.
 _Attempted = tuple[Hits, MemoriaError | None]
 
 
 async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
     """Search by vector and by words, each in a session of its own, and fuse the two lists.
 
-    If one search fails, or is late, the result is that of the other, and `Seeds.degraded` says so.
-    Finding nothing is an answer.
+    If one search fails or is late, the result is that of the other, and `Seeds.degraded` says so.
+    Finding nothing is a valid result.
 
     Raises
     ------
@@ -148,7 +148,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
 async def _one_or_both(
     store: Store, request: SeedRequest, aside: _Aside
 ) -> tuple[_Attempted, _Attempted]:
-    """Search by vector and by words; from ``enough_at`` on, wait only until one has hits."""
+    """Search by vector and by words; from ``enough_at`` on, wait only until one finds hits."""
     loop = asyncio.get_running_loop()
     searches = [
         asyncio.create_task(_attempt(search, store, request, aside))
@@ -343,11 +343,11 @@ def _best(hits: Hits) -> Hits:
 def lucene_query(text: str, scope: str) -> str | None:
     r"""Write a query for Lucene in which nothing of the user's text is read as syntax.
 
-    Each word becomes a quoted phrase, once, whatever its case. Words joined by punctuation become
-    one phrase together, and one each; so do the pieces of names (`search_words`). At most 256
-    phrases of 1,000 characters. They may stand in the text of a memory, or among its pieces of
-    names, which writers store. The scope must match, but adds nothing to the score. None if the
-    text is blank.
+    Each word becomes a quoted phrase, once, regardless of case. Words joined by punctuation become
+    one phrase together and one phrase each; so do the pieces of names (`search_words`). There are
+    at most 256 phrases of 1,000 characters. They match the text of a memory, or its search words,
+    which writers store. The scope must match, but adds nothing to the score. None if the text is
+    blank.
 
     >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
     '+(text:("cat" "AND" "\\"dog\\"") search_words:("cat" "AND" "\\"dog\\""))'

@@ -1,10 +1,10 @@
-"""What both servers over HTTP bear: bounded connections, times and bodies.
+"""Limits of both HTTP servers: on connections, times and bodies.
 
 In: an application. Out: settings of uvicorn. Touches nothing by itself.
 
-uvicorn bounds requests, but waits for ever for the first of a connection, and for the rest of one
-that has begun. So each connection has a time in which its next request must be whole, and of the
-connections that wait for one only some are kept: many idle ones must not take the last descriptor.
+uvicorn limits requests, but waits without limit for the first request of a connection, and for the
+rest of a request that has begun. So each connection has a time limit for its next complete request,
+and only some waiting connections are kept, so that idle ones don't use up all descriptors.
 """
 
 from __future__ import annotations
@@ -25,29 +25,30 @@ from memoria._support.seldom import SELDOM
 
 log = logging.getLogger(__name__)
 
-#: Bytes of the body of a request; the MCP SDK has the same limit.
+#: Most bytes of a request body; the MCP SDK has the same limit.
 MOST_BODY = 4 * 1024 * 1024
-# The loop accepts so many connections before it serves the first of them; all of them, and those
-# that are served, have to stay below 256 descriptors, which is what some systems allow.
+# Number of connections that the loop accepts before it serves the first of them. Together with the
+# connections being served, they must stay below 256 descriptors, the limit on some systems.
 _ACCEPTED_AT_ONCE = 32
-# Time for the last answers once the server ends; seconds.
+# Time for the last answers when the server shuts down; seconds.
 _LAST_ANSWERS_S = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much clients may take of a server.
+    """Limits on the clients of a server.
 
     Attributes
     ----------
     connections
-        Connections from which on new requests are answered 503; >= 2.
+        Number of connections from which on new requests are answered with 503; >= 2.
     waiting
-        Connections that may wait for their next request; the one that has waited longest gives way
-        to another; below ``connections``, so that idle clients alone never make a server busy.
+        Most connections that may wait for their next request; beyond it, the one that has waited
+        longest is closed. Below ``connections``, so that idle clients alone never make a server
+        busy.
     request_s
-        Time in which a request must have come, and in which a client must take what it is sent;
-        seconds, > 0.
+        Time in which a request must arrive, and in which a client must read its answer; seconds,
+        > 0.
     """
 
     connections: int = 100
@@ -56,7 +57,7 @@ class Bounds:
 
 
 def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uvicorn.Config:
-    """Return the settings of a server; ``settings`` are more of them, such as ``port``."""
+    """Return the settings of a server; ``settings`` adds others, such as ``port``."""
     bounds = bounds or Bounds()
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BODY)
     http: Any = partial(_Bounded, bounds)  # typed as a class, called as a function
@@ -67,14 +68,14 @@ def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uv
         limit_concurrency=bounds.connections,
         backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_LAST_ANSWERS_S,
-        log_level="error",  # a flood would write a line for each refusal
+        log_level="error",  # a flood would log a line per refusal
         access_log=False,
         **settings,
     )
 
 
 class _Bounded(H11Protocol):
-    """A connection that is closed if a request, or the reading of an answer, takes too long."""
+    """A connection that is closed if sending a request or reading an answer takes too long."""
 
     def __init__(self, bounds: Bounds, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -119,7 +120,7 @@ class _Bounded(H11Protocol):
             self._taken_by = None
 
     def _watch(self) -> None:
-        """Stop the clock while a whole request is answered, and let it run at all other times."""
+        """Stop the timer while a complete request is answered; run it at all other times."""
         asked = self.cycle
         is_whole = asked is not None and not asked.more_body and not asked.response_complete
         if is_whole and self._whole_by is not None:

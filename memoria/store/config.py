@@ -19,9 +19,9 @@ class StoreConfig:
     query_timeout_s
         Limit of one query with its retries, also at the server; seconds, > 0.
     long_query_timeout_s
-        The same limit where a query reads a whole scope or more, or writes whole texts: statistics,
-        forgetting by a filter, conversations, documents, re-embedding, datasets; seconds, > 0.
-        Where ``query_timeout_s`` is longer, that holds.
+        The same limit for queries that read a whole scope or more, or write whole texts:
+        statistics, forgetting by a filter, conversations, documents, re-embedding, datasets;
+        seconds, > 0. A longer ``query_timeout_s`` applies to them as well.
     max_retries
         Retries of a query that failed for a temporary reason; 0 to 10. While a cluster elects a
         leader, or a member of it lags behind, queries are retried until their time is up, unless

@@ -35,8 +35,8 @@ class Target:
     Attributes
     ----------
     uri
-        Address, such as ``bolt://127.0.0.1:7687``; ``neo4j://`` for a cluster. It is shown in
-        messages, so a user or a password in it is refused.
+        Address, such as ``bolt://127.0.0.1:7687``; ``neo4j://`` for a cluster. Messages show it, so
+        it must not contain a user or a password.
     auth
         Credentials, or None for a server without a login; never shown.
     database
@@ -48,7 +48,7 @@ class Target:
     database: str = "neo4j"
 
     def __post_init__(self) -> None:
-        """Check both once; no message repeats them, as a password may stand in either."""
+        """Check both once; messages don't repeat them, because either may contain a password."""
         _check_address(self.uri)
         _check_auth(self.auth)
 
@@ -56,7 +56,7 @@ class Target:
 def _check_address(uri: Any) -> None:
     if isinstance(uri, str) and "@" in uri:
         raise ConfigError(
-            "the address must not hold a user or a password, because messages show it: leave out "
+            "the address must not contain a user or a password, because messages show it: remove "
             "everything before the @, and give auth, or NEO4J_USERNAME and NEO4J_PASSWORD"
         )
     if not isinstance(uri, str) or not _is_address(uri):
@@ -70,7 +70,7 @@ def _is_address(uri: str) -> bool:
     try:
         parts = urlsplit(uri)
         has_place = bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of brackets and ports
+    except ValueError:  # bad brackets or port
         return False
     return parts.scheme in _SCHEMES and has_place and parts.path in ("", "/") and not parts.fragment
 
@@ -79,7 +79,7 @@ def _check_auth(auth: Any) -> None:
     if auth is None or isinstance(auth, neo4j.Auth):
         return
     is_pair = isinstance(auth, tuple) and len(auth) == _USER_AND_PASSWORD
-    # The driver's error of half a character would show the rest.
+    # The driver's error about a lone surrogate would show the rest of the text.
     if not is_pair or not all(isinstance(each, str) and each == whole(each) for each in auth):
         raise ConfigError("auth must be a user and a password, both of them text, or a neo4j.Auth")
 
@@ -93,7 +93,7 @@ async def open_driver(
     Raises
     ------
     ConfigError
-        The driver does not take the address or the credentials.
+        The driver does not accept the address or the credentials.
     """
     config = config or StoreConfig()
     refused = ""
@@ -110,10 +110,10 @@ async def open_driver(
         )
     except (driver_errors.DriverError, ValueError, TypeError) as exc:
         refused = type(exc).__name__
-    if refused:  # out here, without the driver's error: it repeats what was given, passwords too
+    if refused:  # raised here, since the driver's error repeats its input, passwords included
         raise ConfigError(
-            f"the driver refuses the address or the credentials ({refused}): an address is such as "
-            "bolt://localhost:7687, and auth a user and a password"
+            f"the driver refuses the address or the credentials ({refused}): give an address such "
+            "as bolt://localhost:7687, and a user and a password as auth"
         )
     async with driver:
         yield driver

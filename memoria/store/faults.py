@@ -53,7 +53,7 @@ _BY_CODE: Mapping[str, tuple[type[MemoriaError], str]] = {
     "Invalid": (UnavailableError, "client and server are out of step on this connection"),
     "ForbiddenOnReadOnlyDatabase": (
         UnavailableError,
-        "the server only reads: let it write, or address the member of the cluster that leads",
+        "the server is read-only: make it writable, or use the address of the cluster's leader",
     ),
     "WriteOnReadOnlyAccessDatabase": (
         ConfigError,

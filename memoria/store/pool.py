@@ -133,7 +133,7 @@ class Store:
     def patient(self, seconds: float | None = None) -> Self:
         """Return a copy of this store that gives each query at least ``seconds``.
 
-        None: `StoreConfig.long_query_timeout_s`.
+        None means `StoreConfig.long_query_timeout_s`.
 
         The copy shares driver, bookmarks, limits and facts about the server with this store. It is
         not what `for_database` returns.

@@ -17,7 +17,7 @@ from memoria.types.history import EdgeHistory, MemoryHistory, aware_time
 
 #: Relation of an edge for which no relation is given.
 RELATED = "related"
-#: Roles of the messages of a conversation that say who spoke.
+#: Roles of messages that identify the speaker.
 SAID_BY_ROLES = ("user", "assistant", "tool", "system")
 _MAX_SPEAKER_CHARS = 60
 
@@ -69,10 +69,10 @@ class MemoryNode:
 
     @property
     def speaker(self) -> str:
-        """Who said it, in one short line: the speaker's name, else the role; "" if nobody did.
+        """The speaker in one short line: name, or else role; "" if the memory has no speaker.
 
-        Conversations keep both in the metadata. Where the text begins with the name, as older
-        versions wrote it, the name is not repeated here.
+        Conversations store both in the metadata. If the text begins with the name, as older
+        versions wrote it, this is "", too.
         """
         found = self.metadata.get("speaker")
         if not isinstance(found, str) or not found.strip():
@@ -83,7 +83,7 @@ class MemoryNode:
 
     @property
     def said(self) -> str:
-        """The text, with who said it before it if that is known."""
+        """The text, preceded by its speaker if there is one."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 

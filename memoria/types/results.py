@@ -54,9 +54,9 @@ class RankedMemory:
         text, by edges whose relation holds ``next``, ``reply``, ``replies`` or ``replied``. What it
         got from them is the share ``beside``; empty without relevance weights.
     session
-        Id of the session in which it was said, and the number of that session's edges. What it got
-        from other messages of the session is the share ``in_session``. None outside of sessions,
-        and without relevance weights.
+        Id of the memory's session, and the session's number of edges. The gain from other messages
+        of the session is the share ``in_session``. None outside sessions, and without relevance
+        weights.
     """
 
     memory: MemoryNode
@@ -90,7 +90,7 @@ class ContextItem:
     path
         As `RankedMemory.path`.
     label
-        What names the memory in the text, between brackets: a short label, or its id; see
+        Name of the memory in the text, between brackets: a short label, or its id; see
         `ContextConfig.names`.
     """
 
@@ -204,7 +204,8 @@ class Trace:
     packed
         Ids of the memories in the context, best first.
     window
-        The time that the question is about, which the recall preferred; None if it names none.
+        The time that the question is about, which the recall preferred; None if it does not name
+        one.
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""What the relations of a scope mean, in the few respects in which recalls tell them apart.
+"""The roles of relations: the meanings of relations that recalls act on.
 
 In: names of relations. Out: `RelationRoles`. Touches nothing.
 """
@@ -14,19 +14,19 @@ from memoria.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRoles:
-    """Which relations have a meaning that recalls act on.
+    """The roles of relations: which relations say a need, and which say an order.
 
-    A role holds names of relations: whole names, in any case. None: nothing is declared, and
-    recalls go by what is known of relations in general. Empty: no relation has this role.
+    A role is a list of relation names: whole names, in upper or lower case. None: the role is not
+    declared, and recalls use general rules instead. Empty: no relation has this role.
 
     Attributes
     ----------
     need
-        The source of such an edge can't be used without its target, as a tool that calls another,
-        or a rule that rests on a definition. What a likely memory needs becomes likely, too.
+        Relations whose source can't be used without the target, such as a tool that calls another,
+        or a rule that depends on a definition. What a likely memory needs becomes likely, too.
     order
-        The two ends of such an edge stand next to each other in one text or talk. What stands among
-        likely memories becomes likely, too.
+        Relations between neighbours in one text or talk. The neighbours of likely memories become
+        likely, too.
 
     Raises
     ------
@@ -38,7 +38,7 @@ class RelationRoles:
     order: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check the names, and keep each once, in lower case."""
+        """Check the names and store each once, in lower case."""
         for role in ROLE_NAMES:
             if (given := getattr(self, role)) is not None:
                 object.__setattr__(self, role, _names(given, role))
@@ -49,7 +49,7 @@ class RelationRoles:
             )
 
 
-#: The names of the roles.
+#: Names of the roles.
 ROLE_NAMES = tuple(field.name for field in fields(RelationRoles))
 
 
@@ -61,7 +61,7 @@ def _names(given: Iterable[str], role: str) -> tuple[str, ...]:
 
 
 def usual_names(*spoken: str) -> tuple[str, ...]:
-    """Return the ways in which graphs write relations, in lower case, from their words.
+    """Return the usual spellings of relation names, in lower case, from their words.
 
     >>> usual_names("depends on", "needs")
     ('depends on', 'depends-on', 'depends_on', 'dependson', 'needs')

@@ -1,6 +1,6 @@
 """The time that a question is about.
 
-Times are aware; what is open has no end there.
+Times are aware; an open side is None.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeWindow:
-    """What a phrase of time in a question means.
+    """The span of time that a phrase in a question means.
 
     Attributes
     ----------
     phrase
         The words of the question, such as ``last week``.
     starts
-        The first moment inside, in UTC; None: whatever is earlier than ``ends``.
+        The first moment inside, in UTC; None: any time before ``ends``.
     ends
-        The first moment after it, in UTC; None: whatever is not earlier than ``starts``.
+        The first moment after it, in UTC; None: any time from ``starts`` on.
     only
-        Whether the question asks for nothing but what was at that time.
+        Whether the question asks for nothing but memories of that time.
     """
 
     phrase: str
@@ -31,7 +31,7 @@ class TimeWindow:
     only: bool = False
 
     def has(self, time: datetime | None) -> bool:
-        """Tell whether an aware time is inside; no time is not."""
+        """Tell whether an aware time is inside; False if there is no time."""
         return (
             time is not None
             and (self.starts is None or time >= self.starts)

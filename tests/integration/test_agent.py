@@ -108,7 +108,7 @@ async def test_a_hostile_text_stays_inside_the_fence(memory: AgentMemory) -> Non
             assert re.match(r"\[|  |\| |\(not everything worked: |[-\d]{10}:$|undated:$", line)
 
 
-# The words around the memories, with a scope of this length, take some 105 tokens themselves.
+# The text around the memories, with a scope of this length, takes about 105 tokens.
 @pytest.mark.parametrize("budget", [120, 150, 300])
 async def test_no_answer_is_larger_than_its_budget(memory: AgentMemory, budget: int) -> None:
     many = [Memory(id=f"b{n}", kind="Event", text=f"Bun {n} " + "x y " * 50) for n in range(20)]

@@ -97,7 +97,7 @@ async def look_past_plans(store: Store, embedder: Embedder | None = None) -> Exa
 async def found_by_words(
     store: Store, scope: str, questions: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return each question -> the ids of the seeds, without an embedder."""
+    """Return question -> ids of its seeds, without an embedder."""
     retriever = GraphRetriever(store, scope=scope)
     return {
         question: [seed.id for seed in (await retriever.find_seeds(question)).seeds]
@@ -738,7 +738,7 @@ class TestWholeDatabase:
         assert dropped.changed == 1
         await apply_schema(empty, dimensions=self.SIZE)
         after = {**before, "user": ["call getUser"], "cafe": ["at the café"]}
-        for scope in scopes:  # an index belongs to all scopes, whichever was given
+        for scope in scopes:  # an index belongs to all scopes, whichever scope was given
             assert await found_by_words(empty, scope, [*after]) == after
         assert by_check(await look_past_plans(empty))["indexes.memory_text.words"].severity == "ok"
 

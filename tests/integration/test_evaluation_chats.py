@@ -1,4 +1,4 @@
-"""Chats from end to end: written as a host writes them, asked at their time, ranked by message."""
+"""Chats end to end: written like a host's chats, asked at their time, ranked by message."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
 
 DATA = Path(__file__).parents[1] / "data"
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
-# Longer than one memory may be, so that it becomes parts; only the last one names the heron.
+# Longer than one memory may be, so it is split into parts; only the last part names the heron.
 LONG = "\n\n".join(
     [
         "Here is a plan for the garden. "
@@ -98,7 +98,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def chats(tmp_path: Path, scope: str) -> Path:
-    """Two chats in a folder of the test's own, hence in scopes of its own."""
+    """Two chats in a folder of this test, and so in scopes of its own."""
     folder = tmp_path / scope
     folder.mkdir()
     said = [*messages("ann", ANN), *messages("bob", BOB)]
@@ -128,7 +128,7 @@ async def asked(store: Store, dataset: Dataset, *methods: str) -> dict[str, Run]
 
 
 def retriever(store: Store, question: Question) -> GraphRetriever:
-    """A retriever with the settings of an evaluation: the default ones, and time enough."""
+    """A retriever with the settings of an evaluation: the defaults, with enough time."""
     config = EvaluationConfig().retriever
     return GraphRetriever(store, scope=question.scope, embedder=EMBED, config=config)
 
@@ -198,7 +198,7 @@ async def test_topics_take_part_at_the_time_of_any_question(store: Store, chats:
         scope=next(iter(dataset.chats)),
     )
     assert "berta" in {record["name"] for record in found.records}
-    # A recall as of a time passes through what was made then: at the time of the first message.
+    # A recall as of a time only sees what was made by then, so topics date from the first message.
     assert {record["at"].to_native() for record in found.records} == {BEGIN}
 
 

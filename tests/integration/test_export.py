@@ -512,7 +512,7 @@ async def test_an_export_beside_a_writer_has_both_ends_of_every_edge(
     skipped: list[Skipped] = []
     lines: list[str] = []
     async for line in export_lines(store, scope=scope, on_skipped=skipped.append):
-        if not lines:  # the memories have been read, the edges have not
+        if not lines:  # the memories are read, the edges are not
             late = [Relation(source="m1", target="m0"), Relation(source="m0", target="m2")]
             await writer.write([Memory(id="m0", kind="Event", text="late")], late)
         lines.append(line)

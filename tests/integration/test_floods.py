@@ -1,4 +1,4 @@
-"""Floods against the servers over HTTP, which need no database to bear one."""
+"""Floods against the HTTP servers, which must survive them even without a database."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ async def test_greetings_leave_nothing_behind(tmp_path: Path) -> None:
     async with served_mcp(NOBODY, tmp_path) as served:
         assert await served.answers() is None
         assert await sessions(served, 200) is None
-        async with httpx2.AsyncClient() as http:  # nothing is ever sent on such a stream
+        async with httpx2.AsyncClient() as http:  # the server never sends on such a stream
             answer = await http.get(served.url("/mcp"), headers={"accept": "text/event-stream"})
         assert answer.status_code == 405
 
 
-# --- the bounds, in this process ------------------------------------------------------------------
+# --- the limits, in this process ------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -90,7 +90,7 @@ async def bounded_server(bounds: Bounds) -> AsyncIterator[tuple[str, int]]:
 
 
 async def answer_to(address: tuple[str, int], *pieces: bytes, pause_s: float = 0.0) -> bytes:
-    """What comes back for these pieces of a request, until the server hangs up."""
+    """Return the response to these pieces of a request, until the server closes the connection."""
     reader, writer = await asyncio.open_connection(*address)
     try:
         for piece in pieces:

@@ -48,7 +48,7 @@ async def test_every_call_ends_while_the_server_is_stopped_and_the_next_one_work
 async def test_what_writes_whole_texts_or_reads_a_scope_ends_by_the_limit_with_that_name(
     second_server: EphemeralNeo4j,
 ) -> None:
-    """The limits of their own that they had are gone: 60 s, and 120."""
+    """These calls used to have their own limits of 60 s and 120 s."""
     target = Target(uri=second_server.uri, auth=second_server.auth)
     config = StoreConfig(query_timeout_s=0.2, long_query_timeout_s=2, connect_timeout_s=2)
     loop = asyncio.get_running_loop()
@@ -66,7 +66,7 @@ async def test_what_writes_whole_texts_or_reads_a_scope_ends_by_the_limit_with_t
         here.attacked(config=config) as memory,
     ):
         names = ("append", "conversation", "document", "stats")
-        for name in names:  # the driver has its connections
+        for name in names:  # opens the driver's connections
             await CALLS[name](here.clean, here)
         os.kill(second_server.pid, signal.SIGSTOP)
         try:

@@ -1,6 +1,6 @@
-"""A server that plans its first queries slowly: a recall leaves out what is late, and says so.
+"""A server that plans its first queries slowly: a recall leaves out late results, and says so.
 
-A proxy holds single queries back, as a server does that has just started on a busy machine.
+A proxy delays single queries, like a freshly started server on a busy machine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def proxy(target: Target) -> Iterator[FaultProxy]:
 
 @pytest.fixture
 async def slow(proxy: FaultProxy, store: Store, scope: str) -> AsyncIterator[GraphRetriever]:
-    """A retriever behind the proxy, on a chain a - b - c - d, all of which the search finds."""
+    """A retriever behind the proxy, on a chain a - b - c - d; the search finds all four."""
     await GraphWriter(store, scope=scope).write(*chain("abcd"))
     embedder = CallableEmbedder(
         lambda texts: [AXIS for _ in texts], dimensions=DIMENSIONS, name=EMBEDDER
@@ -49,7 +49,7 @@ def said(recall: Recall, words: str) -> bool:
 
 
 async def recalled(slow: GraphRetriever) -> Recall:
-    """Recall; every memory is found, ranked and packed, whatever is late."""
+    """Recall, and check that every memory is found, ranked and packed, whatever is late."""
     recall = await slow.recall("link", deadline_s=DEADLINE_S)
     assert {entry.memory.id for entry in recall.ranked} == set("abcd")
     assert {item.id for item in recall.context.items} == set("abcd")

@@ -265,7 +265,7 @@ async def test_what_needs_everything_says_nothing(store: Store, scope: str) -> N
             ),
         ],
     )
-    roles = RelationRoles(need=["requires", "needs"])  # undeclared, they lead too far apart
+    roles = RelationRoles(need=["requires", "needs"])  # undeclared, they don't look like needs
     assert await needs_of(store, scope, "hub", roles=roles) == Needed()
     found = await needs_of(store, scope, "busy", roles=roles)
     assert len(found.paths) == needs_module._MEMORIES

@@ -85,7 +85,7 @@ def found_of(recall: Recall, question: SampleQuestion) -> set[str]:
 
 def assert_as_good(again: Recall, first: Recall, question: SampleQuestion) -> None:
     lost = found_of(first, question) - found_of(again, question)
-    assert len(lost) <= 1, (again.trace.query, lost)  # the last of a full context may change places
+    assert len(lost) <= 1, (again.trace.query, lost)  # the last memory of a full context may change
     assert paths_of(again) >= 0.9 * paths_of(first), again.trace.query
     assert again.trace.query not in {entry.memory.text for entry in again.ranked}
 

@@ -432,8 +432,8 @@ async def crowd(driver: neo4j.AsyncDriver, store: Store, scope: str) -> GraphRet
 
 
 async def test_what_is_too_unlikely_stays_out_of_the_context(crowd: GraphRetriever) -> None:
-    # Odds of 1 to 1 for the first place, and of 1 to e to the 4 for the hundredth. The question
-    # names one memory; the others share the second place, with 0.35.
+    # The odds are 1 to 1 for the first rank, and 1 to e to the 4 for the hundredth. The question
+    # names one memory; the others share the second rank, with 0.35.
     weights = replace(
         RelevanceConfig.default(), calibration=Calibration(answer=20.0, evidence_place=4.0)
     )

@@ -1,4 +1,4 @@
-"""What relations mean is declared: kept in the database, for one scope, or given by a reader."""
+"""Roles of relations: declared in the database for one scope, or given by a reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USES = RelationRoles(need=("USES",))
 
 
 async def chain(store: Store, scope: str, relation: str = "USES") -> None:
-    """``book`` leads to ``pay``, which leads to ``login``: too few edges to tell what they mean."""
+    """``book`` leads to ``pay``, and ``pay`` to ``login``: too few edges to judge the relation."""
     texts = {"book": "book a flight", "pay": "charge cards", "login": "check passwords"}
     ends = list(texts)
     await GraphWriter(store, scope=scope).write(
@@ -91,7 +91,7 @@ async def test_a_reader_may_say_that_nothing_is_needed(
 
 
 async def tools(store: Store, scope: str, relation: str, *, shared: bool) -> None:
-    """Five tools: each leads to the same two others, or each to two of its own."""
+    """Five tools; all lead to the same two others, or each leads to two of its own."""
     ids = [f"t{n}" for n in range(5)]
     ends = [
         (id_, "login" if shared else f"{id_}-login", "pay" if shared else f"{id_}-pay")

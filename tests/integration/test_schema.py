@@ -287,7 +287,7 @@ async def test_a_record_that_this_memoria_can_not_read_is_refused_by_every_call(
     match = "MATCH (m:MemoriaMeta {key: 'memoria'})"
     before = (await driver.execute_query(f"{match} RETURN properties(m) AS m")).records[0]["m"]
     await driver.execute_query(f"{match} SET {change}")
-    other = Store(driver, database="neo4j").patient()  # it knows no facts yet
+    other = Store(driver, database="neo4j").patient()  # without cached facts
     memory = GraphRetriever(other, scope=scope)
     try:
         for call in (

@@ -1,4 +1,4 @@
-"""What the ranking makes of a chat in the real server: messages rank once, and have sessions."""
+"""Ranking of a chat in a real server: a message ranks once, and has a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoria.store import Store
 from memoria.types import Conversation, Memory, Message, Recall, Relation
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-# Nine parts of at most 1,500 characters, each with the words of the question.
+# Nine parts of at most 1,500 characters; each contains the words of the question.
 ANSWER = "\n\n".join(
     f"Step {n}: varnish the hull of the dinghy. " + "Let it dry for a day. " * 60 for n in range(9)
 )
@@ -83,7 +83,7 @@ async def test_messages_say_which_session_they_are_of(
     await chat(store, retriever.scope)
     recall = await retriever.recall("Who has a varnish with oil for the dinghy?")
     sessions = {entry.id.partition("#")[0]: entry.session for entry in recall.ranked}
-    # The edges: 1 of each message, 9 of the long one's parts, and that between the sessions.
+    # The edges: 1 per message, 9 for the parts of the long one, and 1 between the sessions.
     first, second = ("@session:boat:1", 12), ("@session:boat:2", 2)
     assert sessions == {"boat:1": first, "boat:2": first, "boat:3": first, "boat:4": second}
     entries = plain_recall(recall)["ranked"]

@@ -295,7 +295,7 @@ async def test_a_file_that_lacks_a_part_is_refused(filled: GraphRetriever, part:
 async def test_a_file_that_no_answer_can_hold_is_refused(
     filled: GraphRetriever, wrong: str
 ) -> None:
-    """Wherever it stands, also in a field that nobody knows: the page is sent the whole file."""
+    """Anywhere, even in an unknown field, because the whole file is sent to the page."""
     plain = json.loads(json.dumps(plain_recall(await filled.recall(ASKED["query"]))))
     for part in (plain, plain["context"], plain["trace"], plain["ranked"][0]):
         part["unknown"] = [0, {"deep": json.loads(wrong)}]

@@ -1,4 +1,4 @@
-"""Questions about a time: what was made then comes first, in order, and is found at all."""
+"""Questions about a time: memories of that time are found, and come first, in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.oracle.agreement import remove
 
 NOW = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)  # a Wednesday
 FIRST = datetime(2026, 1, 21, 18, tzinfo=UTC)
-# Every 29 hours from there on: 100 entries, to the evening before.
+# An entry about every 29 hours from then on: 100 entries, up to the evening before.
 EVERY = timedelta(hours=28, minutes=40)
 DONE = ["Baked rye bread", "Ran along the canal", "Fixed the tap", "Read a novel", "Saw Ingrid"]
 PLACES = ["in the old mill", "before breakfast", "with the neighbours", "until late"]
@@ -145,7 +145,7 @@ async def test_a_subject_in_a_time_comes_first_and_the_others_stay(diary: GraphR
 async def test_what_the_search_leaves_out_is_found_in_its_time(
     diary: GraphRetriever, store: Store
 ) -> None:
-    """Sixty messages about the boat fill the lists of the search."""
+    """The lists of the search are full of sixty messages about the boat."""
     many = [
         Memory(
             id=f"b{n}",

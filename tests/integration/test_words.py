@@ -1,7 +1,7 @@
 """Search by words alone, without an embedder: names, versions, signs, accents; texts without words.
 
-Each text is asked for as a user would, and the recall must bring it first, of several that are
-nearly it.
+Each question is phrased as a user would ask it, and the recall must rank the right text first,
+above similar texts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ OTHERS = (
 async def first(
     retriever: GraphRetriever, texts: Sequence[str], question: str, count: int = 1
 ) -> list[str]:
-    """Write texts, ask, and return the best memories' texts; they must be seeds, too."""
+    """Write texts, ask, and return the texts of the best memories; they must also be seeds."""
     memories = [
         Memory(id=f"m{number}", kind="Event", text=text) for number, text in enumerate(texts)
     ]

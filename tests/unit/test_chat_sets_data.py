@@ -1,7 +1,7 @@
-"""The chat sets in ``benchmarks/data``: who said a thing, and which of several statements is true.
+"""The chat sets in ``benchmarks/data``: who said something, and which statement is still true.
 
-They were written by hand and frozen before the first run. These tests check the files only, and
-run no retrieval.
+They were written by hand and frozen before the first run. These tests only check the files; they
+do not run a retrieval.
 """
 
 from __future__ import annotations

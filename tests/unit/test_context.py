@@ -123,7 +123,7 @@ def ids(items) -> list[str]:
 
 
 def said(id_: str, text: str, day: int | None = None, **metadata: str) -> MemoryNode:
-    """A message, said on a day of May."""
+    """A message from a day in May."""
     date = datetime(2026, 5, day, 23, 59, tzinfo=UTC) if day else None
     return MemoryNode(id=id_, kind="Event", text=text, created_at=date, metadata=metadata)
 
@@ -172,7 +172,7 @@ def test_parts_of_one_message_stand_together() -> None:
 
 def test_a_memory_without_a_speaker_shows_none() -> None:
     nodes = [
-        said("a", "alpha", role="admin"),  # no message
+        said("a", "alpha", role="admin"),  # not a message
         said("b", "beta", conversation="t", role="other"),
         said("c", "Tom: gamma", speaker="Tom"),  # as older versions wrote it
         said("d", "delta", speaker="  Tom\nLee "),
@@ -311,7 +311,7 @@ def test_a_prefix_is_a_few_letters(prefix: Any) -> None:
         ContextConfig(label_prefix=prefix)
 
 
-# --- what is packed ---------------------------------------------------------------------------
+# --- packing ----------------------------------------------------------------------------------
 
 
 def test_the_best_enter_and_those_that_are_too_long_are_passed_over() -> None:
@@ -355,7 +355,7 @@ def test_a_whole_that_counts_for_more_than_its_lines_is_cut_back() -> None:
 
 
 def test_tokens_saved_by_counting_the_whole_are_used() -> None:
-    # Lines of 4 words count 6 alone, but all three 14.
+    # A line of 4 words counts 6 by itself, but the three together count 14.
     paths = [path((name, 0.5)) for name in ("a", "b", "c")]
     assert packed(*paths, budget=16, count=words_and_frame).tokens == 3 * 4 + 2
 
@@ -598,7 +598,7 @@ LINE = re.compile(r"(?P<pad> *)(?:leads_to (?:->|<-) )?\[(?P<id>\w+)\] ")
 
 
 def read_trunks(text: str) -> list[tuple[str, ...]]:
-    """Read the text as a stranger would: the names leading to each line."""
+    """Read the text without knowing the graph: return the names that lead to each line."""
     found: list[tuple[str, ...]] = []
     trunk: list[str] = []
     for line in text.splitlines():
@@ -651,7 +651,7 @@ def test_lines_stand_in_the_order_of_the_items_below_what_joins_them(paths, budg
 
 
 def only(chosen: Sequence[str], paths: list[Path], config: ContextConfig) -> ContextPack:
-    """Pack these memories alone."""
+    """Pack only these memories."""
     relevance = {i: float(i in chosen) for one in paths for i in one.ids}
     builder = builder_of(*paths, config=replace(config, min_relevance=0.5, min_best_relevance=0.0))
     return builder.build(relevance=relevance)

@@ -182,7 +182,7 @@ def test_no_text_breaks_the_structure_of_markdown(paths: list[Path], order: Any)
     inner = {child.type for token in inline for child in token.children or ()}
     assert inner <= {"text", "text_special", "strong_open", "strong_close", "hardbreak"}
 
-    # One entry a memory, as deep as what it is joined to, and every text to be read in it.
+    # One list item per memory, nested below the memory it is joined to, with its whole text.
     entries = json.loads(build(paths, replace(config, format="json", names="id")).text)
     assert len(inline) == len(entries)
     for token, entry in zip(inline, entries, strict=True):
@@ -193,7 +193,7 @@ def test_no_text_breaks_the_structure_of_markdown(paths: list[Path], order: Any)
 
 
 def depths(entries: list[dict[str, Any]]) -> list[int]:
-    """How many lines each entry stands below."""
+    """Nesting depth of each entry."""
     known: dict[str, int] = {}
     for entry in entries:
         known[entry["id"]] = known[entry["via"]["from"]] + 1 if "via" in entry else 0

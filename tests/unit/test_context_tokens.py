@@ -1,6 +1,6 @@
-"""The estimate of tokens, against counts of a real tokenizer.
+"""The estimate of tokens, compared with the counts of a real tokenizer.
 
-The counts stand in ``tests/data/tokens.jsonl``; ``scripts/count_tokens.py`` made them.
+The counts are in ``tests/data/tokens.jsonl``; ``scripts/count_tokens.py`` made them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading chats: what becomes of messages, sessions and questions, and what is refused where."""
+"""Reading chats: messages, sessions and questions, and the errors with their places."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def folder(
 
 
 def chats(dataset: Dataset) -> dict[str, list[tuple[str, list[str | None]]]]:
-    """Of each chat the conversations, with the ids of their messages."""
+    """The conversations of each chat, with the ids of their messages."""
     return {
         scope.rpartition("/")[2]: [(c.id, [m.id for m in c.messages]) for c in chat.conversations]
         for scope, chat in dataset.chats.items()
@@ -216,7 +216,7 @@ def test_unanswerable_questions_are_foreign_ones_of_their_own_chat(tmp_path: Pat
     _, bob = dataset.chats
     [found] = foreign_questions([dataset], EvaluationConfig())
     assert [(q.id, q.scope) for q in found[:4]] == [(f"b{i}", bob) for i in range(4)]
-    # The others are of the other chat, which they were not asked in, at no time of it.
+    # The rest come from the other chat, so they have no time in this one.
     assert [(q.id, q.scope, q.asked_at) for q in found[4:]] == [
         ("foreign 0: a0", bob, None),
         ("foreign 1: a2", bob, None),
@@ -234,7 +234,7 @@ ASKED = Question(id="q", text="?", gold=("m",), category=None, scope="s")
 
 
 def found(*cosines: float, messages: dict[str, str]) -> Answer:
-    """Candidates a, b, ... with their cosines; the ranking has made one of each message's parts."""
+    """Candidates a, b, ... with their cosines; the parts of each message are already joined."""
     features = np.zeros((len(cosines), len(FEATURES)))
     features[:, FEATURES.index("cosine")] = cosines
     ids = tuple("abcdef"[: len(cosines)])
@@ -259,6 +259,6 @@ def test_weights_are_tried_with_what_a_message_gets_from_its_session() -> None:
     weights = np.array([float(name == "cosine") for name in FEATURES])
     alone = found(3.0, 0.0, 0.5, messages={})
     assert alone.ranked(weights) == ("a", "c", "b")
-    # b gets a fifth of the odds of a over the root of 2: 1 + 0.14 * e^3 = 3.84, above e^0.5 = 1.65.
+    # b gets a fifth of a's odds, divided by the root of 2: 1 + 0.14 * e^3 = 3.84 > e^0.5 = 1.65.
     together = replace(alone, sessions={"a": ("s", 2), "b": ("s", 2)})
     assert together.ranked(weights) == ("a", "b", "c")

@@ -1,4 +1,4 @@
-"""Whatever comes from the store stands behind a fence or in quotes, and hides nothing."""
+"""All stored text in answers is fenced or quoted, and without hidden characters."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def stats(word: str, kind: str) -> ScopeStats:
 
 
 def answers(rng: random.Random) -> Iterator[str]:
-    """Every text that memoria makes for a model, out of words that another writer chose."""
+    """Every text that memoria makes for a model, built from another writer's words."""
     id_, kind, tag, relation, text, scope = (word(rng) for _ in range(6))
     now = f"Scope {name_of(scope)} now holds 2 memories."
     created, certain = rng.random() < 0.7, rng.random() < 0.9
@@ -91,7 +91,7 @@ def test_ten_thousand_hostile_words_never_leave_the_fence() -> None:
         for answer in answers(rng):
             assert misplaced(answer) is None, ascii(answer)
             seen += CANARY in answer
-    assert seen > MANY // 3  # the words are there, behind the fence
+    assert seen > MANY // 3  # the words do appear, inside the fence
 
 
 def test_the_check_itself_finds_words_that_stand_outside() -> None:

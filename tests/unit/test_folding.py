@@ -1,4 +1,4 @@
-"""The parts of a message are one candidate: by hand, then for any parts."""
+"""The parts of a message become one candidate: hand-made cases, then generated ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.test_relevance import lone
 
 
 def part(id_: str, text: str = "pier", **facts: object) -> Candidate:
-    """A candidate that a conversation writer made."""
+    """A candidate as a conversation writer makes it."""
     node = MemoryNode(id=id_, kind="UserRequest", text=text, metadata={"conversation": "c"})
     return Candidate(memory=node, path=lone(id_, 0.5), **facts)  # type: ignore[arg-type]
 

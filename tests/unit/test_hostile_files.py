@@ -1,4 +1,4 @@
-"""Files and texts that were made to take all memory or time."""
+"""Files and texts made to use up memory or time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.environment import ROOT
 from benchmarks.faults.hostile_files import HELD, cases, command
 from memoria.seeds.questions import asks_much_the_same
 
-#: The worst; ``scripts/faults`` gives each file to each of its readers.
+#: The worst cases; ``scripts/faults`` gives each file to each of its readers.
 WORST = cases()[:9]
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# Importing the module is as if the user pressed the keys at that moment.
+# Importing this module has the effect of pressing Ctrl-C at that moment.
 INTERRUPTED = """
 import sys
 

@@ -71,4 +71,4 @@ def test_parts_of_the_best_document_come_before_strangers_that_hardly_match() ->
         "faq.md": 0.2,
         "other.md#x": 0.4,
     }
-    assert worth({})["faq.md"] == 0.01  # no document: "#" may stand in any id
+    assert worth({})["faq.md"] == 0.01  # not a document: any id may contain "#"

@@ -429,12 +429,12 @@ def test_a_match_is_the_third_power_of_the_cosine_and_the_square_of_bm25() -> No
         candidate("c", "mole"),
     ]
     edge = linked(("b", "c", 1.0))
-    # Only b leads to c: its match over that of a, times 0.8 for the edge; c has no cosine.
+    # Only b leads to c: b's match divided by a's, times 0.8 for the edge; c has no cosine.
     by_cosine = replace(edge, cosines={"a": 1.0, "b": 0.5})
     assert feature("chain_beyond", "q", *all_, facts=by_cosine)[2] == pytest.approx(0.8 * 0.5**3)
     bm25 = feature("bm25", "ferry", *all_)[1]
     assert 0 < bm25 < 1
-    # Without vectors a memory without a word of the query counts as near by 0.8.
+    # Without vectors, a memory without a word of the query has a nominal cosine of 0.8.
     assert feature("chain_beyond", "ferry", *all_, facts=edge)[2] == pytest.approx(
         0.8 * bm25**2 * (1 - 0.8)
     )
@@ -712,7 +712,7 @@ def test_importing_memoria_reads_no_weights() -> None:
     assert done.stdout == "0\n"
 
 
-@pytest.mark.timeout(20)  # 0.1 s; a pattern that looks through it from each place needs minutes
+@pytest.mark.timeout(20)  # takes 0.1 s; a pattern tried at each position would take minutes
 @pytest.mark.parametrize("part", ["a", "a.", "v1", "aB"])
 def test_words_of_a_long_word_are_found_at_once(part: str) -> None:
     text = part * 150_000

@@ -1,4 +1,4 @@
-"""What relations mean: the names of a declaration, and what the shape of a graph tells without."""
+"""Roles of relations: declared names, and roles guessed from the shape of a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memoria.types.roles import ROLE_NAMES, usual_names
 
 
 def edges(relation: str, *incoming: int, sources: int) -> list[MayNeed]:
-    """One edge for each number of incoming edges; the sources take turns."""
+    """Make one edge for each number of incoming edges; the sources take turns."""
     return [
         MayNeed(source=f"m{n % sources}", relation=relation, incoming=number)
         for n, number in enumerate(incoming)
@@ -66,7 +66,7 @@ def test_usual_names_are_written_as_graphs_write_them() -> None:
 
 
 def test_a_relation_says_needs_where_five_need_something_for_four_that_are_needed() -> None:
-    # Five sources with two edges each: to four of their own, in all, they may lead.
+    # Eight edges of five sources, to targets with two incoming edges each: four needed memories.
     at_four = edges("r", *[2] * 8, sources=5)
     assert sum(1 / each.incoming for each in at_four) == 4.0
     assert undeclared_needs(at_four) == {"r"}

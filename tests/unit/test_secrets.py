@@ -1,4 +1,4 @@
-"""No secret is in a message, a traceback, a repr or a log, whatever is wrong with it."""
+"""A malformed secret never appears in a message, a traceback, a repr or a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation tells about its messages: by hand, then for any texts that nobody said."""
+"""Features of a conversation: hand-made cases, then generated texts outside conversations."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_a_session_is_at_least_as_large_as_what_was_found_of_it() -> None:
 def test_a_session_hands_on_a_fifth_of_the_best_odds_over_the_root_of_its_size() -> None:
     sums = np.log([8.0, 1.0, 2.0, 20.0])
     found = np.exp(with_session(sums, sums, "abcd", of_session("a", "b", "c"))).tolist()
-    # a gets from c, the second best: 0.2 * 2 / 2; the others get from a: 0.2 * 8 / 2.
+    # a gains from c, the second best: 0.2 * 2 / 2; the others gain from a: 0.2 * 8 / 2.
     assert found == pytest.approx([8.0 + 0.2, 1.0 + 0.8, 2.0 + 0.8, 20.0])
 
 
@@ -285,7 +285,7 @@ def test_a_ranking_says_what_a_message_got_from_which_session() -> None:
     assert ranked[1].features["in_session"] == pytest.approx(1 - 1 / (1 + 0.1 * math.exp(4)))
 
 
-# --- what nobody said -------------------------------------------------------------------------
+# --- texts outside conversations --------------------------------------------------------------
 
 
 @given(st.lists(texts, min_size=1, max_size=8), st.sampled_from(["rain", "What did you say?"]))

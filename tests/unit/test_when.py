@@ -1,4 +1,4 @@
-"""Phrases of time in questions, and the windows that they mean."""
+"""Time phrases in questions, and the windows that they mean."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_long_text_is_no_question() -> None:
 
 
 def test_nothing_ends_in_an_error() -> None:
-    """Words of all tables, numbers and signs in any order."""
+    """Try words of all tables, numbers and signs in any order."""
     rng = random.Random(7)
     words = [
         word

@@ -1,4 +1,4 @@
-"""What was made in the time of a question is preferred, by a bounded amount."""
+"""Memories from the time of a question are preferred, by a bounded amount."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what time a question is about."""
+"""Read time phrases in questions."""
 
 from memoria.recall.when.phrases import window_of
 

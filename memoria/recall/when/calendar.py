@@ -1,7 +1,7 @@
-"""Spans of the calendar by local time, such as weeks, seasons and holidays, and which one is meant.
+"""Compute spans of local time, such as weeks, seasons and holidays, and pick the one meant.
 
-In: a local time without a zone, and what to take. Out: spans of time, first moment and end. Touches
-nothing. A week begins on Monday; seasons are those of the north, by whole months.
+In: a local time without a zone, and the kind of span. Out: spans: first moment and end. Touches
+nothing. A week begins on Monday; seasons are northern, in whole months.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Literal, TypeAlias
 
 #: First moment, and the first moment after it; local times.
 Span: TypeAlias = tuple[datetime, datetime]
-#: ``begun``: the latest that has begun; ``ended``: the latest that is over; ``next``: the first
-#: that has not begun; ``this``: the one of now, else of this week or this year.
+#: ``begun``: the latest span that has begun; ``ended``: the latest that is over; ``next``: the
+#: first that has not begun; ``this``: the current one, or else that of this week or year.
 Which: TypeAlias = Literal["begun", "ended", "this", "next"]
 _DAY = timedelta(days=1)
-# As far as a leap day lies, in years.
+# The longest distance to a leap day, in years.
 _YEARS = 8
 _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}
-# First day, and number of days.
+# Month and day of the first day, and number of days.
 _FIXED = {
     "christmas_eve": (12, 24, 1),
     "christmas": (12, 24, 3),
@@ -36,9 +36,9 @@ def midnight(time: datetime) -> datetime:
 
 
 def unit_span(unit: str, now: datetime, offset: int = 0) -> Span:
-    """Return the day, week, month and so on that lies ``offset`` of them from now.
+    """Return the day, week, month or other unit that is ``offset`` units from now.
 
-    An hour or a minute is not cut from the clock: it lies around its moment.
+    An hour or a minute does not start on the full hour or minute: its moment is in the middle.
 
     >>> unit_span("week", datetime(2026, 5, 20, 14), -1)[0].isoformat()
     '2026-05-11T00:00:00'
@@ -75,7 +75,7 @@ def _month(index: int) -> datetime:
 
 
 def months(year: int, first: int, number: int = 1) -> Span:
-    """Return some months of a year; the last may lie in the next."""
+    """Return some months from a month on; they may extend into the next year."""
     index = year * 12 + first - 1
     return _month(index), _month(index + number)
 
@@ -105,7 +105,7 @@ def third_of_month(year: int, month: int, number: int) -> Span:
 
 
 def holiday(year: int, name: str) -> Span:
-    """Return the days of a holiday, by its date of the western churches."""
+    """Return the days of a holiday, by the date of the western churches."""
     if name != "easter":
         return days(year, *_FIXED[name])
     sunday = _easter(year)
@@ -113,7 +113,7 @@ def holiday(year: int, name: str) -> Span:
 
 
 def _easter(year: int) -> datetime:
-    """Return Easter Sunday, by the rule of Gauss as Meeus and Butcher wrote it."""
+    """Return Easter Sunday, by the rule of Gauss in the form of Meeus and Butcher."""
     a, b, c = year % 19, year // 100, year % 100
     d, e = divmod(b, 4)
     f = (b - (b + 8) // 25 + 1) // 3
@@ -126,7 +126,7 @@ def _easter(year: int) -> datetime:
 
 
 def of_years(make: Callable[[int], Span], now: datetime) -> tuple[list[Span], int]:
-    """Return what comes once a year, in the years around now, and which of it is of this year."""
+    """Return a yearly span in the years around now, and the index of this year's span."""
     found: list[Span] = []
     middle = 0
     for year in range(now.year - _YEARS, now.year + _YEARS + 1):
@@ -134,20 +134,20 @@ def of_years(make: Callable[[int], Span], now: datetime) -> tuple[list[Span], in
             middle = len(found)
         try:
             found.append(make(year))
-        except ValueError:  # no such day in that year, or no such year
+        except ValueError:  # that year does not have the day, or the year is out of range
             continue
     return found, min(middle, len(found) - 1)
 
 
 def of_weeks(first: int, number: int, now: datetime) -> tuple[list[Span], int]:
-    """Return what comes once a week, from a weekday on, and which of it is of this week."""
+    """Return a weekly span from a weekday on, and the index of this week's span."""
     monday = unit_span("week", now)[0]
     begins = [monday + (7 * week + first) * _DAY for week in range(-2, 3)]
     return [(begin, begin + number * _DAY) for begin in begins], 2
 
 
 def pick(spans: Sequence[Span], middle: int, now: datetime, which: Which) -> Span | None:
-    """Return the span that is meant, of spans in order; None: there is none."""
+    """Return the span that ``which`` means, of spans in order; None if there is none."""
     if which == "this":
         inside = [span for span in spans if span[0] <= now < span[1]]
         return inside[-1] if inside else (spans[middle] if spans else None)

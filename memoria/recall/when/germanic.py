@@ -1,4 +1,4 @@
-"""Phrases of time in English, German and Dutch; `grammar` reads them. Data."""
+"""Data: time phrases in English, German and Dutch, read by `grammar`."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Compile the tables of a language into patterns, and say what their words mean.
+"""Compile the tables of a language into patterns, and map their words to meanings.
 
-In: the tables of the languages. Out: `Grammar`, one for each. Touches nothing.
+In: the tables of the languages. Out: a `Grammar` for each language. Touches nothing.
 
-In a list of a table, entries are separated by blanks and spellings of one entry by ``/``; an
-underscore is a blank. In patterns, one on each line, ``{x}`` stands for what may be last or next: a
-unit, a weekday, a weekend, a month, a season or a holiday. ``{u}`` is a unit, ``{n}`` a number,
-``{d}`` a day of a month, ``{m}`` a month, ``{w}`` a weekday, ``{q}`` an ordinal of a quarter,
-``{y}`` the year that may follow and ``{year}`` one that must. Texts are compared without accents
-and apostrophes, and with a blank around every sign.
+In the lists of a table, a space separates entries, and ``/`` separates spellings of one entry; an
+underscore is a space within an entry. Patterns are one per line. In them, ``{u}`` is a unit,
+``{n}`` a number, ``{d}`` a day of a month, ``{m}`` a month, ``{w}`` a weekday, ``{q}`` an ordinal
+of a quarter, ``{y}`` an optional year and ``{year}`` a required one. ``{x}`` is anything that can
+be last or next: a unit, weekday, weekend, month, season or holiday. Texts are compared without
+accents and apostrophes, and with a space around every sign.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memoria.recall.when.germanic import GERMANIC
 from memoria.recall.when.romance import ROMANCE
 from memoria.recall.when.slavic import SLAVIC
 
-#: What the entries of ``units``, ``days`` and ``holidays`` mean, in their order.
+#: Meanings of the entries of ``units``, ``days`` and ``holidays``, in order.
 UNITS: Final = ("minute", "hour", "day", "week", "month", "quarter", "year")
 DAYS: Final = (-2, -1, 0, 1, 2)
 HOLIDAYS: Final = (
@@ -31,7 +31,7 @@ HOLIDAYS: Final = (
 )
 LANGUAGES: Final = GERMANIC | ROMANCE | SLAVIC
 
-#: Kind of a phrase, and what it looks like.
+#: Kind of a phrase, and its pattern.
 Pattern: TypeAlias = tuple[str, re.Pattern[str]]
 
 _LISTS = {
@@ -64,19 +64,19 @@ class Grammar:
     Attributes
     ----------
     meaning
-        Name of a slot -> word -> its place in the list, or its number.
+        Name of a slot -> word -> its index in the list, or its number.
     strong, weak
-        Phrases, alone or only behind a word such as "in".
+        Phrases that count alone, and those that count only after a word such as "in".
     intro, since, until, before, after
         Words before a phrase.
     ranges
-        Pairs of words around the first of two phrases: "from" and "to".
+        Pairs of words around the first of two phrases, such as "from" and "to".
     never
-        What stands before words that are no phrase, such as "every".
+        Words, such as "every", after which nothing is a phrase.
     unless
-        What is no phrase after all.
+        Exceptions: texts that look like a phrase but are not.
     names
-        Whether words with a capital may be names.
+        Whether capitalised words may be names.
     """
 
     def __init__(self, table: Mapping[str, str]) -> None:
@@ -100,7 +100,7 @@ class Grammar:
         self.never = re.compile(rf" (?:{self._table['never']}) $")
         self.unless = re.compile(
             self._table["unless"] or "(?!)"
-        )  # with the sign or letter behind it
+        )  # including the sign or letter after it
         self.names = table is LANGUAGES["english"]
 
     def _words(self, name: str) -> re.Pattern[str]:
@@ -111,7 +111,7 @@ class Grammar:
         return kind, re.compile(f"(?:{filled})(?= )")
 
     def _slots_of(self) -> dict[str, str]:
-        """Return what stands in patterns in place of the names in braces."""
+        """Return the pattern that replaces each name in braces."""
         table = self._table
         slots = {name: f"(?P<{name}>{_any_of(words)})" for name, words in self.meaning.items()}
         slots["n"] = rf"(?P<n>\d{{1,4}}|{_any_of(self.meaning['n'])})"
@@ -142,7 +142,7 @@ class Grammar:
 
 
 def _entries(text: str) -> list[list[str]]:
-    """Return the entries of a list, each with its spellings."""
+    """Return the entries of a list, each as a list of spellings."""
     entries = folded(text).split()
     return [[one.replace("_", " ") for one in entry.split("/")] for entry in entries]
 
@@ -152,7 +152,7 @@ def _by_place(entries: list[list[str]]) -> dict[str, int]:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """Return a pattern of words without signs that mean anything in patterns; the longest first."""
+    """Return a pattern that matches any of the words, longest first, with dots escaped."""
     return "|".join(word.replace(".", r"\.") for word in sorted(words, key=len, reverse=True))
 
 
@@ -164,7 +164,7 @@ def grammar(language: str) -> Grammar:
 
 @cache
 def triggers() -> dict[str, frozenset[str]]:
-    """Return language -> words without one of which a text names no time in it."""
+    """Return language -> words; every time phrase of a language contains one of its words."""
     lists = ("units", "weekend", "weekdays", "months", "seasons", "holidays", "days", "night")
     return {
         language: frozenset(

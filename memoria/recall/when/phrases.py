@@ -1,10 +1,10 @@
-"""Read what time a question is about: "last week", "in May", "seit März", "hace dos semanas".
+"""Read the time that a question is about: "last week", "in May", "seit März", "hace dos semanas".
 
 In: a question, the present, the caller's zone. Out: a `TimeWindow`, or None. Touches nothing.
 
-Rules, no model: each language has tables, and one grammar reads them all. A word that may mean
-something else, such as "may" or "spring", counts only behind a word such as "in" or "since". What
-has no year, such as "in May", is the latest that has begun.
+This uses rules, not a model: each language has tables, and one grammar reads them all. An ambiguous
+word, such as "may" or "spring", counts only after a word such as "in" or "since". A phrase without
+a year, such as "in May", means the latest May that has begun.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from memoria.recall.when.points import Point, dated, named
 from memoria.remember.function_words import FUNCTION_WORDS
 from memoria.types.window import TimeWindow
 
-#: What is longer is no question.
+#: A longer text is not a question.
 MAX_CHARS = 1_000
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s'’]")
 _SIGNS = frozenset("-.,/:")
-# As far before a phrase as "all the" reaches.
+# Characters before a phrase that are checked for words such as "every" or "all the".
 _BEFORE = 20
 
 
 def window_of(query: str, *, now: datetime, zone: tzinfo | None = None) -> TimeWindow | None:
-    """Return the time that a question is about; None if it names none.
+    """Return the time that a question is about; None if it does not name a time.
 
     Parameters
     ----------
     now
         The present, aware.
     zone
-        Zone of the caller, in which days begin; None for that of ``now``.
+        The caller's time zone, which decides when a day begins; None for that of ``now``.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _utc(time: datetime | None, zone: tzinfo) -> datetime | None:
 
 
 def _asks_nothing_else(rest: str) -> bool:
-    """Tell whether what is left of a question names nothing."""
+    """Tell whether the rest of a question, without the time phrase, has no subject of its own."""
     return all(word in _asking_words() for word in content_words(rest))
 
 
@@ -89,16 +89,16 @@ def _asking_words() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """A phrase of time: a point, or what is before, after or between points.
+    """A time phrase: a point, or the time before, after or between points.
 
     Attributes
     ----------
     kind
         ``in``, ``since``, ``until``, ``before``, ``after``, or ``range``.
     start, end
-        Where it stands in the words of the question.
+        Its position in the words of the question.
     point, other
-        What is named; ``other`` is the last one of a range.
+        The named points; ``other`` is the second one of a range.
     """
 
     kind: str
@@ -108,9 +108,9 @@ class Clause:
     other: Point | None = None
 
     def bounds(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the first moment and the end, by local time; None for what is open.
+        """Return the first moment and the end in local time; None for an open side.
 
-        The first point of a range is the last one before the other: "from November to January".
+        The first point of a range is the latest before the second: "from November to January".
         """
         last = None if self.other is None else self.other.resolve(now)
         seen_from = last[1] - timedelta(seconds=1) if last and self.point.floats else now
@@ -131,7 +131,7 @@ class Clause:
 
 
 class Question:
-    """A question as words and signs without accents, with one blank between them and around."""
+    """A question as words and signs without accents, with one space between and around them."""
 
     def __init__(self, query: str) -> None:
         self.query = unicodedata.normalize("NFC", query)
@@ -150,7 +150,7 @@ class Question:
         self._words = frozenset(words)
 
     def longest_clause(self) -> Clause | None:
-        """Return the longest phrase of time in any language, the first of them."""
+        """Return the longest time phrase in any language; of equally long ones, the first."""
         languages = [name for name, words in triggers().items() if self._words & words]
         if not languages and any(word.isdecimal() for word in self._words):
             languages = ["english"]
@@ -163,13 +163,13 @@ class Question:
         return max(found, key=lambda one: one.end - one.start, default=None)
 
     def place_of(self, clause: Clause) -> tuple[int, int]:
-        """Return where a phrase stands in the question."""
+        """Return the position of a phrase in the question."""
         places = zip(self._starts, self._places, strict=True)
         inside = [place for start, place in places if clause.start <= start < clause.end]
         return inside[0][0], inside[-1][1]
 
     def _clause_at(self, rules: Grammar, start: int) -> Clause | None:
-        """Return the phrase of time that begins at a word; None if none does."""
+        """Return the time phrase that begins at a word; None if there is none."""
         if rules.never.search(self.text, max(0, start - _BEFORE), start):
             return None
         for first, second in rules.ranges:
@@ -190,7 +190,7 @@ class Question:
         return Clause(kind=kind, start=start, end=point.end, point=point)
 
     def _behind(self, words: re.Pattern[str], rules: Grammar, start: int) -> Point | None:
-        """Return the point behind some words."""
+        """Return the point that follows these words, if they match at ``start``."""
         found = words.match(self.text, start)
         return self._point_at(rules, found.end(), alone=False) if found else None
 
@@ -207,7 +207,7 @@ class Question:
         return best
 
     def _is_name(self, found: re.Match[str]) -> bool:
-        """Tell whether a month or season and the word behind it have capitals: "Summer Smith"."""
+        """Tell whether a month or season and the next word are capitalised: "Summer Smith"."""
         groups = found.groupdict()
         if not (groups.get("m") or groups.get("s")) or groups.get("y") or groups.get("d"):
             return False

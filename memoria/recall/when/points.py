@@ -1,6 +1,6 @@
-"""Say which span of time the words of a phrase name.
+"""Turn the words of a time phrase into a span of time.
 
-In: a match of a pattern, and what its words mean. Out: a `Point`. Touches nothing.
+In: a match of a pattern, and the meanings of its words. Out: a `Point`. Touches nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memoria.recall.when import calendar
 from memoria.recall.when.calendar import Span, Which
 from memoria.recall.when.grammar import DAYS, HOLIDAYS, UNITS
 
-#: Local time to look from -> span; None where there is none.
+#: Local time to look from -> span, or None if there is none.
 Resolve: TypeAlias = Callable[[datetime], Span | None]
 
 _DIGITS = re.compile(
@@ -24,22 +24,22 @@ _DIGITS = re.compile(
     r"|(?P<first>\d\d?) (?P<sign>[./]) (?P<second>\d\d?) (?P=sign) (?P<year>(?:19|20)\d\d)(?= )"
 )
 _MONTHS, _DAYS_OF_WEEK = 12, 7
-# "A few weeks ago" is so many, and "the last few weeks" as many as the first.
+# "A few weeks ago" means 6 to 2 weeks ago; "the last few weeks" means the last 6.
 _FEW = (6, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A span of time that is named.
+    """A named span of time.
 
     Attributes
     ----------
     resolve
-        Says which span it is.
+        Returns the span.
     end
-        Where the words that name it end.
+        Position where the words that name it end.
     floats
-        Whether it comes again and again, so that a range decides which one it is.
+        Whether it recurs, so that the other point of a range decides which one is meant.
     """
 
     resolve: Resolve
@@ -48,12 +48,12 @@ class Point:
 
 
 def dated(text: str, start: int, *, month_first: bool) -> Point | None:
-    """Return the date in digits at a place; None where there is none, or its order is not clear.
+    """Return the date in digits at a position; None if there is none or its order is ambiguous.
 
     Parameters
     ----------
     month_first
-        Whether 3/14/2026 may be a date; then 3/4/2026 is not clear.
+        Whether 3/14/2026 can be a date; then 3/4/2026 is ambiguous.
     """
     found = _DIGITS.match(text, start)
     if found is None:
@@ -75,7 +75,7 @@ def dated(text: str, start: int, *, month_first: bool) -> Point | None:
 def named(
     kind: str, found: re.Match[str], meaning: Mapping[str, Mapping[str, int]]
 ) -> Point | None:
-    """Return what a phrase names; None if it is no time after all, such as "the last day"."""
+    """Return the point that a phrase names; None if it is not a time, such as "the last day"."""
     groups = {name: word for name, word in found.groupdict().items() if word is not None}
     values = {name: meaning[name].get(groups[name], 0) for name in groups if name in meaning}
     resolve: Resolve | None
@@ -113,7 +113,7 @@ def _of_last_week(weekday: int, now: datetime) -> Span:
 
 
 def _counted(kind: str, unit: str, number: int) -> Resolve:
-    """Return what lies a number of units away; 0 stands for a few."""
+    """Return the span a number of units away; 0 stands for "a few"."""
     if kind == "past":
         return lambda now: calendar.rolling(unit, now, number or _FEW[0])
     if kind == "ahead":
@@ -128,7 +128,7 @@ def _counted(kind: str, unit: str, number: int) -> Resolve:
 
 
 def _neighbour(kind: str, unit: str) -> Resolve | None:
-    """Return the last, this or the next unit; "the last day" and "this minute" say no time."""
+    """Return the last, this or the next unit; None for "the last day" and "this minute"."""
     if unit in ("minute", "day"):
         return None
     if unit == "hour":
@@ -139,7 +139,7 @@ def _neighbour(kind: str, unit: str) -> Resolve | None:
 def _recurring(
     kind: str, groups: Mapping[str, str], values: Mapping[str, int]
 ) -> tuple[Resolve | None, bool]:
-    """Return what comes once a week or once a year, and whether its year is open."""
+    """Return a weekly or yearly span, and whether it floats."""
     which: Which = "begun"
     if kind in ("prev", "this", "next"):
         which = {"prev": "ended", "this": "this", "next": "next"}[kind]  # type: ignore[assignment]
@@ -164,7 +164,7 @@ def _recurring(
 def _of_year(
     kind: str, groups: Mapping[str, str], values: Mapping[str, int]
 ) -> Callable[[int], Span] | None:
-    """Return what a phrase names in a given year."""
+    """Return a function from a year to the span that a phrase names in it."""
     month, day = values.get("m", 0) + 1, int(groups.get("d", 0))
     if kind.startswith("part"):
         return lambda year: calendar.third_of_month(year, month, int(kind[-1]))

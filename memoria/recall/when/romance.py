@@ -1,4 +1,4 @@
-"""Phrases of time in French, Spanish, Italian and Portuguese; `grammar` reads them. Data."""
+"""Data: time phrases in French, Spanish, Italian and Portuguese, read by `grammar`."""
 
 from __future__ import annotations
 

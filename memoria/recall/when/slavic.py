@@ -1,4 +1,4 @@
-"""Phrases of time in Russian; `grammar` reads them. Data."""
+"""Data: time phrases in Russian, read by `grammar`."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
         if where.is_dir():
             archive, names = None, list(_files_below(where))
         else:
-            if where.exists() and not where.is_file():  # a pipe would be waited for
+            if where.exists() and not where.is_file():  # reading a pipe could block
                 raise ValueError("it is neither a file nor a folder")
             with where.open("rb") as file:
                 start = file.read(4)
@@ -99,7 +99,7 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
     if archive is not None:
         with archive:
             members = {_member_name(info): info for info in archive.infolist()}
-            with _naming(str(where)):  # members may share their bytes
+            with _naming(str(where)):  # members can overlap, so check their sum, too
                 check_ratio(where.stat().st_size, sum(each.file_size for each in members.values()))
             yield Export(where, list(members), lambda name: _member(archive, members[name]))
     elif where.is_dir():
@@ -109,7 +109,7 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
 
 
 def _files_below(folder: Path) -> Iterator[str]:
-    """Yield the paths of the files; links could lead out of the folder."""
+    """Yield the paths of the files, without links, which could lead out of the folder."""
     for at, folders, files in os.walk(folder):
         below = Path(at).relative_to(folder)
         if len(below.parts) >= MAX_FOLDERS:

@@ -72,12 +72,12 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
         return FrontMatter(), text if match[1].strip() else text[match.end() :]
     try:
         return _front_matter(fields), text[match.end() :]
-    except ValueError as exc:  # a whole number of more digits than Python shows
+    except ValueError as exc:  # a whole number with more digits than Python converts
         raise InvalidInputError("a number of the front matter has too many digits") from exc
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
-    """Reads values as they are written: a few aliases of aliases stand for any number of them."""
+    """Refuses aliases: a few nested aliases can expand to any number of values."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -93,7 +93,7 @@ def _fields(block: str) -> dict[str, Any] | None:
     """Read the YAML; None if it is not a map of fields."""
     _check_size(block)
     try:
-        found = yaml.load(block, _Loader)  # noqa: S506  # a safe one
+        found = yaml.load(block, _Loader)  # noqa: S506  # a safe loader
     except yaml.MarkedYAMLError as exc:
         place = exc.problem_mark or exc.context_mark
         line = f"line {place.line + 2}: " if place is not None else ""

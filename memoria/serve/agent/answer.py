@@ -43,8 +43,8 @@ class Answer:
 def fenced(head: str, body: str, mark: str) -> str:
     """Return a head in our words, and a body of stored text between two marks.
 
-    Every answer for a model that holds anything from the store passes through here, but for names
-    that `name_of` quotes. The body keeps no hidden character.
+    Every answer for a model that contains stored text passes through here, except for names quoted
+    by `name_of`. Hidden characters are removed from the body.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def fenced_apart(head: str, body: str) -> str:
 
 
 def frame_of(head: str) -> str:
-    """Return an answer without its body, with as many tokens as it can have."""
+    """Return an answer without its body, with the mark that has the most tokens."""
     return fenced(head, "", likely_longest(_MARK_BYTES))
 
 
 def likely_longest(size: int) -> str:
-    """Return so many bytes in hexadecimal, in the form that has the most tokens."""
+    """Return ``size`` bytes in hexadecimal whose text probably has the most tokens."""
     return "a0" * size
 
 

@@ -1,11 +1,11 @@
 """The last recalls, kept so that an agent can ask about them and say what they were good for.
 
-In: recalls. Out: the same, by the scope and the id of the recall; the ids that labels stand for.
-Touches nothing.
+In: recalls. Out: the same recalls, by scope and recall id; the memory id for a label. Touches
+nothing.
 
-The labels of one answer share a letter, ``[b1]``, ``[b2]``, and the next answer has the next
+The labels of one answer share a letter, ``[b1]``, ``[b2]``, and the next answer uses the next
 letter. So a label of an earlier answer still means the same memory, and clients that share a scope
-do not take each other's labels for their own.
+do not confuse each other's labels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memoria.types import Recall
 #: Recalls of one scope, and of all scopes that share the place.
 MOST = 256
 MOST_IN_ALL = 1_024
-#: Letters of the labels; the last one is for hooks, which may run in a process of their own.
+#: Letters of the labels; hooks have a letter of their own, because they may run in another process.
 LETTERS = "abcdefgijklmnopqrstuvwxyz"
 HOOK_LETTERS = "h"
 
@@ -30,24 +30,24 @@ class KeptRecalls:
         self._most = most
         self._in_all = in_all
         self._letters = letters
-        self._begun: dict[str, int] = {}  # recalls of each scope so far
+        self._begun: dict[str, int] = {}  # scope -> number of recalls so far
         self._scopes: dict[str, OrderedDict[str, Recall]] = {}
 
     def letter(self, scope: str) -> str:
-        """Return the letter of the labels of a recall that begins."""
+        """Return the label letter for a new recall."""
         number = self._begun.get(scope, 0)
         self._begun[scope] = number + 1
         return self._letters[number % len(self._letters)]
 
     def id_of(self, scope: str, name: str, recall_id: str | None = None) -> str:
-        """Return the id of the memory that a label stands for; any other name is an id.
+        """Return the id of the memory with this label; any other name is returned as an id.
 
         Parameters
         ----------
         name
-            A label as it stands in an answer, with its brackets or without, or an id.
+            A label from an answer, with or without brackets, or an id.
         recall_id
-            The recall whose labels count; None: the last one that gave this label.
+            The recall whose labels count; None: the last recall with this label.
         """
         bare = name.strip().removeprefix("[").removesuffix("]")
         if recall_id is None:

@@ -39,7 +39,7 @@ class AgentMemory(AgentReader):
     ) -> Answer:
         """Remember a text once; see `GraphWriter.remember`, which explains the other arguments.
 
-        Memories are named by labels of earlier answers, or by ids.
+        Name memories by labels from earlier answers, or by ids.
 
         Parameters
         ----------
@@ -70,9 +70,9 @@ class AgentMemory(AgentReader):
     ) -> Answer:
         """Say which memories of a recall an answer rests on, and which proved wrong.
 
-        The edges that led to the used ones gain weight, and in questions like this one the used
-        ones move up, the wrong ones down. The same call twice counts once. Memories are named by
-        their labels in that recall, or by ids.
+        The edges that led to used memories gain weight, and for similar questions used memories
+        rank higher, wrong ones lower. The same call twice counts once. Name memories by their
+        labels in that recall, or by ids.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class AgentMemory(AgentReader):
     async def forget(self, ids: Iterable[str]) -> Answer:
         """Delete memories with all their edges, and say which there were; it can't be undone.
 
-        Memories are named by labels of earlier answers, or by ids.
+        Name memories by labels from earlier answers, or by ids.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class AgentMemory(AgentReader):
         return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
 
     def _with_ids(self, about_it: AboutIt, recall_id: str | None) -> AboutIt:
-        """Return what is said about a text, with the ids of memories that are named by labels."""
+        """Return the arguments of `remember` with labels replaced by ids."""
         known = {**about_it}
         for name in ("because_of", "about", "supersedes"):
             if name in about_it:
@@ -144,7 +144,7 @@ def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace)
         raise InvalidInputError("give memories that were used, or were wrong", field="used")
     if both := {*used} & {*wrong}:
         raise InvalidInputError(
-            f"{number_of(len(both), 'id')} stand in used and in wrong: name each in one of them",
+            f"{number_of(len(both), 'id')} in both used and wrong: name each in only one of them",
             field="wrong",
         )
     if unknown := {*used, *wrong} - found_in(trace):

@@ -177,7 +177,7 @@ class AgentReader:
     async def explain(self, recall_id: str, memory_id: str) -> Answer:
         """Explain why a recall came upon a memory: seed, hops with their numbers, ranking.
 
-        The memory is named by its label or its id.
+        Name the memory by its label or its id.
 
         Raises
         ------
@@ -199,8 +199,8 @@ class AgentReader:
         Parameters
         ----------
         ids
-            Labels of earlier answers, or ids of memories; at most 50. Those that are unknown are
-            named in the answer.
+            Labels from earlier answers, or ids of memories; at most 50. The answer names the
+            unknown ones.
         max_tokens
             Tokens of the whole answer; 100 to 20,000.
 
@@ -317,7 +317,7 @@ class AgentReader:
         }
 
     def _named(self, names: Iterable[str], recall_id: str | None = None) -> tuple[str, ...]:
-        """Return the ids of memories that are named by labels or ids, each once."""
+        """Return the ids of memories for their labels or ids, each once."""
         scope = self.retriever.scope
         return tuple(dict.fromkeys(self.recalls.id_of(scope, name, recall_id) for name in names))
 

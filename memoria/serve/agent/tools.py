@@ -71,10 +71,10 @@ def _reading(memory: AgentMemory) -> list[Tool]:
     async def memory_recall(
         query: str, tags: list[str] | None = None, max_tokens: int | None = None
     ) -> str:
-        """Search long-term memory for what bears on a question.
+        """Search long-term memory for information relevant to a question.
 
-        Use it before you answer anything that earlier conversations, decisions or preferences may
-        bear on. The answer holds memories, each with a label such as [b3].
+        Use it before any answer that may depend on earlier conversations, decisions or preferences.
+        The result contains memories, each with a label such as [b3].
 
         Args:
             query: The question, in words.
@@ -88,12 +88,12 @@ def _reading(memory: AgentMemory) -> list[Tool]:
 
         Args:
             recall_id: Id of the recall, from its first line.
-            memory_id: Label of a memory in it, or an id.
+            memory_id: Label or id of a memory that the recall found.
         """
         return await said(memory.explain(recall_id, memory_id))
 
     async def memory_open(ids: list[str], max_tokens: int | None = None) -> str:
-        """Read memories in full, with what they are joined to.
+        """Read memories in full, with their links to other memories.
 
         Args:
             ids: Labels or ids of memories, at most 50.
@@ -120,13 +120,13 @@ def _writing(memory: AgentMemory) -> list[Tool]:
         stored twice. It is stored for good when this returns.
 
         Args:
-            text: One self-contained sentence, with names in place of pronouns.
-            kind: What the text is.
-            tags: Topics of it.
-            because_of: Labels or ids of memories that it follows from.
-            about: Labels or ids of memories that it is about.
-            supersedes: Labels or ids of memories that it corrects; they no longer come up.
-            from_recall: Id of the recall that it comes from, if any.
+            text: One self-contained sentence, with names instead of pronouns.
+            kind: Kind of the text.
+            tags: Topics of the text.
+            because_of: Labels or ids of memories that the text follows from.
+            about: Labels or ids of memories that the text is about.
+            supersedes: Labels or ids of memories that the text corrects; recalls leave them out.
+            from_recall: Id of the recall that the text comes from, if any.
         """
         done = memory.remember(
             text,
@@ -142,13 +142,13 @@ def _writing(memory: AgentMemory) -> list[Tool]:
     async def memory_feedback(
         recall_id: str, used: list[str] | None = None, wrong: list[str] | None = None
     ) -> str:
-        """Say which memories of a recall your answer rests on, and which proved wrong.
+        """Report which memories of a recall your answer used, and which proved wrong.
 
         Use it once after the answer, so that the next recall does better.
 
         Args:
             recall_id: Id of the recall, from its first line.
-            used: Labels or ids of memories that the answer rests on.
+            used: Labels or ids of memories that the answer is based on.
             wrong: Labels or ids of memories that proved wrong.
         """
         return await said(memory.feedback(recall_id, used=used or (), wrong=wrong or ()))

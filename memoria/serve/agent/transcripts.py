@@ -38,7 +38,7 @@ def read_transcript(file: Path, harness: Harness) -> tuple[Message, ...]:
     for place, line in _last_lines(file):
         try:
             value = json.loads(line)
-        except (ValueError, RecursionError):  # the host is writing it, or it is nested too deep
+        except (ValueError, RecursionError):  # half-written by the host, or nested too deep
             continue
         if isinstance(value, dict) and (said := _said(value, harness)) is not None:
             found.append(_message(said, value, str(value.get("uuid") or place)))

@@ -60,12 +60,12 @@ def recalled(found: Recall) -> dict[str, Any]:
 
 
 def remembered(done: Remembered, now: str) -> str:
-    """Say what became of a text; only an id that this call made stands outside of the fence.
+    """Report the result of remembering a text; outside the fence, only a new id may appear.
 
     Parameters
     ----------
     now
-        What the scope now holds, as a sentence.
+        A sentence on the current size of the scope.
     """
     ours, others = [f"id {one_line(done.id)}"], list[str]()
     if done.edges:
@@ -76,15 +76,15 @@ def remembered(done: Remembered, now: str) -> str:
         others.append(f"does not hold: {one_line(done.superseded_by)} has taken its place")
     if not done.certain:
         head = (
-            "Remembered; an answer of the server was lost, so nobody knows whether a memory said "
-            f"it before. {now}"
+            "Remembered; an answer of the server was lost, so it is not known whether a memory "
+            f"already said it. {now}"
         )
     elif done.created:
         head = "\n".join([f"Remembered. {now}", *ours])
         return fenced_apart(head, "\n".join(others)) if others else head
     else:
-        head = f"Not written again: a memory says it already. {now}"
-    return fenced_apart(head, "\n".join([*ours, *others]))  # the id may be that of another writer
+        head = f"Not written again: a memory already says it. {now}"
+    return fenced_apart(head, "\n".join([*ours, *others]))  # the id may come from another writer
 
 
 def newest(memory: MemoryNode) -> str:

@@ -67,7 +67,7 @@ def line_of(token: str, grant: Grant) -> str:
 
 
 def add_line(file: Path, line: str) -> None:
-    """Add a line to a file of tokens, which is made if it is not there, for its owner alone.
+    """Add a line to a file of tokens; create the file if needed, readable only by its owner.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def add_line(file: Path, line: str) -> None:
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "r+", encoding="utf-8") as opened:
-            os.fchmod(descriptor, 0o600)  # others could read the names of the scopes, or add a line
+            os.fchmod(descriptor, 0o600)  # keep others from reading scope names or adding lines
             before = opened.read()
             end = "" if not before or before.endswith("\n") else "\n"
             opened.write(f"{end}{line}\n")

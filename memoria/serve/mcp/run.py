@@ -52,7 +52,7 @@ async def serve_http(
     """Serve clients over streamable HTTP until the process is interrupted."""
     server, secret = _built(memories, rights, compat), new_secret()
     add_hooks(server, memories, rights, secret)
-    # A session would hold nothing: recalls are kept by scope. Without sessions none is left over.
+    # Stateless: recalls are kept by scope, so sessions would be empty and might pile up.
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         host=address.host,
@@ -61,7 +61,7 @@ async def serve_http(
     )
     for route in app.routes:
         if isinstance(route, Route) and route.path == PATH:
-            route.methods = {"POST"}  # GET would open a stream on which this server never sends
+            route.methods = {"POST"}  # GET would open a stream that this server never uses
     config = bounded(app, host=address.host, port=address.port)
     with ExitStack() as announcements:
         async with memories:
@@ -69,8 +69,8 @@ async def serve_http(
 
 
 def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryServer:
-    # Else the SDK installs a handler that imports modules while it writes: where descriptors are
-    # spent that fails, and would end the loop.
+    # Otherwise the SDK installs a handler that imports modules while it writes. If all descriptors
+    # are in use, that fails and ends the loop.
     handler = logging.StreamHandler()
     handler.setFormatter(_Printable("memoria mcp: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
@@ -81,7 +81,7 @@ def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryS
 
 
 class _Printable(logging.Formatter):
-    """Escapes what could rewrite a terminal: lines hold headers of requests, and ids."""
+    """Escapes control characters, because log lines contain request headers and ids."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))

@@ -101,7 +101,7 @@ class MemoryServer(MCPServer):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt; what is missing is said to the client, and is no fault of the server."""
+        """Return a prompt; a wrong name or missing argument is the client's error, not ours."""
         offered = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
         if name not in offered:
             raise MCPError(INVALID_PARAMS, f"there is no prompt of this name: {', '.join(offered)}")
@@ -210,10 +210,10 @@ def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
         deadline_ms: Milliseconds = deadline,
         order: Literal["relevance", "time"] = "relevance",
     ) -> CallToolResult:
-        """Search long-term memory for what bears on a question.
+        """Search long-term memory for information relevant to a question.
 
-        Call it before you answer what earlier conversations, decisions or preferences may bear on.
-        Gives memories, each with a label such as [b3], and the id of the recall.
+        Call it before answers that may depend on earlier conversations, decisions or preferences.
+        Returns memories, each with a label such as [b3], and the id of the recall.
         """
         return await _answered(
             of,
@@ -232,7 +232,7 @@ def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
         return await _answered(of, lambda memory: memory.explain(recall_id, memory_id))
 
     async def memory_open(ids: Strings, max_tokens: Tokens = budget) -> CallToolResult:
-        """Read memories in full by label or id (at most 50), with what they are joined to."""
+        """Read full memories by label or id (at most 50), with their links to other memories."""
         return await _answered(of, lambda memory: memory.open(ids, max_tokens=max_tokens))
 
     async def memory_status() -> CallToolResult:
@@ -257,7 +257,7 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
 
         It is stored for good when this returns; what is known already is not stored twice.
         because_of, about: labels of memories it follows from, or is about. supersedes: labels of
-        memories it corrects; they no longer come up. from_recall: id of the recall it comes from.
+        memories it corrects; recalls leave them out. from_recall: id of the recall it comes from.
         """
         return await _answered(
             of,
@@ -277,7 +277,7 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
         used: Strings = [],  # noqa: B006
         wrong: Strings = [],  # noqa: B006
     ) -> CallToolResult:
-        """Say which memories of a recall (labels) your answer rests on, and which proved wrong.
+        """Report which memories of a recall (labels) your answer used, and which proved wrong.
 
         Call it once after the answer, so that the next recall does better.
         """
@@ -291,7 +291,7 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
 
 def _add_forgetting(server: MCPServer, of: OfMemory) -> None:
     async def memory_forget(ids: Strings) -> CallToolResult:
-        """Delete memories by label or id, for good, only when the user asks for it.
+        """Permanently delete memories by label or id; only when the user asks for it.
 
         To correct a memory, call memory_remember with supersedes.
         """
@@ -309,8 +309,8 @@ def working_with_memory(task: str, *, read_only: bool) -> str:
     ]
     if not read_only:
         steps += [
-            "Call memory_feedback with the labels of what the answer rests on, and of what proved "
-            "wrong.",
+            "Call memory_feedback with the labels of the memories that you used, and of those that "
+            "proved wrong.",
             "Call memory_remember for each new fact, decision or preference, in one sentence each, "
             "with supersedes where it corrects a memory.",
         ]

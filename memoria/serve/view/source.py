@@ -66,14 +66,14 @@ def saved(name: str, document: Any) -> Saved:
 
 
 def _check_shown(document: Any) -> None:
-    """Refuse what the page could not be sent, wherever it stands: the document is passed on."""
+    """Refuse values that can't be sent to the page; the whole document is passed on to it."""
     ahead = [("", document)]
     while ahead:
         place, value = ahead.pop()
         is_number = not isinstance(value, float) or math.isfinite(value)
         if not is_number or (isinstance(value, str) and value != whole(value)):
             raise InvalidInputError(
-                f"{place} must hold only finite numbers and whole characters", field=place
+                f"{place} must contain only finite numbers and no lone surrogates", field=place
             )
         if isinstance(value, dict):
             ahead += [(f"{place}.{whole(name)}".lstrip("."), one) for name, one in value.items()]
