@@ -30,7 +30,7 @@ from memoria.explore import (
     raise_if_all_failed,
 )
 from memoria.graph.fitting import FittingFacts
-from memoria.recall import Engine, QueryTags, RecallCall, Recaller, validity_of
+from memoria.recall import Asides, Engine, QueryTags, RecallCall, Recaller, validity_of
 from memoria.remember.writer import WritesToo
 from memoria.store import ServerFacts, StoreOrDriver
 from memoria.strategies import RunInput
@@ -97,6 +97,7 @@ class GraphRetriever(WritesToo):
         self._engine = Engine(
             scope=self.scope,
             embedder=embedder,
+            asides=None if embedder is None else Asides(embedder),
             facts=self._facts_until,
             count_tokens=count_tokens,
         )

@@ -23,6 +23,7 @@ from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
 from memoria.ranking import needed_by, turned, weighted_sum, with_beside, with_needs, with_session
+from memoria.ranking.calibration import MARGIN
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.ranking.energy import rank_by_energy
 from memoria.store import Store
@@ -52,6 +53,8 @@ class Answer:
         As `RankedMemory.session`, by id.
     messages
         Id of a memory -> id of the message that it counts as. Others count as themselves.
+    margin
+        As `Calibration.answer_margin`; None if it is not known.
     """
 
     question: Question
@@ -62,6 +65,7 @@ class Answer:
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
+    margin: float | None = None
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -74,11 +78,13 @@ class Answer:
         return np.isin(self.items, self.question.gold)
 
     def summed(self, weights: Array) -> tuple[dict[str, Array], Array]:
-        """Return the features by name, and the sums by which a recall ranks; (N,)."""
+        """Return the features and the margin by name, and the sums of a recall; (N,)."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
         in_order = with_beside(sums, sums, self.ids, self.beside)
         in_session = with_session(in_order, sums, self.ids, self.sessions)
+        if self.margin is not None:
+            values[MARGIN] = np.full(len(self.ids), self.margin)
         return values, with_needs(in_session, self.ids, self.needs)
 
     def ranked(self, weights: Array) -> tuple[str, ...]:
@@ -188,4 +194,5 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         beside={id_: found[id_].beside for id_ in ids if found[id_].beside},
         sessions={id_: session for id_ in ids if (session := found[id_].session) is not None},
         messages=dict(zip(ids, dataset.items_of(question.scope, ids), strict=True)),
+        margin=next((found[id_].features.get(MARGIN) for id_ in ids), None),
     )

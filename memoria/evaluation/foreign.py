@@ -1,11 +1,11 @@
-"""Questions that a dataset can't answer: its unanswerable ones, and those of other datasets.
+"""Questions that a dataset can't answer: its unanswerable ones, those of other sets, small talk.
 
 In: datasets. Out: for each, questions to ask in its scopes. Touches nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 
@@ -13,6 +13,7 @@ from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import chosen_questions
+from memoria.recall.asides import examples
 
 #: Share of foreign questions: as many for each of the dataset's own.
 SHARE = 0.5
@@ -21,14 +22,15 @@ SHARE = 0.5
 def foreign_questions(
     datasets: Sequence[Dataset], config: EvaluationConfig
 ) -> list[tuple[Question, ...]]:
-    """Return for each dataset its unanswerable questions, then questions of the other datasets.
+    """Return for each dataset its unanswerable questions, those of other datasets, and small talk.
 
     Notes
     -----
     If the number of questions is limited, the unanswerable ones are limited by the same share. The
     foreign questions are half as many as the dataset's own and spread over its scopes. They come
     from the other datasets in turn, spread over the file of each. A single dataset gets questions
-    from its other scopes instead, or none if it has only one scope.
+    from its other scopes instead, or none if it has only one scope. There are as many messages of
+    small talk, which ask for nothing.
     """
     asked = [headline_questions(dataset, config) for dataset in datasets]
     found = []
@@ -41,7 +43,8 @@ def foreign_questions(
         mixed = islice((one for turn in turns for one in turn if one is not None), count)
         chosen = (_asked_in(one, scopes, n) for n, one in enumerate(mixed))
         own = _unanswerable(dataset, config)
-        found.append((*own, *(one for one in chosen if one is not None)))
+        talk = _small_talk(scopes, count)
+        found.append((*own, *(one for one in chosen if one is not None), *talk))
     return found
 
 
@@ -49,6 +52,14 @@ def _unanswerable(dataset: Dataset, config: EvaluationConfig) -> tuple[Question,
     kept = [one for one in dataset.unanswerable if one.category not in config.excluded]
     asked = len(chosen_questions(dataset.questions, config.limit))
     return chosen_questions(kept, len(kept) * asked // len(dataset.questions))
+
+
+def _small_talk(scopes: Sequence[str], count: int) -> Iterator[Question]:
+    texts = examples()
+    count = min(count, len(texts))
+    for n in range(count):
+        text, scope = texts[n * len(texts) // count], scopes[n % len(scopes)]
+        yield Question(id=f"small talk {n}", text=text, gold=(), category=None, scope=scope)
 
 
 def _asked_in(question: Question, scopes: Sequence[str], number: int) -> Question | None:

@@ -26,7 +26,6 @@ from memoria.ranking.calibration import (
     evidence_terms,
     probabilities,
 )
-from memoria.ranking.config import FEATURES
 
 # To so many digits a fit rounds what it writes.
 DIGITS = 3
@@ -61,14 +60,13 @@ def fit_calibration(sets: Sequence[Answers], weights: Array) -> Calibration | No
     Whether there is an answer is learned from own and foreign questions, which candidate is
     evidence from own questions. Without any vector a calibration can't be fitted: None.
     """
-    rise = FEATURES.index("cosine_rise")
-    if not any(one.features[:, rise].any() for each in sets for one in each.answers):
+    if all(one.margin is None for each in sets for one in each.answers):
         return None
     answered: list[list[Judged]] = []
     evident: list[list[Judged]] = []
     for each in sets:
-        own = [(one, *one.summed(weights)) for one in each.answers if one.ids]
-        foreign = [one.summed(weights) for one in each.foreign if one.ids]
+        own = [(one, *one.summed(weights)) for one in each.answers if one.margin is not None]
+        foreign = [one.summed(weights) for one in each.foreign if one.margin is not None]
         answered.append(
             [
                 *(_judged(answer_terms(values, sums), np.ones(1)) for _, values, sums in own),
@@ -114,8 +112,8 @@ def figures(asked: Answers, found: Sequence[Array]) -> CalibrationFigures:
 
 def relevance_of(answer: Answer, weights: Array, calibration: Calibration) -> Array:
     """Return the probability of each candidate of an answer; (N,)."""
-    if not answer.ids:
-        return np.zeros(0)
+    if answer.margin is None:
+        return np.zeros(len(answer.ids))
     values, sums = answer.summed(weights)
     return probabilities(values, sums, calibration)
 

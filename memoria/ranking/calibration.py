@@ -40,12 +40,12 @@ class Calibration:
     ----------
     answer
         Log odds that anything which was found answers the query, where the next two terms are 0.
-    answer_rise
-        Weight of the highest ``cosine_rise``, 0 to 1: how far the nearest candidate stands out of
-        the crowd.
     answer_coverage
         Weight of the highest ``coverage`` among the first three candidates, 0 to 1: the share of
         the query's words, by their rarity, that one of them holds.
+    answer_margin
+        Weight of the margin, -2 to 2: the highest cosine of the query with a candidate, minus the
+        cosine with examples of small talk; see `memoria.recall.asides`.
     evidence
         Log odds that the first candidate is evidence, if there is an answer.
     evidence_distance
@@ -57,8 +57,8 @@ class Calibration:
     """
 
     answer: float = 0.0
-    answer_rise: float = 0.0
     answer_coverage: float = 0.0
+    answer_margin: float = 0.0
     evidence: float = 0.0
     evidence_distance: float = 0.0
     evidence_place: float = 0.0
@@ -70,6 +70,8 @@ class Calibration:
             check.within(name, 0.0 if name in KEEP_ORDER else -MAX_WEIGHT, MAX_WEIGHT)
 
 
+#: Name of the margin among the features; see `Calibration.answer_margin`.
+MARGIN = "margin"
 #: Terms that differ between the candidates of a query: a weight below 0 would turn the order.
 KEEP_ORDER = ("evidence_distance", "evidence_place")
 
@@ -79,8 +81,8 @@ def answer_terms(values: Mapping[str, Array], sums: Array) -> dict[str, Array]:
     first = np.argsort(-sums, kind="stable")[:_FIRST]
     return {
         "answer": np.ones(1),
-        "answer_rise": values["cosine_rise"].max(keepdims=True),
         "answer_coverage": values["coverage"][first].max(keepdims=True),
+        "answer_margin": values[MARGIN].max(keepdims=True),
     }
 
 
@@ -100,7 +102,7 @@ def probabilities(values: Mapping[str, Array], sums: Array, calibration: Calibra
     Parameters
     ----------
     values
-        The features of `memoria.ranking.features.features`; each (N,), N >= 1.
+        The features of `memoria.ranking.features.features`, and the margin; each (N,), N >= 1.
     sums
         The features' sum, each times its weight, with what needs bring; (N,).
     """

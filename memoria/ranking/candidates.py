@@ -98,6 +98,8 @@ class Facts:
     sessions
         Id -> id of the memory's session, and the session's number of edges; memories outside
         sessions are missing.
+    aside
+        Cosine of the query with examples of small talk, -1 to 1; None if it is not known.
     """
 
     cosines: Mapping[str, float]
@@ -107,6 +109,7 @@ class Facts:
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    aside: float | None = None
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})

@@ -24,6 +24,7 @@ MAX_WEIGHT = 1_000_000
 # Features of earlier rankings: a file that names one of them has weights that mean something else
 # now.
 _OF_EARLIER = {
+    "answer_rise",
     "chain",
     "cosine_gap",
     "energy_bm25",
@@ -204,7 +205,7 @@ class RelevanceConfig:
             weights = parse_json(read_whole(path))
         except InvalidInputError as exc:
             raise ConfigError(f"{path}: {exc}") from exc
-        if isinstance(weights, dict) and (earlier := sorted(weights.keys() & _OF_EARLIER)):
+        if earlier := sorted(_OF_EARLIER & _names(weights)):
             raise ConfigError(
                 f"{path}: holds weights of an earlier version of the ranking, which had "
                 f"{', '.join(earlier)}: fit them anew with memoria tune"
@@ -223,6 +224,14 @@ class RelevanceConfig:
 
 #: The features, in the order of `RelevanceConfig`.
 FEATURES = tuple(each.name for each in fields(RelevanceConfig) if each.name != "calibration")
+
+
+def _names(weights: object) -> set[str]:
+    """Return the names of weights, and of those of their calibration."""
+    if not isinstance(weights, dict):
+        return set()
+    calibration = weights.get("calibration")
+    return {*weights, *(calibration if isinstance(calibration, dict) else ())}
 
 
 def _check_names(place: object, given: object, of: type) -> None:

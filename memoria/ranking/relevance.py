@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from memoria.ranking.calibration import probabilities
+from memoria.ranking.calibration import MARGIN, probabilities
 from memoria.ranking.candidates import Candidate, Facts
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
@@ -21,9 +21,6 @@ from memoria.ranking.talk import with_session
 from memoria.ranking.within import with_window
 from memoria.types import RankedMemory
 from memoria.types.window import TimeWindow
-
-# With fewer candidates the best one can't stand out of a crowd.
-LEAST_CANDIDATES = 21
 
 
 def rank_by_relevance(
@@ -44,7 +41,7 @@ def rank_by_relevance(
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
     the two odds. Its relevance is a probability, by the calibration that belongs to the weights;
-    without any vector, or with fewer than 21 candidates, it is not known. Ties by id.
+    without a vector, it is not known. Ties by id.
     """
     if not candidates:
         return ()
@@ -68,8 +65,10 @@ def rank_by_relevance(
     _note_steps(values, shares, by_features, steps)
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
-    if config.calibration is not None and facts.cosines and len(candidates) >= LEAST_CANDIDATES:
-        relevance = probabilities(values, total, config.calibration).tolist()
+    if facts.cosines and facts.aside is not None:
+        values[MARGIN] = np.full(len(candidates), max(facts.cosines.values()) - facts.aside)
+        if config.calibration is not None:
+            relevance = probabilities(values, total, config.calibration).tolist()
     needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in ids})
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(

@@ -1,5 +1,6 @@
 """One recall from end to end, and its replay."""
 
+from memoria.recall.asides import Asides
 from memoria.recall.call import AUTO, QueryTags, RecallCall
 from memoria.recall.replay import PathChange, Replay, replay
 from memoria.recall.run import Engine, Recaller
@@ -7,6 +8,7 @@ from memoria.recall.validity import validity_of
 
 __all__ = [
     "AUTO",
+    "Asides",
     "Engine",
     "PathChange",
     "QueryTags",

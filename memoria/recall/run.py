@@ -21,6 +21,7 @@ from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest
+from memoria.recall.asides import Asides
 from memoria.recall.at_time import at_time, window_for
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
@@ -75,12 +76,15 @@ class Engine:
         Makes the query's vector, or None.
     facts
         Returns the facts about the server by a given time of the loop's clock.
+    asides
+        The examples of small talk by the embedder, or None without one.
     count_tokens
         Counts the tokens of a context, or None for the estimate.
     """
 
     scope: str
     embedder: Embedder | None
+    asides: Asides | None
     facts: Facts
     count_tokens: CountTokens | None
 
@@ -100,6 +104,7 @@ class Recaller:
         self._limit = asyncio.timeout_at(self._until + _GRACE_S)
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
+        self._aside: float | None = None  # how close the query is to small talk
         self._generation = 1  # of the stored vectors that it is compared with
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
@@ -180,6 +185,8 @@ class Recaller:
             self._vector = await query_vector(
                 self._engine.embedder, self._call.query, until=late, notes=notes
             )
+            if self._vector is not None and self._engine.asides is not None:
+                self._aside = await self._engine.asides.likeness(self._vector, until=late)
         return facts, notes
 
     async def _search(self, facts: ServerFacts | None, notes: list[str]) -> Seeds:
@@ -318,7 +325,7 @@ class Recaller:
         )
         streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
-        return completed
+        return replace(completed, facts=replace(completed.facts, aside=self._aside))
 
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError
 from memoria.ranking import NOTHING_KNOWN, Facts, rank_by_relevance
 from memoria.ranking.calibration import (
@@ -25,8 +26,8 @@ from memoria.ranking.config import RelevanceConfig
 from tests.unit.test_relevance import candidate
 
 VALUES = {
-    "cosine_rise": np.array([0.1, 0.4, 0.0]),
     "coverage": np.array([0.5, 0.2, 0.3]),
+    "margin": np.full(3, 0.4),
 }
 SUMS = np.array([2.0, 5.0, 5.0])
 
@@ -36,8 +37,8 @@ def test_terms_by_hand() -> None:
     assert [*asked, *found] == list(asdict(Calibration()))
     assert {name: column.tolist() for name, column in asked.items()} == {
         "answer": [1.0],
-        "answer_rise": [0.4],
         "answer_coverage": [0.5],
+        "answer_margin": [0.4],
     }
     assert found["evidence"].tolist() == [1, 1, 1]
     assert found["evidence_distance"].tolist() == [-3, 0, 0]
@@ -47,14 +48,14 @@ def test_terms_by_hand() -> None:
 
 
 def test_coverage_is_that_of_the_first_three() -> None:
-    values = {"cosine_rise": np.zeros(4), "coverage": np.array([0.1, 0.2, 0.3, 0.9])}
+    values = {"margin": np.zeros(4), "coverage": np.array([0.1, 0.2, 0.3, 0.9])}
     terms = answer_terms(values, np.array([4.0, 3.0, 2.0, 1.0]))
     assert terms["answer_coverage"].tolist() == [0.3]
 
 
 def test_probability_is_a_product_of_two() -> None:
     calibration = Calibration(
-        answer=-1.0, answer_rise=2.5, answer_coverage=1.0, evidence=0.5, evidence_distance=0.5
+        answer=-1.0, answer_margin=2.5, answer_coverage=1.0, evidence=0.5, evidence_distance=0.5
     )
     answered = 1 / (1 + math.exp(-(-1 + 1 + 0.5)))
     evident = [1 / (1 + math.exp(-odds)) for odds in (0.5 - 1.5, 0.5, 0.5)]
@@ -66,7 +67,7 @@ def test_probability_is_a_product_of_two() -> None:
 def test_the_order_is_that_of_the_sums(sums: list[float], distance: float, place: float) -> None:
     values = {name: np.linspace(0, 1, len(sums)) for name in VALUES}
     calibration = Calibration(
-        answer=-3.0, answer_rise=9.0, evidence_distance=distance, evidence_place=place
+        answer=-3.0, answer_margin=9.0, evidence_distance=distance, evidence_place=place
     )
     found = probabilities(values, np.array(sums), calibration)
     assert ((found >= 0) & (found <= 1)).all()
@@ -80,10 +81,8 @@ def test_a_weight_that_would_turn_the_order_is_refused(name: str) -> None:
 
 
 def test_a_recall_has_relevance_only_with_a_calibration_and_vectors() -> None:
-    texts = {"a": "rain", "b": "rain snow", **{f"c{n}": "" for n in range(19)}}
-    all_ = [candidate(name, text) for name, text in texts.items()]
-    cosines = {name: 0.9 - 0.01 * n for n, name in enumerate(texts)}
-    facts = Facts(cosines=cosines, degrees={}, neighbours={})
+    all_ = [candidate("a", "rain"), candidate("b", "rain snow"), candidate("c", "")]
+    facts = Facts(cosines={"a": 0.9, "b": 0.8, "c": 0.7}, degrees={}, neighbours={}, aside=0.6)
     plain = RelevanceConfig(bm25=2.0)
     known = replace(plain, calibration=Calibration(answer_coverage=2.0, evidence_distance=1.0))
     ranked = rank_by_relevance("rain snow", all_, facts, plain)
@@ -93,9 +92,22 @@ def test_a_recall_has_relevance_only_with_a_calibration_and_vectors() -> None:
     relevance = [entry.relevance or 0.0 for entry in judged]
     assert relevance == sorted(relevance, reverse=True)
     assert relevance[0] == pytest.approx(1 / (1 + math.exp(-2)) / 2)  # it holds all words
-    blind = rank_by_relevance("rain snow", all_, NOTHING_KNOWN, known)
-    few = rank_by_relevance("rain snow", all_[:20], facts, known)
-    assert {entry.relevance for entry in [*blind, *few]} == {None}
+    assert judged[0].features["margin"] == pytest.approx(0.9 - 0.6)
+    for unknown in (NOTHING_KNOWN, replace(facts, aside=None), replace(facts, cosines={})):
+        blind = rank_by_relevance("rain snow", all_, unknown, known)
+        assert {entry.relevance for entry in blind} == {None}
+
+
+def test_small_talk_is_less_relevant_the_nearer_it_is_to_examples() -> None:
+    all_ = [candidate("a", "Thanks for the map of Oslo.")]
+    facts = Facts(cosines={"a": 0.6}, degrees={}, neighbours={})
+    found = [
+        rank_by_relevance("thanks!", all_, replace(facts, aside=aside), RelevanceConfig.default())
+        for aside in (0.3, 0.5, 0.9)
+    ]
+    far, near, same = (ranked[0].relevance or 0.0 for ranked in found)
+    limit = ContextConfig().min_best_relevance
+    assert far > near > limit > same
 
 
 def test_a_calibration_survives_a_file_and_is_checked(tmp_path: File) -> None:

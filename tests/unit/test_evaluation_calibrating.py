@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.evaluation import Dataset, EvaluationConfig, foreign_questions
+from memoria.evaluation import Dataset, EvaluationConfig, Question, foreign_questions
 from memoria.evaluation.calibrating import (
     Judged,
     LogLoss,
@@ -17,6 +18,7 @@ from memoria.evaluation.calibrating import (
     calibration_error,
     fit_terms,
 )
+from memoria.recall.asides import examples
 from tests.unit.test_evaluation import dataset
 
 STEP = 1e-6
@@ -110,24 +112,30 @@ def in_scope(scope: str, categories: str) -> Dataset:
     return replace(found, memories={scope: ()}, questions=questions)
 
 
-def test_foreign_questions_are_those_of_the_other_sets_without_evidence() -> None:
+def small_talk(questions: Sequence[Question]) -> list[Question]:
+    return [one for one in questions if one.text in examples()]
+
+
+def test_foreign_questions_are_those_of_the_other_sets_and_small_talk() -> None:
     one, other, third = in_scope("a", "xxxx"), in_scope("b", "yyyyyy"), in_scope("c", "zz")
     found = foreign_questions([one, other, third], EvaluationConfig())
-    assert [len(questions) for questions in found] == [2, 3, 1]
+    assert [len(questions) for questions in found] == [4, 6, 2]
+    assert [len(small_talk(questions)) for questions in found] == [2, 3, 1]
     for given_, questions in zip((one, other, third), found, strict=True):
         own = {question.category for question in given_.questions}
         for question in questions:
             assert question.category not in own
             assert question.gold == ()
             assert question.scope in given_.memories
-    assert [question.category for question in found[1]] == ["x", "z", "x"]
+    assert [question.category for question in found[1]] == ["x", "z", "x", None, None, None]
 
 
 def test_a_single_set_asks_the_questions_of_its_other_scopes() -> None:
     found = replace(in_scope("a", "xxxx"), memories={"a": (), "b": ()})
     [questions] = foreign_questions([found], EvaluationConfig())
-    assert [question.scope for question in questions] == ["b", "b"]
+    assert [question.scope for question in questions] == ["b", "b", "a", "b"]
 
 
-def test_a_single_set_of_one_scope_has_no_foreign_questions() -> None:
-    assert foreign_questions([dataset(*"xxxx")], EvaluationConfig()) == [()]
+def test_a_single_set_of_one_scope_has_only_small_talk() -> None:
+    [questions] = foreign_questions([dataset(*"x" * 2_000)], EvaluationConfig())
+    assert [question.text for question in questions] == list(examples()), "each once"

@@ -217,17 +217,18 @@ def test_unanswerable_questions_are_foreign_ones_of_their_own_chat(tmp_path: Pat
     [found] = foreign_questions([dataset], EvaluationConfig())
     assert [(q.id, q.scope) for q in found[:4]] == [(f"b{i}", bob) for i in range(4)]
     # The rest come from the other chat, so they have no time in this one.
-    assert [(q.id, q.scope, q.asked_at) for q in found[4:]] == [
+    assert [(q.id, q.scope, q.asked_at) for q in found[4:6]] == [
         ("foreign 0: a0", bob, None),
         ("foreign 1: a2", bob, None),
     ]
+    assert [q.id for q in found[6:]] == ["small talk 0", "small talk 1"]
     assert not any(q.gold for q in found)
     [half] = foreign_questions([dataset], EvaluationConfig(limit=2))
-    assert [q.id for q in half] == ["b0", "b2", "foreign 0: a0"]
+    assert [q.id for q in half] == ["b0", "b2", "foreign 0: a0", "small talk 0"]
     config = EvaluationConfig(excluded=("void",))
     check_excluded([dataset], config)
     [none] = foreign_questions([dataset], config)
-    assert [q.id for q in none] == ["foreign 0: a0", "foreign 1: a2"]
+    assert [q.id for q in none] == [q.id for q in found[4:]]
 
 
 ASKED = Question(id="q", text="?", gold=("m",), category=None, scope="s")

@@ -151,11 +151,9 @@ def test_a_match_never_speaks_against_a_memory_but_an_echo_may() -> None:
     assert weights.echo < 0.0
 
 
-def near(number: int, gold: str, rise: float) -> Answer:
-    """A question of which c is the best match, more or less far out of the crowd."""
-    found = answer(number, gold, (0.0, 0.0, 1.0))
-    found.features[2, FEATURES.index("cosine_rise")] = rise
-    return found
+def near(number: int, gold: str, margin: float) -> Answer:
+    """A question of which c is the best match, more or less nearer than small talk."""
+    return replace(answer(number, gold, (0.0, 0.0, 1.0)), margin=margin)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -165,7 +163,7 @@ def test_probabilities_learn_from_foreign_questions(count: int) -> None:
     sets = [replace(answers(*own, name=f"d{n}"), foreign=foreign) for n in range(count)]
     found = tune_weights(sets, ks=(1,), folds=2)
     assert found.weights.calibration is not None
-    assert found.weights.calibration.answer_rise > 0
+    assert found.weights.calibration.answer_margin > 0
     for each in found.sets:
         assert each.calibration is not None
         assert (each.calibration.foreign, each.calibration.separation) == (4, 1.0)

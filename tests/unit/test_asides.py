@@ -1,0 +1,71 @@
+"""How close a message is to small talk: the examples, their vectors, embedders that fail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.recall import Asides
+from memoria.recall.asides import VECTORS, examples
+
+
+class Counting:
+    """Puts the message "ok" at 60 degrees from all examples, which it embeds in one call."""
+
+    dimensions = 2
+
+    def __init__(self, *, name: str = "counting", wait_s: float = 0.0, fails: bool = False) -> None:
+        self.name, self.wait_s, self.fails, self.calls = name, wait_s, fails, 0
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        self.calls += 1
+        await asyncio.sleep(self.wait_s)
+        if self.fails:
+            raise ConnectionError("gone")
+        return [(0.5, 0.75**0.5)] * len(texts)
+
+    async def embed_query(self, text: str) -> Sequence[float]:
+        raise AssertionError(text)
+
+
+def soon(seconds: float = 5.0) -> float:
+    return asyncio.get_running_loop().time() + seconds
+
+
+def test_examples_are_distinct_and_each_has_a_vector() -> None:
+    assert len({*examples()}) == len(examples()) > 300
+    assert all(text == text.strip() != "" for text in examples())
+    assert np.load(VECTORS).shape == (len(examples()), 384)
+
+
+async def test_examples_are_embedded_once_for_all_recalls() -> None:
+    embedder = Counting(wait_s=0.01)
+    asides = Asides(embedder)
+    found = await asyncio.gather(*(asides.likeness((1.0, 0.0), until=soon()) for _ in range(5)))
+    assert found == [pytest.approx(0.5)] * 5
+    assert embedder.calls == -(-len(examples()) // 64)
+
+
+async def test_default_embedder_has_its_vectors_already() -> None:
+    embedder = Counting(name=DEFAULT_ONNX_MODEL)
+    assert await Asides(embedder).likeness(np.load(VECTORS)[0], until=soon()) is not None
+    assert embedder.calls == 0
+
+
+async def test_without_the_examples_the_likeness_is_unknown() -> None:
+    embedder = Counting(fails=True)
+    asides = Asides(embedder)
+    assert await asides.likeness((1.0, 0.0), until=soon()) is None
+    embedder.fails = False
+    assert await asides.likeness((1.0, 0.0), until=soon()) == pytest.approx(0.5)
+
+
+async def test_a_slow_embedder_gets_on_with_each_recall() -> None:
+    asides = Asides(Counting(wait_s=0.05))
+    found = [await asides.likeness((1.0, 0.0), until=soon(0.08)) for _ in range(12)]
+    assert found[0] is None
+    assert found[-1] == pytest.approx(0.5)
