@@ -53,8 +53,8 @@ class ContextConfig:
     label_prefix: str = ""
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
-    min_relevance: float = 0.0007
-    min_best_relevance: float = 0.07
+    min_relevance: float = 0.0005
+    min_best_relevance: float = 0.1
 
     def __post_init__(self) -> None:
         """Check every range."""

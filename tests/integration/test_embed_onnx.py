@@ -18,6 +18,7 @@ import pytest
 from memoria._support.home import cache_folder
 from memoria.embed import ONNX_MODELS, OnnxEmbedder
 from memoria.errors import LocalServerError
+from memoria.recall.asides import VECTORS, examples
 
 BGE = "bge-small-en-v1.5-q"
 MINILM = "all-minilm-l6-v2-q"
@@ -269,3 +270,12 @@ def test_without_network_the_error_names_the_model_and_what_to_do(tmp_path: Path
     assert last.startswith(f"memoria.errors.{LocalServerError.__name__}")
     assert f"can't get the embedding model {BGE}" in last
     assert "HTTPS_PROXY" in last
+
+
+async def test_shipped_vectors_of_small_talk_are_those_of_the_default_embedder(
+    embedders: dict[str, OnnxEmbedder],
+) -> None:
+    made = np.array(await embedders[BGE].embed_documents(examples()))
+    shipped = np.load(VECTORS).astype(float)
+    # With the instructions of another processor a quantised model makes other vectors.
+    assert (made * shipped).sum(axis=1).min() > 0.98
