@@ -30,7 +30,7 @@ from memoria.context.duplicates import find_duplicates
 from memoria.context.excerpt import ELLIPSIS, excerpt
 from memoria.context.labels import labels_of, prefix_for
 from memoria.context.render import join, render
-from memoria.context.tokens import CountTokens, estimate_tokens
+from memoria.context.tokens import CountTokens, estimate_tokens, least_tokens
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -151,7 +151,7 @@ class ContextBuilder:
         found = gather(paths, worth)
         self._leave_out(found, worth, relevance, hidden)
         self._drop_duplicates(found, near)
-        work = _Work(found, reasons_of(paths), query, self._config, self._count)
+        work = _Work(found, reasons_of(paths), query, self._config, self._count_tokens)
         draft = work.pack(self._budget)
         left_out = [_omitted(one) for one in found if one.id not in draft.names]
         return ContextPack(
@@ -193,10 +193,6 @@ class ContextBuilder:
             if one.id in duplicates:
                 one.out, one.duplicate_of = "duplicate", duplicates[one.id]
 
-    def _count(self, text: str) -> int:
-        tokens = self._count_tokens(text)
-        return check_whole(tokens, "count_tokens", low=0, high=sys.maxsize)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
@@ -221,7 +217,7 @@ class _Work:
         reasons: Reasons,
         query: str | None,
         config: ContextConfig,
-        count: CountTokens,
+        count_tokens: CountTokens,
     ) -> None:
         self._waiting = [one for one in found if one.out is None and one.text]
         self._places = {one.id: place for place, one in enumerate(found)}
@@ -229,10 +225,11 @@ class _Work:
         self._prefix = prefix_for(config.label_prefix, self._places)
         self._terms = query_terms(query) if query else []
         self._config = config
-        self._count = count
+        self._count_tokens = count_tokens
         self._most = SHORT_TOKENS  # tokens of one text
         self._texts: dict[str, str] = {}
         self._counted: dict[str, int] = {}
+        self._least: dict[str, int] = {}  # like _counted, or lower
 
     def pack(self, budget: int) -> _Draft:
         """Fill the budget; if all memories fit, try longer excerpts."""
@@ -301,10 +298,9 @@ class _Work:
         if self._tokens(f"[{self._name(one)}] {ELLIPSIS}") > room:
             return False  # saves counting most texts
         self._texts[one.id] = one.text
-        whole = self._tokens(one.text)
-        if whole <= min(room, self._most * 5 // 4):
+        if not self._exceeds(one.text, min(room, self._most * 5 // 4)):
             return True
-        if whole <= SHORT_TOKENS:
+        if not self._exceeds(one.text, SHORT_TOKENS):
             return False
         most = min(room - self._alone(one, ELLIPSIS), self._most)
         if most < LEAST_TOKENS:
@@ -335,10 +331,22 @@ class _Work:
             return {id_: " ".join(id_.split()) for id_ in ids}
         return labels_of(ids, self._prefix)
 
+    def _exceeds(self, text: str, tokens: int) -> bool:
+        """Tell whether a text has more tokens; the estimate need not count a long one whole."""
+        if self._count_tokens is not estimate_tokens:
+            return self._tokens(text) > tokens
+        if self._least.get(text, 0) <= tokens:
+            self._least[text] = least_tokens(text, tokens)
+        return self._least[text] > tokens
+
     def _tokens(self, text: str) -> int:
         if text not in self._counted:
             self._counted[text] = self._count(text)
         return self._counted[text]
+
+    def _count(self, text: str) -> int:
+        tokens = self._count_tokens(text)
+        return check_whole(tokens, "count_tokens", low=0, high=sys.maxsize)
 
 
 def _item(one: Candidate, label: str) -> ContextItem:

@@ -41,6 +41,8 @@ _ENGLISH = frozenset(
 _ENGLISH_SHARE = 0.05  # least share of all words
 _SYMBOL = re.compile(r"[_(){}=;\[\]<>/\\]")
 _SYMBOL_SHARE = 0.04  # least share of all characters in code
+# Characters that have more than one token in most texts; and a bit more than the cost of one mark.
+_ENOUGH, _LAST_MARK = 6, 1.2
 
 
 def estimate_tokens(text: str) -> int:
@@ -53,9 +55,32 @@ def estimate_tokens(text: str) -> int:
     words = _WORD.findall(text)
     english = sum(word.lower() in _ENGLISH for word in words) >= _ENGLISH_SHARE * len(words)
     code = len(_SYMBOL.findall(text)) >= _SYMBOL_SHARE * len(text)
-    short, each = _LONG_ENGLISH if english or code else _LONG
+    return math.ceil(_cost(text, words, _LONG_ENGLISH if english or code else _LONG))
+
+
+def least_tokens(text: str, most: int) -> int:
+    """Return the estimate for a text, or a lower number that already exceeds ``most``, 0 or more.
+
+    To find such a number, only the beginning of a long text is read.
+
+    >>> least_tokens("one two three", 100), 10 < least_tokens("one two three " * 100, 10) < 100
+    (3, True)
+    """
+    end = _ENOUGH * max(most, 1)
+    while end < len(text):
+        start = text[:end]
+        # Long words cost least in English, and the last mark costs nothing if a letter follows.
+        least = math.ceil(_cost(start, _WORD.findall(start), _LONG_ENGLISH) - _LAST_MARK)
+        if least > most:
+            return least
+        end *= 2
+    return estimate_tokens(text)
+
+
+def _cost(text: str, words: list[str], long: tuple[int, float]) -> float:
+    short, each = long
     cost = len(words) + each * sum(len(word) - short for word in words if len(word) > short)
     for pattern, piece, character in _COSTS:
         found = pattern.findall(text)
         cost += piece * len(found) + character * sum(map(len, found))
-    return math.ceil(cost)
+    return cost

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memoria.context import estimate_tokens
+from memoria.context.tokens import least_tokens
 
 FILE = Path(__file__).parent.parent / "data" / "tokens.jsonl"
 SAMPLES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
@@ -43,3 +44,24 @@ def test_nothing_has_no_tokens_and_a_word_has_one() -> None:
 @given(st.text())
 def test_an_estimate_is_bounded_by_the_length(one: str) -> None:
     assert 0 <= estimate_tokens(one) <= 4 * len(one) + 1
+
+
+@given(
+    st.one_of(st.text(), st.text(alphabet="aB1 \n_-.…(é東あア\u0301")),
+    st.integers(min_value=1, max_value=60),
+    st.integers(min_value=0, max_value=100),
+)
+@example(" -abcdefgh -a", 1, 2)  # the beginning ends between a mark and its letter
+@example("the understanding ", 10, 24)  # the long words cost little, as they are English
+def test_the_beginning_of_a_text_never_promises_too_many_tokens(
+    one: str, times: int, most: int
+) -> None:
+    text = one * times
+    least, whole = least_tokens(text, most), estimate_tokens(text)
+    assert least <= whole
+    assert (least > most) == (whole > most)
+
+
+def test_of_a_long_text_only_the_beginning_is_counted() -> None:
+    text = SAMPLES[0]["text"] * 100
+    assert 50 < least_tokens(text, 50) < 200 < estimate_tokens(text)
