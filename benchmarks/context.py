@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 import memoria
 from benchmarks import locomo, stories
 from memoria._support.progress import progress_bars
-from memoria.context import estimate_tokens, left_out
+from memoria.context import estimate_tokens
 from memoria.ranking import NOTHING_KNOWN
 from memoria.ranking.energy import rank_by_energy
-from memoria.recall.packing import pack, relevance_of
+from memoria.recall.packing import PackRequest, pack, worth_of
 from memoria.recall.texts import Completed
 
 BUDGETS = (500, 1_000, 2_000)
@@ -82,18 +82,10 @@ def packed(
         needed=recall.needed,
         facts=NOTHING_KNOWN,
     )
-    if links:
-        return pack(found, recall.ranked, (), settings, None, recall.trace.query)
-    builder = memoria.ContextBuilder(budget, config=config)
-    for path in (*found.linked, *found.hits):
-        builder.add(path)
-    worth = {entry.memory.id: entry.score for entry in recall.ranked}
-    return builder.build(
-        worth=worth,
-        relevance=relevance_of(recall.ranked),
-        hidden=left_out(found.linked, worth),
-        query=recall.trace.query,
-    )
+    plain = {entry.memory.id: entry.score for entry in recall.ranked}
+    worth = worth_of(found, recall.ranked, settings) if links else plain
+    request = PackRequest(query=recall.trace.query, config=settings)
+    return pack(found, recall.ranked, worth, request)
 
 
 def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
@@ -103,7 +95,9 @@ def packed_by_energy(recall: memoria.Recall, budget: int) -> set[str]:
         explorations=recall.explorations, hits=recall.hits, needed=(), facts=NOTHING_KNOWN
     )
     ranked = rank_by_energy(recall.explorations)
-    return ids(pack(found, ranked, (), settings, None, recall.trace.query))
+    worth = worth_of(found, ranked, settings)
+    request = PackRequest(query=recall.trace.query, config=settings)
+    return ids(pack(found, ranked, worth, request))
 
 
 def ids(context: memoria.ContextPack) -> set[str]:

@@ -6,7 +6,7 @@ In: explorations and hits with texts, and their ranking. Out: `ContextPack`. Tou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memoria._support.wording import number_of
 from memoria.config import RetrieverConfig
@@ -84,33 +84,47 @@ def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[s
     return (f"nothing is relevant: the best of {count} has {best:.3g}, below {name} {least:g}",)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackRequest:
+    """What to pack for.
+
+    Attributes
+    ----------
+    query
+        The question; its words decide which sentences of long texts are shown.
+    config
+        Settings of the recall.
+    near
+        Pairs of ids whose vectors say that they are duplicates.
+    count_tokens
+        Counts the tokens of a context, or None for the estimate.
+    """
+
+    query: str
+    config: RetrieverConfig
+    near: Sequence[tuple[str, str]] = ()
+    count_tokens: CountTokens | None = None
+
+
 def pack(
     found: Completed,
     ranked: Sequence[RankedMemory],
-    near: Iterable[tuple[str, str]],
-    config: RetrieverConfig,
-    count_tokens: CountTokens | None,
-    query: str,
+    worth: Mapping[str, float],
+    request: PackRequest,
 ) -> ContextPack:
-    """Pack the memories that fit the budget.
-
-    Parameters
-    ----------
-    near
-        Pairs of ids whose vectors say that they are duplicates.
-    query
-        The question; its words decide which sentences of long texts are shown.
-    """
-    builder = ContextBuilder(config.budget_tokens, config=config.context, count_tokens=count_tokens)
+    """Pack the memories that fit the budget, those with the most ``worth`` first."""
+    config = request.config
+    builder = ContextBuilder(
+        config.budget_tokens, config=config.context, count_tokens=request.count_tokens
+    )
     for path in (*found.linked, *found.hits):
         builder.add(path)
-    worth = worth_of(found, ranked, config)
     return builder.build(
-        near=near,
+        near=request.near,
         worth=worth,
         relevance=relevance_of(ranked),
         hidden=left_out(found.linked, worth),
-        query=query,
+        query=request.query,
     )
 
 

@@ -26,7 +26,15 @@ from memoria.recall.at_time import at_time, window_for
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
-from memoria.recall.packing import contributed, flat, notes_of, pack, packed, worth_of
+from memoria.recall.packing import (
+    PackRequest,
+    contributed,
+    flat,
+    notes_of,
+    pack,
+    packed,
+    worth_of,
+)
 from memoria.recall.ranked import ranked_of
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
 from memoria.recall.tags import fitting_tags
@@ -334,9 +342,9 @@ class Recaller:
         config = self._call.config
         if self._window and self._window.only:
             found = flat(found, ranked)
+        worth = await asyncio.to_thread(worth_of, found, ranked, config)
         near: list[tuple[str, str]] = []
         if config.context.duplicate_cosine is not None:
-            worth = worth_of(found, ranked, config)
             try:
                 near = await near_pairs(
                     self._store,
@@ -348,9 +356,9 @@ class Recaller:
                 )
             except MemoriaError as exc:
                 notes.append(f"duplicates by vector could not be searched for ({exc})")
-        return await asyncio.to_thread(
-            pack, found, ranked, near, config, self._engine.count_tokens, self._call.query
-        )
+        count = self._engine.count_tokens
+        request = PackRequest(query=self._call.query, config=config, near=near, count_tokens=count)
+        return await asyncio.to_thread(pack, found, ranked, worth, request)
 
     def _trace(
         self,
