@@ -46,13 +46,15 @@ class RankedMemory:
         `Calibration`, and where nothing that was found has a vector, or too little was found (fewer
         than 21 memories) to tell near from far.
     needed_by
-        Id of each ranked memory that says that it needs this one, by an edge whose relation holds
-        ``depends``, ``requires`` or ``needs`` -> weight of the edge. What it got from them is the
-        share ``needed``; empty without relevance weights.
+        Id of each ranked memory that needs this one -> weight of the edge. Its relation is one that
+        the scope declares as a need (`RelationRoles`); if it declares none, the names and the shape
+        of the graph decide. The gain from these memories is the share ``needed``. Empty without
+        relevance weights.
     beside
-        Ids of the ranked memories that stand one or two places before or after this one in one
-        text, by edges whose relation holds ``next``, ``reply``, ``replies`` or ``replied``. What it
-        got from them is the share ``beside``; empty without relevance weights.
+        Ids of the ranked memories that are one or two places before or after this one in one text
+        or talk. They are joined by relations that the scope declares as an order (`RelationRoles`);
+        if it declares none, by those with usual names, such as ``next`` and ``reply to``. The gain
+        from these memories is the share ``beside``. Empty without relevance weights.
     session
         Id of the memory's session, and the session's number of edges. The gain from other messages
         of the session is the share ``in_session``. None outside sessions, and without relevance
