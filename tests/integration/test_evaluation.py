@@ -66,6 +66,13 @@ def copied(tmp_path: Path, scope: str) -> Path:
 
 
 @pytest.fixture
+def where(target: Target, secret: Path, store: Store) -> list[str]:
+    """Options that name the server under test."""
+    assert store
+    return ["--uri", target.uri, "--password-file", str(secret), "--embedder", "none"]
+
+
+@pytest.fixture
 def harbour(copied: Path) -> Dataset:
     return read_dataset(copied)
 
@@ -222,10 +229,8 @@ async def test_words_alone_find_without_an_embedder(store: Store, harbour: Datas
 
 
 def test_command_prints_tables_and_writes_runs(
-    call: Call, copied: Path, target: Target, secret: Path, store: Store, tmp_path: Path
+    call: Call, copied: Path, where: list[str], tmp_path: Path
 ) -> None:
-    assert store
-    where = ["--uri", target.uri, "--password-file", str(secret), "--embedder", "none"]
     base = ["evaluate", str(copied), "--method", "transfer", "--method", "bm25", *where]
     file = tmp_path / "run.jsonl"
     done = call(*base, "--k", "1", "--k", "3", "--run-out", str(file))
@@ -244,11 +249,7 @@ def test_command_prints_tables_and_writes_runs(
     assert json.loads(first[0].splitlines()[0])["id"] == "q0"
 
 
-def test_command_as_json_has_every_figure(
-    call: Call, copied: Path, target: Target, secret: Path, store: Store
-) -> None:
-    assert store
-    where = ["--uri", target.uri, "--password-file", str(secret), "--embedder", "none"]
+def test_command_as_json_has_every_figure(call: Call, copied: Path, where: list[str]) -> None:
     options = ["--exclude-category", "single", "--limit", "5", "--k", "2", "--json"]
     done = call("evaluate", str(copied), "--method", "bm25", *options, *where)
     assert done.code == 0, done.err

@@ -28,12 +28,12 @@ from memoria.evaluation import (
 from memoria.graph.stats import scope_stats
 from memoria.ranking.config import RelevanceConfig
 from memoria.retriever import GraphRetriever
-from memoria.store import Store, Target
+from memoria.store import Store
 from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret
-from tests.integration.test_evaluation import EMBED
+from tests.integration.test_evaluation import EMBED, where
 
-__all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
+__all__ = ["call", "driver", "secret", "store", "target", "where"]  # fixtures
 
 DATA = Path(__file__).parents[1] / "data"
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -106,12 +106,6 @@ def chats(tmp_path: Path, scope: str) -> Path:
         text = "".join(f"{json.dumps(row)}\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text)
     return folder
-
-
-@pytest.fixture
-def where(store: Store, target: Target, secret: Path) -> list[str]:
-    assert store
-    return ["--uri", target.uri, "--password-file", str(secret), "--embedder", "none"]
 
 
 async def loaded(store: Store, folder: Path) -> Dataset:

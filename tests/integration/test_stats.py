@@ -25,6 +25,7 @@ from memoria.store.queries import load, root
 from memoria.types import Memory, Relation
 from tests.conftest import DIMENSIONS
 from tests.integration.test_export import memoria
+from tests.unit.test_scope_stats import NO_STATS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "graph.stats_edge_tags": {"limit": 5, "scope": "s"},
@@ -33,20 +34,6 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "graph.stats_scopes": {},
     "graph.stats_tags": {"limit": 5, "scope": "s"},
 }
-NOTHING = ScopeStats(
-    scope="",
-    memories=0,
-    embedded=0,
-    kinds={},
-    edges=0,
-    relations={},
-    top_tags={},
-    top_edge_tags={},
-    oldest=None,
-    newest=None,
-    mean_degree=0.0,
-    max_degree=0,
-)
 
 
 @pytest.fixture
@@ -152,7 +139,7 @@ async def test_scopes_are_listed_with_their_sizes(store: Store, filled: str) -> 
 async def test_empty_scope_counts_nothing_and_no_scope_is_an_error(
     store: Store, scope: str
 ) -> None:
-    assert await scope_stats(store, scope) == replace(NOTHING, scope=scope)
+    assert await scope_stats(store, scope) == replace(NO_STATS, scope=scope)
     with pytest.raises(ScopeError):
         await scope_stats(store, "")
 

@@ -13,28 +13,15 @@ import pytest
 from memoria.evaluation import EvaluationConfig, ask_features, load_dataset, prepare, read_dataset
 from memoria.ranking.config import FEATURES, RelevanceConfig
 from memoria.retriever import GraphRetriever
-from memoria.store import Store, Target
+from memoria.store import Store
 from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret
-from tests.integration.test_evaluation import EMBED
+from tests.integration.test_evaluation import EMBED, copied, where
 
-__all__ = ["call", "driver", "secret", "store", "target"]  # fixtures
+__all__ = ["call", "copied", "driver", "secret", "store", "target", "where"]  # fixtures
 
 DATA = Path(__file__).parents[1] / "data"
 HARBOUR = str(DATA / "harbour")
-
-
-@pytest.fixture
-def copied(tmp_path: Path, scope: str) -> Path:
-    """The small dataset in a folder of the test's own, hence in scopes of its own."""
-    return Path(shutil.copytree(DATA / "harbour", tmp_path / scope))
-
-
-@pytest.fixture
-def where(target: Target, secret: Path, store: Store) -> list[str]:
-    """Options that name the server under test."""
-    assert store
-    return ["--uri", target.uri, "--password-file", str(secret), "--embedder", "none"]
 
 
 async def test_answers_are_those_of_the_engine(store: Store, copied: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,13 +15,13 @@ from memoria.adapters._fence import fenced as fenced_by_adapters
 from memoria.adapters._fence import inert, shortened
 from memoria.context import estimate_tokens
 from memoria.errors import InvalidInputError
-from memoria.graph.stats import ScopeStats
 from memoria.serve.agent.answer import DATA, fenced_apart, name_of
 from memoria.serve.agent.opening import Opened
 from memoria.serve.agent.words import newest, remembered, state
 from memoria.serve.mcp.chatgpt import title_of
 from memoria.store import ServerFacts
 from memoria.types import MemoryNode, Neighbour, Neighbourhood, Remembered
+from tests.unit.test_scope_stats import NO_STATS
 
 MANY = 10_000
 
@@ -33,23 +34,6 @@ def facts(word: str) -> ServerFacts:
         dimensions=3,
         embedder=word,
         indexes={"memoria_text": "ONLINE"},
-    )
-
-
-def stats(word: str, kind: str) -> ScopeStats:
-    return ScopeStats(
-        scope=word,
-        memories=1,
-        embedded=0,
-        kinds={kind: 1},
-        edges=0,
-        relations={},
-        top_tags={},
-        top_edge_tags={},
-        oldest=None,
-        newest=None,
-        mean_degree=0.0,
-        max_degree=0,
     )
 
 
@@ -67,7 +51,8 @@ def answers(rng: random.Random) -> Iterator[str]:
         certain=certain,
     )
     yield remembered(done, now)
-    yield state(stats(scope, kind), facts(relation), read_only=False)
+    filled = replace(NO_STATS, scope=scope, memories=1, kinds={kind: 1})
+    yield state(filled, facts(relation), read_only=False)
     node = MemoryNode(
         id=id_, kind=kind, text=text, tags=[tag], created_at=datetime(2026, 1, 1, tzinfo=UTC)
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoria.errors import UnavailableError
-from memoria.graph.stats import scope_stats
+from memoria.graph.stats import ScopeStats, scope_stats
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import Query
 
@@ -19,6 +19,20 @@ FACTS = ServerFacts(
     dimensions=None,
     embedder=None,
     indexes={},
+)
+NO_STATS = ScopeStats(
+    scope="",
+    memories=0,
+    embedded=0,
+    kinds={},
+    edges=0,
+    relations={},
+    top_tags={},
+    top_edge_tags={},
+    oldest=None,
+    newest=None,
+    mean_degree=0.0,
+    max_degree=0,
 )
 COUNTED: dict[str, Any] = {
     "memories": 2,
