@@ -13,8 +13,8 @@ from memoria.config import RetrieverConfig
 from memoria.context import ContextBuilder, CountTokens, left_out, with_links
 from memoria.graph.connectors import connectors_on
 from memoria.graph.vocabulary import whole_id
-from memoria.recall.texts import Completed
-from memoria.types import ContextPack, Exploration, Path, RankedMemory, Seeds
+from memoria.recall.texts import Completed, path_of
+from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
 
 # Least worth of a memory that was reached. It is above zero, so that even a memory that was reached
 # without energy comes before the hits from which nothing was explored.
@@ -56,16 +56,7 @@ def _with_parts(ranked: Sequence[RankedMemory], worth: Mapping[str, float]) -> d
 
 def flat(found: Completed, ranked: Iterable[RankedMemory]) -> Completed:
     """Return the ranked memories as separate hits, so that their context has no trees."""
-    hits = tuple(
-        Path(
-            seed_id=entry.id,
-            hops=(),
-            memories=(entry.memory,),
-            end_reason="not_explored",
-            energy=entry.score,
-        )
-        for entry in ranked
-    )
+    hits = tuple(path_of(entry.memory, entry.score) for entry in ranked)
     return replace(found, explorations=(), needed=(), hits=hits)
 
 

@@ -241,14 +241,16 @@ def _is_late(until: float | None) -> bool:
 
 def _paths_of(hits: Sequence[Seed], known: Mapping[str, MemoryNode]) -> tuple[Path, ...]:
     """Make a path of each hit; a connector, or a hit that is not known, is left out."""
-    return tuple(
-        Path(
-            seed_id=hit.id,
-            hops=(),
-            memories=(known[hit.id],),
-            end_reason="not_explored",
-            energy=hit.score,
-        )
-        for hit in hits
-        if hit.id in known and not is_connector(known[hit.id])
+    found = ((known[hit.id], hit.score) for hit in hits if hit.id in known)
+    return tuple(path_of(memory, score) for memory, score in found if not is_connector(memory))
+
+
+def path_of(memory: MemoryNode, score: float) -> Path:
+    """Return the path of a memory from which nothing was explored."""
+    return Path(
+        seed_id=memory.id,
+        hops=(),
+        memories=(memory,),
+        end_reason="not_explored",
+        energy=score,
     )

@@ -68,6 +68,8 @@ RANGES: list[tuple[Any, str, list[Any], list[Any]]] = [
     (Synapse, "max_edges", [1, 10_000], [0, 10_001]),
     (Synapse, "now", [None, datetime(2026, 1, 1, tzinfo=UTC)], [datetime(2026, 1, 1), 7]),
 ]
+# Of a mapping, the wrong place is named.
+PLACES = {"context": ("a key of context ", "context['a'] ")}
 
 
 def test_defaults_are_those_of_the_sources() -> None:
@@ -99,8 +101,9 @@ def test_settings_of_a_strategy_are_checked_and_documented(kind: Any) -> None:
             for value in good:
                 assert getattr(kind(**{field: value}), field) == value
             for value in bad:
-                with pytest.raises(ConfigError, match=rf"^(a key of )?{field}\b"):
+                with pytest.raises(ConfigError) as refused:
                     kind(**{field: value})
+                assert str(refused.value).startswith((f"{field} ", *PLACES.get(field, ())))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
