@@ -63,15 +63,17 @@ def test_every_file_of_formulas_has_an_example() -> None:
     assert FORMULAS <= WITH_EXAMPLES
 
 
-@pytest.mark.parametrize("kind", DATACLASSES, ids=lambda kind: kind.__qualname__)
-def test_a_dataclass_documents_only_fields_that_it_has(kind: Any) -> None:
-    assert documented(kind) <= {field.name for field in dataclasses.fields(kind)}
+def fields_of(kind: Any) -> set[str]:
+    return {field.name for field in dataclasses.fields(kind)}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [kind for kind in DATACLASSES if kind.__name__ in EXPORTED or "Config" in kind.__name__],
-    ids=lambda kind: kind.__qualname__,
-)
-def test_settings_and_public_dataclasses_document_every_field(kind: Any) -> None:
-    assert {field.name for field in dataclasses.fields(kind)} <= documented(kind)
+def test_a_dataclass_documents_only_fields_that_it_has() -> None:
+    unknown = {kind.__qualname__: documented(kind) - fields_of(kind) for kind in DATACLASSES}
+    assert {name: fields for name, fields in unknown.items() if fields} == {}
+
+
+def test_settings_and_public_dataclasses_document_every_field() -> None:
+    kinds = [kind for kind in DATACLASSES if kind.__name__ in EXPORTED or "Config" in kind.__name__]
+    assert len(kinds) > 60
+    missing = {kind.__qualname__: fields_of(kind) - documented(kind) for kind in kinds}
+    assert {name: fields for name, fields in missing.items() if fields} == {}
