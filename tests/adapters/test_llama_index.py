@@ -128,8 +128,11 @@ async def test_what_tools_and_the_system_say_is_not_remembered(both: Both) -> No
 async def test_a_block_is_shortened_by_whole_lines_within_its_fence(both: Both) -> None:
     text = fenced("one\n  two\nthree")
     shorter = shortened(text, 3, estimate_tokens)
-    assert shorter == text.replace("  two\nthree\n", "")
-    assert estimate_tokens(shorter) <= estimate_tokens(text) - 3
+    # No line more than needed: by the digits of the fence, the last line has two or three tokens.
+    left = (text.replace("three\n", ""), text.replace("  two\nthree\n", ""))
+    assert shorter == next(
+        each for each in left if estimate_tokens(each) <= estimate_tokens(text) - 3
+    )
     block = MemoriaMemoryBlock(retriever=both, priority=1)
     assert await block.atruncate(text, 3) == shorter
     assert await block.atruncate(text, 1_000) is None
