@@ -1,4 +1,4 @@
-"""The chat sets in ``benchmarks/data``: who said something, and which statement is still true.
+"""The sets in ``benchmarks/data``: who said something, which statement is still true, small talk.
 
 They were written by hand and frozen before the first run. These tests only check the files; they
 do not run a retrieval.
@@ -191,3 +191,30 @@ def test_the_statements_are_hidden_in_a_year_of_daily_life() -> None:
     times = [when(row["created_at"]) for row in found]
     assert max(times) - min(times) > timedelta(days=365)
     assert len({row["text"] for row in found}) == len(found)
+
+
+def test_asides_has_200_messages_that_ask_nothing_and_40_that_ask_memory() -> None:
+    found = rows("asides", "messages")
+    silent = Counter(row["language"] for row in found if not row["asks"])
+    asking = Counter(row["language"] for row in found if row["asks"])
+    assert silent == {"en": 100, "de": 25, "es": 25, "fr": 25, "it": 25}
+    assert asking == {"en": 20, "de": 5, "es": 5, "fr": 5, "it": 5}
+    assert len({row["id"] for row in found}) == len({row["text"] for row in found}) == 240
+
+
+def test_each_message_of_asides_that_asks_has_the_memory_that_answers_it() -> None:
+    for row in rows("asides", "messages"):
+        assert row["asks"] == (row["category"] == "asks") == ("memory" in row), row["id"]
+        assert row.get("memory", "-").strip()
+        assert row.get("memory") != row["text"]
+
+
+def test_every_language_of_asides_has_every_category() -> None:
+    pairs = {(row["language"], row["category"]) for row in rows("asides", "messages")}
+    assert len(pairs) == 5 * 12
+
+
+def test_the_page_of_the_sets_counts_the_categories_of_asides() -> None:
+    page = (DATA / "README.md").read_text(encoding="utf-8")
+    for name, number in Counter(row["category"] for row in rows("asides", "messages")).items():
+        assert f"| `{name}` | {number} |" in page
