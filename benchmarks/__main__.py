@@ -21,6 +21,7 @@ COMMANDS = {
     "taught": ("benchmarks.taught", "what was taught, by questions that were not, on LoCoMo"),
     "raw": ("benchmarks.raw", "graphs made of raw messages, beside prepared ones"),
     "conversations": ("benchmarks.conversations", "messages written per second, and appended"),
+    "asides": ("benchmarks.asides", "small talk and commands: whether memory stays silent"),
     "tagged": ("benchmarks.tagged", "tags taken from the words of questions, on datasets"),
     "ingest": (
         "benchmarks.ingest",
