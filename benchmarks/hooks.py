@@ -4,8 +4,9 @@
 
 Starts a throw-away Neo4j with the sample memory. Each event is called for each host: with a server
 that is warm, without one, with no database, and with databases and servers that accept connections
-and never answer. Whatever is wrong, a call must end with exit code 0; prints how long the calls
-took, and fails if one took longer than the two seconds that hosts are promised. Prints Markdown.
+and never answer. Whatever is wrong, a call must end with exit code 0. Prints in Markdown how long
+the calls took, and the most tokens that a prompt got. Fails if a call took longer than the two
+seconds that hosts are promised, or if a prompt that asks nothing got a context.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any
 
 import memoria
 from memoria._support.home import default_home
+from memoria.context import estimate_tokens
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
 from memoria.sample import QUESTIONS, sample_path
@@ -35,12 +37,15 @@ from memoria.serve.mcp.places import Place, new_secret
 
 SCOPE = "sample"
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
+# What is called in turn: an event, and the prompt.
+CALLS = (("session-start", ""), ("prompt", QUESTIONS[0].text), ("prompt", "/clear"), ("stop", ""))
+ANSWERED = 2  # of these; a command of the host and a stop have no answer
 HOSTS = ("claude", "codex")
 PROMISED_S = 2.0
 NOWHERE = "bolt://127.0.0.1:9"  # the port of discard, where nothing listens
 
 
-def given(host: str, event: str, folder: Path) -> dict[str, Any]:
+def given(host: str, event: str, prompt: str, folder: Path) -> dict[str, Any]:
     """Return what a host writes to the standard input of a hook."""
     common = {
         "session_id": "0b5c7a3e-bench",
@@ -51,7 +56,7 @@ def given(host: str, event: str, folder: Path) -> dict[str, Any]:
     }
     of_event: dict[str, dict[str, Any]] = {
         "session-start": {"source": "startup"},
-        "prompt": {"prompt": QUESTIONS[0].text},
+        "prompt": {"prompt": prompt},
         "stop": {"stop_hook_active": False},
     }
     return {**common, **of_event[event]}
@@ -73,12 +78,14 @@ def write_transcripts(folder: Path) -> None:
         (folder / f"{host}.jsonl").write_text(text, encoding="utf-8")
 
 
-def call(host: str, event: str, folder: Path, environment: Mapping[str, str]) -> tuple[float, bool]:
-    """Call a hook; return its seconds, from before the process starts, and whether it answered."""
+def call(
+    host: str, event: str, prompt: str, folder: Path, environment: Mapping[str, str]
+) -> tuple[float, int]:
+    """Call a hook; return its seconds, from before the process starts, and the tokens it gave."""
     started = time.perf_counter()
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "memoria", "hook", event, "--harness", host, "--scope", SCOPE],
-        input=json.dumps(given(host, event, folder)).encode(),
+        input=json.dumps(given(host, event, prompt, folder)).encode(),
         env={**os.environ, **environment},
         capture_output=True,
         timeout=60,
@@ -87,7 +94,10 @@ def call(host: str, event: str, folder: Path, environment: Mapping[str, str]) ->
     seconds = time.perf_counter() - started
     if done.returncode != 0:
         raise SystemExit(f"{host} {event}: exit code {done.returncode}: {done.stderr.decode()}")
-    return seconds, bool(done.stdout)
+    if not done.stdout:
+        return seconds, 0
+    output = json.loads(done.stdout)["hookSpecificOutput"]
+    return seconds, estimate_tokens(output["additionalContext"])
 
 
 @contextmanager
@@ -123,17 +133,21 @@ def hanging() -> Iterator[int]:
 
 def measure(name: str, folder: Path, environment: Mapping[str, str], calls: int) -> float:
     """Call every event of every host, print a row, and return the longest time; seconds."""
-    times, answers = [], 0
+    times, answers, most_tokens = [], 0, 0
     for _ in range(calls):
         for host in HOSTS:
-            for event in EVENTS:
-                seconds, answered = call(host, event, folder, environment)
+            for event, prompt in CALLS:
+                seconds, tokens = call(host, event, prompt, folder, environment)
+                if tokens and prompt.startswith("/"):
+                    raise SystemExit(f"{host}: {prompt} got a context")
                 times.append(seconds)
-                answers += answered
-    wanted = 2 * len(HOSTS) * calls  # a stop has no answer
+                answers += tokens > 0
+                most_tokens = max(most_tokens, tokens if event == "prompt" else 0)
+    wanted = ANSWERED * len(HOSTS) * calls
     first, middle, most = times[0], statistics.median(times), max(times)
     figures = " | ".join(f"{each:.2f}" for each in (first, middle, most))
-    print(f"| {name} | {len(times)} | {answers} of {wanted} | {figures} |", flush=True)
+    row = f"{name} | {len(times)} | {answers} of {wanted} | {most_tokens} | {figures}"
+    print(f"| {row} |", flush=True)
     return most
 
 
@@ -152,8 +166,8 @@ def run_all(uri: str, password: str, folder: Path, calls: int) -> float:
     (home / "models").symlink_to(default_home() / "models")
     here = {"NEO4J_URI": uri, "NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": password}
     alone = here | {"MEMORIA_HOME": str(home)}
-    print("| case | calls | answered | first, s | median, s | longest, s |")
-    print("|---|---|---|---|---|---|")
+    print("| case | calls | answered | tokens, prompt | first, s | median, s | longest, s |")
+    print("|---|---|---|---|---|---|---|")
     longest = [measure("no server, a database", folder, alone, calls)]
     with serving(alone):
         longest.append(measure("a warm server", folder, alone, calls))

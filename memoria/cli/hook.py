@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import sys
+from dataclasses import asdict, dataclass, replace
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,8 +23,9 @@ import typer
 from memoria._support.giving_up import LIMIT_S, running_s
 from memoria.cli.common import Scope, err, printable
 from memoria.cli.connection import Connection
+from memoria.cli.groups import OptionGroup
 from memoria.errors import ConfigError, MemoriaError
-from memoria.serve.agent.kinds import Event, Harness
+from memoria.serve.agent.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event, Harness
 
 if TYPE_CHECKING:
     from memoria.serve.agent.hooks import HookCall
@@ -37,11 +39,49 @@ _NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 _DONE = 200
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits(OptionGroup):
+    """The options about how much the model gets, and how relevant it must be."""
+
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--budget",
+            min=100,
+            max=SESSION_TOKENS,
+            metavar="TOKENS",
+            help=f"Most tokens for the model; by default {PROMPT_TOKENS} with a prompt, and "
+            f"{SESSION_TOKENS:,} at the start of a session.",
+        ),
+    ] = None
+    min_relevance: Annotated[
+        float | None,
+        typer.Option(
+            "--min-relevance",
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Lowest relevance, a probability, of a memory; as recall has it, if not given.",
+        ),
+    ] = None
+    min_best_relevance: Annotated[
+        float | None,
+        typer.Option(
+            "--min-best",
+            min=0.0,
+            max=1.0,
+            metavar="P",
+            help="Lowest relevance of the best memory; below it the model gets nothing.",
+        ),
+    ] = None
+
+
 def hook(
     event: Annotated[Event, typer.Argument(help="What happened in the session.")],
     harness: Annotated[Harness, typer.Option(help="Coding agent that calls.")],
     scope: Scope = "default",
     *,
+    limits: Limits,
     connection: Connection,
 ) -> None:
     """Answer a hook of Claude Code or Codex: give context to a session, or keep a turn.
@@ -53,10 +93,11 @@ def hook(
     --------
     memoria hook session-start --harness claude --scope alice
     memoria hook prompt --harness codex --scope alice
+    memoria hook prompt --harness claude --budget 300 --min-best 0.2
     """
     given = json.loads(sys.stdin.buffer.read())
-    call = _call(given, event, harness, scope)
-    text = _asked(call)
+    call = replace(_call(given, event, harness, scope), **asdict(limits))
+    text = "" if call.is_empty else _asked(call)
     if text is None:
         left_s = LIMIT_S - running_s() - 0.1
         text = asyncio.run(_answered(connection, call, left_s))

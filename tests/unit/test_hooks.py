@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
@@ -22,8 +23,8 @@ from memoria import GraphRetriever
 from memoria.cli.hook import _NAMES, MOST_CHARS, _asked
 from memoria.errors import InvalidInputError
 from memoria.serve.agent import transcripts
-from memoria.serve.agent.hooks import CONTEXT_TOKENS, HookCall
-from memoria.serve.agent.kinds import Event, Harness
+from memoria.serve.agent.hooks import HookCall
+from memoria.serve.agent.kinds import SESSION_TOKENS, Event, Harness
 from memoria.serve.agent.transcripts import read_transcript
 from memoria.serve.mcp.grants import Grant
 from memoria.serve.mcp.hooks import add_hooks
@@ -142,7 +143,41 @@ def test_lines_of_another_form_are_passed_over(tmp_path: Path, harness: Harness)
 def test_a_call_is_the_same_after_its_way_as_data() -> None:
     message = Message(text="Where?", id="u1")
     call = HookCall(event="stop", scope="a", harness="codex", session_id="s", messages=(message,))
-    assert HookCall.of(json.loads(json.dumps(call.plain()))) == call
+    limits = {"budget_tokens": 300, "min_relevance": 0.01, "min_best_relevance": 0.2}
+    for one in (call, replace(call, **limits)):
+        assert HookCall.of(json.loads(json.dumps(one.plain()))) == one
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_empty"),
+    [
+        ("", True),
+        (" \n", True),
+        ("???", True),
+        ("👍 …", True),
+        ("/clear", True),
+        (" /plugin:do-it ", True),
+        ("/review the change of last week", False),
+        ("/etc/hosts", False),
+        ("ok", False),
+        ("7", False),
+        ("где?", False),
+    ],
+)
+def test_a_prompt_without_letters_or_with_only_a_command_needs_no_memory(
+    prompt: str, *, is_empty: bool
+) -> None:
+    call = HookCall(event="prompt", scope="a", harness="claude", prompt=prompt)
+    assert call.is_empty == is_empty
+
+
+def test_a_stop_needs_no_memory_if_it_has_nothing_to_keep() -> None:
+    message = Message(text="Where?", id="u1")
+    call = HookCall(event="stop", scope="a", harness="codex", session_id="s", messages=(message,))
+    assert not call.is_empty
+    assert replace(call, session_id="").is_empty
+    assert replace(call, messages=()).is_empty
+    assert not HookCall(event="session-start", scope="a", harness="codex").is_empty
 
 
 @pytest.mark.parametrize(
@@ -157,6 +192,10 @@ def test_a_call_is_the_same_after_its_way_as_data() -> None:
         {"event": "stop", "scope": "a", "messages": {"text": "Where?"}},
         {"event": "prompt", "scope": "a", "deadline_s": 0},
         {"event": "prompt", "scope": "a", "deadline_s": 1e9},
+        {"event": "prompt", "scope": "a", "budget_tokens": 99},
+        {"event": "prompt", "scope": "a", "budget_tokens": 2_001},
+        {"event": "prompt", "scope": "a", "min_relevance": 1.1},
+        {"event": "prompt", "scope": "a", "min_best_relevance": "0.2"},
     ],
 )
 def test_what_is_not_a_call_is_refused(value: Any) -> None:
@@ -165,7 +204,7 @@ def test_what_is_not_a_call_is_refused(value: Any) -> None:
 
 
 def test_a_context_of_all_its_tokens_has_no_more_characters_than_the_hosts_take() -> None:
-    assert CONTEXT_TOKENS * 4 <= MOST_CHARS  # a token is four bytes, and no character is less
+    assert SESSION_TOKENS * 4 <= MOST_CHARS  # a token is four bytes, and no character is less
 
 
 @pytest.fixture

@@ -5,24 +5,27 @@ In: a `HookCall`. Out: a text for the model, fenced as data, or none. Writes the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from memoria._support.checks import check_number
+from memoria._support.checks import check_number, check_whole
 from memoria._support.wording import kind_of
 from memoria.errors import EmptyScopeError, InvalidInputError
-from memoria.serve.agent.kinds import Event
+from memoria.serve.agent.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event
 from memoria.serve.agent.transcripts import message_of
 from memoria.types import Message
 
 if TYPE_CHECKING:  # a hook that asks a server needs no driver
+    from memoria.context.config import ContextConfig
     from memoria.serve.agent.memory import AgentMemory
 
-#: Tokens of a context: a host takes 10,000 characters, and a token is four bytes.
-CONTEXT_TOKENS = 2_000
 RECENT = 20
+_LEAST_TOKENS = 100
 _MOST_S = 10.0
+# A command of the host, such as /clear. With words behind it, the words may ask for something.
+_COMMAND = re.compile(r"/[\w:.-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,10 @@ class HookCall:
         The last messages of the session; only with ``stop``.
     deadline_s
         Time for a recall; seconds, > 0.
+    budget_tokens
+        Tokens of the answer; 100 to 2,000. None: 500 for a prompt, 2,000 at the start of a session.
+    min_relevance, min_best_relevance
+        As of `ContextConfig`; None: as the retriever is set.
     """
 
     event: Event
@@ -54,6 +61,22 @@ class HookCall:
     prompt: str = ""
     messages: tuple[Message, ...] = ()
     deadline_s: float = 1.0
+    budget_tokens: int | None = None
+    min_relevance: float | None = None
+    min_best_relevance: float | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it needs no memory: nothing to keep, or a prompt that asks nothing.
+
+        A prompt without a letter or digit, or with nothing but a command of the host, asks nothing.
+        Whether any other prompt does, the recall finds out.
+        """
+        if self.event == "stop":
+            return not (self.messages and self.session_id)
+        prompt = self.prompt.strip()
+        asks = any(map(str.isalnum, prompt)) and not _COMMAND.fullmatch(prompt)
+        return self.event == "prompt" and not asks
 
     def plain(self) -> dict[str, Any]:
         """Return the same as data that JSON can hold."""
@@ -87,8 +110,22 @@ class HookCall:
             deadline_s=check_number(
                 value.get("deadline_s", 1.0), "deadline_s", low=0, high=_MOST_S, above_low=True
             ),
+            budget_tokens=_budget(value.get("budget_tokens")),
+            min_relevance=_probability(value, "min_relevance"),
+            min_best_relevance=_probability(value, "min_best_relevance"),
             **{key: _string(value, key) for key in ("scope", "harness", "session_id", "prompt")},
         )
+
+
+def _budget(value: Any) -> int | None:
+    if value is None:
+        return None
+    return check_whole(value, "budget_tokens", low=_LEAST_TOKENS, high=SESSION_TOKENS)
+
+
+def _probability(value: Mapping[str, Any], key: str) -> float | None:
+    found = value.get(key)
+    return None if found is None else check_number(found, key, low=0, high=1)
 
 
 def _string(value: Mapping[str, Any], key: str) -> str:
@@ -106,25 +143,43 @@ async def answer_hook(memory: AgentMemory, call: HookCall) -> str:
     MemoriaError
         The memory can't be read or written.
     """
+    if call.is_empty:
+        return ""
     if call.event == "stop":
         await _keep(memory, call)
         return ""
     try:
         if call.event == "session-start":
-            return (await memory.recent(limit=RECENT, max_tokens=CONTEXT_TOKENS)).text
-        if not call.prompt.strip():
-            return ""
+            budget = call.budget_tokens or SESSION_TOKENS
+            return (await memory.recent(limit=RECENT, max_tokens=budget)).text
         found = await memory.recall(
-            call.prompt, max_tokens=CONTEXT_TOKENS, deadline_s=call.deadline_s
+            call.prompt,
+            max_tokens=call.budget_tokens or PROMPT_TOKENS,
+            deadline_s=call.deadline_s,
+            context=_context(memory, call),
         )
     except EmptyScopeError:
         return ""
     return found.text if found.data["memories"] else ""
 
 
+def _context(memory: AgentMemory, call: HookCall) -> ContextConfig:
+    """Return the settings of the context, with the limits of the call."""
+    context, least, best = (
+        memory.retriever.config.context,
+        call.min_relevance,
+        call.min_best_relevance,
+    )
+    return replace(
+        context,
+        min_relevance=context.min_relevance if least is None else least,
+        min_best_relevance=context.min_best_relevance if best is None else best,
+    )
+
+
 async def _keep(memory: AgentMemory, call: HookCall) -> None:
     """Append what is new of a session; what is there already is known by its ids."""
-    if memory.read_only or not call.messages or not call.session_id:
+    if memory.read_only:
         return
     writer = memory.retriever.conversations()
     await writer.append(call.session_id, call.messages, source=call.harness)

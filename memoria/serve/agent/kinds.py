@@ -1,6 +1,6 @@
-"""Words that an agent's surfaces offer. In a module of its own, which loads nothing.
+"""Words and sizes that an agent's surfaces offer. In a module of its own, which loads nothing.
 
-In: nothing. Out: names. Touches nothing.
+In: nothing. Out: names, numbers. Touches nothing.
 """
 
 from typing import Literal
@@ -11,3 +11,6 @@ Kind = Literal["UserRequest", "UserPreference", "AgentAnswer", "AgentAction", "E
 Event = Literal["session-start", "prompt", "stop"]
 #: The coding agents whose hooks are known.
 Harness = Literal["claude", "codex"]
+#: Tokens of a hook: of a prompt, because every prompt pays for them, and of the start of a session,
+#: where the host takes 10,000 characters and a token is up to four bytes.
+PROMPT_TOKENS, SESSION_TOKENS = 500, 2_000

@@ -20,6 +20,7 @@ from memoria._support.checks import (
 )
 from memoria._support.wording import number_of
 from memoria.context import estimate_tokens
+from memoria.context.config import ContextConfig
 from memoria.errors import DeadlineError, EmptyScopeError, InvalidInputError
 from memoria.graph.memories import superseded_of
 from memoria.graph.stats import count_memories, scope_stats
@@ -92,6 +93,7 @@ class AgentReader:
         max_tokens: int | None = None,
         deadline_s: float | None = None,
         order: Literal["relevance", "time"] | None = None,
+        context: ContextConfig | None = None,
         on_path: OnPath | None = None,
     ) -> Answer:
         """Recall what bears on a question, in at most ``max_tokens`` tokens.
@@ -108,7 +110,9 @@ class AgentReader:
             Time for the whole call; seconds, > 0. First the memories of the scope are counted; the
             recall has the rest.
         order
-            Order of the memories in the text; None: as the retriever is set.
+            Order of the memories in the text; None: as the context is set.
+        context
+            Settings of the context; None: those of the retriever.
         on_path
             Called with the number of paths so far, whenever one has ended.
 
@@ -127,7 +131,9 @@ class AgentReader:
             budget - self._frame(self._recalled_head(likely_longest(16), 100, size)) - _NOTE_TOKENS
         )
         config = self.retriever.config
-        shown = replace(config.context, label_prefix=self.recalls.letter(self.retriever.scope))
+        shown = replace(
+            context or config.context, label_prefix=self.recalls.letter(self.retriever.scope)
+        )
         if order is not None:
             shown = replace(shown, order=order)
         given: dict[str, Any] = {
