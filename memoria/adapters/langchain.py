@@ -17,6 +17,7 @@ from memoria.adapters._found import MAX_K, find, metadata_of
 from memoria.adapters._turns import excluding, unnamed
 from memoria.recall import QueryTags
 from memoria.retriever import GraphRetriever
+from memoria.serve.agent.kinds import ANSWER_TOKENS
 from memoria.types import Message
 
 try:
@@ -136,7 +137,7 @@ class MemoriaMiddleware(AgentMiddleware[MemoriaState, Any, Any]):
         self,
         retriever: AnyRetriever,
         *,
-        budget_tokens: int = 1_500,
+        budget_tokens: int = ANSWER_TOKENS,
         remember: bool = True,
         scope_of: Callable[[Runtime[Any]], str] | None = None,
     ) -> None:

@@ -16,6 +16,7 @@ from memoria.adapters._found import KEYS, MAX_K, find, metadata_of
 from memoria.adapters._turns import unnamed
 from memoria.context import estimate_tokens
 from memoria.recall import QueryTags
+from memoria.serve.agent.kinds import ANSWER_TOKENS
 from memoria.types import Message
 from memoria.types.conversation import Role
 
@@ -109,7 +110,7 @@ class MemoriaMemoryBlock(BaseMemoryBlock[str]):
 
     name: str = "memoria"
     retriever: AnyRetriever = Field(exclude=True)
-    budget_tokens: int = Field(default=1_500, ge=1)
+    budget_tokens: int = Field(default=ANSWER_TOKENS, ge=1)
     _calls: Calls = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:

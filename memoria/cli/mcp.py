@@ -17,6 +17,7 @@ from memoria.cli.common import Json, Scope, err, print_facts, run
 from memoria.cli.connection import Connection, opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.errors import ConfigError
+from memoria.serve.agent.kinds import ANSWER_TOKENS
 
 if TYPE_CHECKING:
     from memoria.serve.mcp.rights import Rights
@@ -50,7 +51,7 @@ def mcp(
     ] = None,
     budget: Annotated[
         int, typer.Option(min=100, max=20_000, help="Most tokens of an answer by default.")
-    ] = 1_500,
+    ] = ANSWER_TOKENS,
     deadline: Annotated[
         float, typer.Option(min=0.05, max=60, help="Time for a recall by default; seconds.")
     ] = 5.0,

@@ -11,6 +11,9 @@ Kind = Literal["UserRequest", "UserPreference", "AgentAnswer", "AgentAction", "E
 Event = Literal["session-start", "prompt", "stop"]
 #: The coding agents whose hooks are known.
 Harness = Literal["claude", "codex"]
+#: Tokens of an answer unless a call or a setting says otherwise. On four sets of chats, 1,000
+#: tokens contain 83 to 97 % of the evidence that 2,000 contain.
+ANSWER_TOKENS = 1_000
 #: Tokens of a hook: of a prompt, because every prompt pays for them, and of the start of a session,
 #: where the host takes 10,000 characters and a token is up to four bytes.
 PROMPT_TOKENS, SESSION_TOKENS = 500, 2_000

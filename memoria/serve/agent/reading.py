@@ -35,6 +35,7 @@ from memoria.serve.agent.answer import (
 )
 from memoria.serve.agent.explaining import explanation, explanation_data, ranked_in
 from memoria.serve.agent.kept import KeptRecalls
+from memoria.serve.agent.kinds import ANSWER_TOKENS
 from memoria.serve.agent.opening import Opened
 from memoria.serve.agent.words import newest, notes_on, recalled, state, why_empty
 from memoria.types import Recall
@@ -73,7 +74,7 @@ class AgentReader:
         self,
         retriever: GraphRetriever,
         *,
-        budget_tokens: int = 1_500,
+        budget_tokens: int = ANSWER_TOKENS,
         deadline_s: float = 5.0,
         recalls: KeptRecalls | None = None,
         read_only: bool = False,

@@ -12,7 +12,7 @@ from memoria._support.wording import kind_of, told
 from memoria.errors import DeadlineError, DimensionError, InvalidInputError, MemoriaError
 from memoria.retriever import GraphRetriever
 from memoria.serve.agent.answer import Answer
-from memoria.serve.agent.kinds import Kind
+from memoria.serve.agent.kinds import ANSWER_TOKENS, Kind
 from memoria.serve.agent.memory import AgentMemory
 
 Tool = Callable[..., Awaitable[str]]
@@ -22,7 +22,7 @@ def tools(
     retriever: GraphRetriever,
     *,
     write: bool = False,
-    budget_tokens: int = 1_500,
+    budget_tokens: int = ANSWER_TOKENS,
     deadline_s: float = 5.0,
 ) -> list[Tool]:
     """Make functions for an agent that recall, explain and open memories, and write if allowed.

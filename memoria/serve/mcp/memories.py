@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self
 from memoria._support.wording import in_short
 from memoria.errors import MemoriaError
 from memoria.serve.agent.kept import KeptRecalls
+from memoria.serve.agent.kinds import ANSWER_TOKENS
 from memoria.serve.mcp.grants import Grant
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Memories:
         self,
         opening: Callable[[], Awaitable[GraphRetriever]],
         *,
-        budget_tokens: int = 1_500,
+        budget_tokens: int = ANSWER_TOKENS,
         deadline_s: float = 5.0,
         warm_up: Callable[[GraphRetriever], Awaitable[None]] = _nothing,
     ) -> None:
