@@ -73,7 +73,7 @@ def pack(
     relevance = None if worth is None else likely
     context = builder.build(worth=worth, relevance=relevance, hidden=_hidden(documents))
     packing.say_too_small(context)
-    packing.say_irrelevant(context)
+    packing.say_irrelevant(context, likely.values())
     if as_json:
         print_facts(plain_context(context), True, "")
     elif context.text:

@@ -5,6 +5,7 @@ In: options, a `ContextPack`. Out: a `ContextConfig`, messages on standard error
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -76,10 +77,18 @@ class Packing(OptionGroup):
             count = number_of(self.budget, "token", "tokens")
             _say(f"nothing fits into {count}; --budget gives more")
 
-    def say_irrelevant(self, context: ContextPack) -> None:
-        """Print a message if a context is empty because nothing is relevant enough."""
-        if not _is_empty(context, "budget") and _is_empty(context, "relevance"):
-            _say("nothing is relevant; --min-best and --min-relevance set how relevant it must be")
+    def say_irrelevant(self, context: ContextPack, relevance: Collection[float]) -> None:
+        """Print a message if a context is empty because nothing is relevant enough.
+
+        Parameters
+        ----------
+        relevance
+            That of the memories of which it is known.
+        """
+        if relevance and not _is_empty(context, "budget") and _is_empty(context, "relevance"):
+            best = f"the best memory has a relevance of {max(relevance):.2g}"
+            how = "--min-best and --min-relevance set how relevant it must be"
+            _say(f"nothing is relevant; {best}, and {how}")
 
 
 def _is_empty(context: ContextPack, reason: str) -> bool:

@@ -42,6 +42,7 @@ from memoria.config import RetrieverConfig
 from memoria.explore import in_order
 from memoria.plain import plain_explorations, plain_recall
 from memoria.recall.call import AUTO, QueryTags
+from memoria.recall.packing import relevance_of
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
@@ -148,7 +149,7 @@ def recall(
     showing.draw(found)
     packing.say_too_small(found.context)
     if as_json or showing.context_only:  # else the last line says it
-        packing.say_irrelevant(found.context)
+        packing.say_irrelevant(found.context, relevance_of(found.ranked).values())
     if as_json:
         print_facts(plain_recall(found), True, "")
         return

@@ -15,13 +15,23 @@ import neo4j
 import pytest
 
 import memoria
+from memoria.cli.mcp import mcp
 from memoria.context import estimate_tokens
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.serve.agent.answer import DATA, fenced, fitting, lines_that_fit, name_of, unknown_mark
 from memoria.serve.agent.kept import HOOK_LETTERS, KeptRecalls
-from memoria.serve.agent.kinds import Kind
+from memoria.serve.agent.kinds import ANSWER_TOKENS, Kind
+from memoria.serve.agent.memory import AgentMemory
 from memoria.serve.agent.opening import Opened
+from memoria.serve.agent.words import (
+    LONGEST_WEAKNESS,
+    WEAK_RELEVANCE,
+    recalled,
+    weakness,
+    why_empty,
+)
+from memoria.serve.mcp.memories import Memories
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -30,6 +40,7 @@ from memoria.types import (
     Neighbour,
     Neighbourhood,
     Path,
+    RankedMemory,
     Recall,
     Seeds,
     Trace,
@@ -53,6 +64,79 @@ def recall(scope: str = "a") -> Recall:
     )
     empty = ContextPack(text="", items=(), tokens=0, omitted=())
     return Recall(seeds=Seeds(seeds=()), explorations=(), ranked=(), context=empty, trace=trace)
+
+
+def judged(*relevance: float | None, packed: int) -> Recall:
+    """A recall that ranked memories of such relevance, and packed the first of them."""
+    paths = [
+        Path(
+            seed_id=f"m{n}",
+            hops=(),
+            memories=(MemoryNode(id=f"m{n}", kind="Event", text="The van."),),
+            end_reason="dead_end",
+            energy=0.5,
+        )
+        for n in range(len(relevance))
+    ]
+    items = tuple(
+        ContextItem(id=path.seed_id, kind="Event", date=None, score=0.5, path=path)
+        for path in paths[:packed]
+    )
+    ranked = tuple(
+        RankedMemory(memory=path.memories[0], score=1.0, path=path, relevance=each)
+        for path, each in zip(paths, relevance, strict=True)
+    )
+    found, notes = recall(), () if packed else ("nothing is relevant",)
+    return replace(
+        found,
+        ranked=ranked,
+        context=replace(found.context, items=items),
+        trace=replace(found.trace, notes=notes),
+    )
+
+
+def test_a_model_is_warned_of_a_context_whose_best_memory_is_hardly_relevant() -> None:
+    assert weakness(judged(0.1234, 0.02, packed=2)) == [
+        "The best of these has a relevance of 0.12: they may not answer the question."
+    ]
+    assert len(weakness(judged(0.000123, packed=1))[0]) <= len(LONGEST_WEAKNESS)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        judged(WEAK_RELEVANCE, 0.02, packed=2),
+        judged(None, 0.02, packed=2),  # it is not known how relevant the best is
+        judged(0.02, packed=0),
+        recall(),
+    ],
+)
+def test_a_model_is_not_warned_where_the_best_memory_is_good_or_not_known(found: Recall) -> None:
+    assert weakness(found) == []
+
+
+def test_an_answer_with_nothing_in_it_says_in_numbers_how_little_was_found() -> None:
+    assert why_empty(judged(0.0312, 0.004, packed=0)) == (
+        "(nothing that is stored is likely to answer the question: "
+        "the best of 2 memories has a relevance of 0.031)"
+    )
+    assert why_empty(recall()) == "(nothing was found: ask in other words)"
+
+
+def test_the_data_of_a_recall_has_the_relevance_of_each_memory() -> None:
+    data = recalled(judged(0.5, None, 0.1, packed=2))
+    assert [each["relevance"] for each in data["memories"]] == [0.5, None]
+
+
+def test_all_surfaces_of_an_agent_answer_in_the_same_number_of_tokens() -> None:
+    makers = (AgentMemory, memoria.tools, Memories, mcp)
+    defaults = [
+        parameter.default
+        for maker in makers
+        for name, parameter in inspect.signature(maker).parameters.items()
+        if name in {"budget_tokens", "budget"}
+    ]
+    assert defaults == [ANSWER_TOKENS] * len(makers)
 
 
 def test_the_fence_says_that_it_holds_data_and_ends_once() -> None:

@@ -40,6 +40,7 @@ def test_an_empty_context_is_explained_by_one_reason(
 ) -> None:
     context = empty(*reasons)
     PACKING.say_too_small(context)
-    PACKING.say_irrelevant(context)
+    PACKING.say_irrelevant(context, [0.0123, 0.001])
     lines = capsys.readouterr().err.splitlines()
+    assert all("a relevance of 0.012," in line for line in lines if said == IRRELEVANT)
     assert [line.partition(";")[0] for line in lines] == ([said] if said else [])

@@ -37,7 +37,15 @@ from memoria.serve.agent.explaining import explanation, explanation_data, ranked
 from memoria.serve.agent.kept import KeptRecalls
 from memoria.serve.agent.kinds import ANSWER_TOKENS
 from memoria.serve.agent.opening import Opened
-from memoria.serve.agent.words import newest, notes_on, recalled, state, why_empty
+from memoria.serve.agent.words import (
+    LONGEST_WEAKNESS,
+    newest,
+    notes_on,
+    recalled,
+    state,
+    weakness,
+    why_empty,
+)
 from memoria.types import Recall
 
 #: Up to here counting takes as long as a bare round trip; a larger scope holds "more than" this.
@@ -128,9 +136,8 @@ class AgentReader:
         until = self._until(deadline_s)
         size = await self._held(until)
         budget = self._budget(max_tokens)
-        room = (
-            budget - self._frame(self._recalled_head(likely_longest(16), 100, size)) - _NOTE_TOKENS
-        )
+        head = "\n".join([self._recalled_head(likely_longest(16), 100, size), LONGEST_WEAKNESS])
+        room = budget - self._frame(head) - _NOTE_TOKENS
         config = self.retriever.config
         shown = replace(
             context or config.context, label_prefix=self.recalls.letter(self.retriever.scope)
@@ -172,6 +179,7 @@ class AgentReader:
     def _recalled(self, found: Recall, size: int, budget: int) -> Answer:
         context = found.context
         head = self._recalled_head(found.trace.id, len(context.items), size)
+        head = "\n".join([head, *weakness(found)])
         body = context.text if context.items else why_empty(found)
         left = budget - self._frame(head) - self._count(f"{body}\n")
         notes = lines_that_fit(notes_on(found), left, self._count)
