@@ -197,7 +197,7 @@ async def _measured(
     conversations = first_memories(dataset, size)
     writer = ConversationWriter(store.patient(), scope=scope, embedder=embedder)
     await writer.write(conversations)
-    print(f"\n{size} asked for: {(await scope_stats(store, scope)).memories} memories", flush=True)
+    print(f"{size} asked for: {(await scope_stats(store, scope)).memories} memories", flush=True)
     config = RetrieverConfig(deadline_s=DEADLINE_S)
     retriever = GraphRetriever(store, scope=scope, embedder=embedder, config=config)
     rows = asides()
@@ -205,6 +205,8 @@ async def _measured(
     strange = [await send(retriever, row, size) for row in foreign]
     await answer(writer, conversations)
     asking = [await send(retriever, row, size) for row in rows if row["asks"]]
+    shares = [_share([one.got for one in each]) for each in (silent, strange, asking) if each]
+    print(f"  with a context: {', '.join(shares)}", flush=True)
     return silent, strange, asking
 
 

@@ -1,22 +1,34 @@
 """The first recalls of a server that has just started: its plans warmed before, meanwhile, or not.
 
     scripts/bench cold --starts 5
+    scripts/bench cold --busy 0 8 20
 
 Starts a throw-away Neo4j again and again on the same data. Each start is followed by 20 recalls, as
 soon as the server answers: by turns at once, while the plans are warmed, and after that.
+
+With --busy it does as a new user does, in a folder of its own, next to so many processes that never
+rest: `memoria up`, some memories, 20 recalls with default settings; `memoria down`, `memoria up`,
+and 20 recalls. Fails if one of them ends in an error. Each number of processes gets three minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
 
+import memoria
 from benchmarks.environment import commit, load
 from benchmarks.report.figures import percentile
 from memoria import Memory, Relation
+from memoria._support.home import default_home
 from memoria.embed import OnnxEmbedder
 from memoria.errors import MemoriaError
 from memoria.local import EphemeralNeo4j, LocalNeo4j
@@ -31,17 +43,20 @@ MOST_STARTS = 50
 _SCOPE = "cold"
 _MEMORIES = 500
 _DEADLINE_S = 10.0
+_BUSY_MEMORIES = 60
+_BUSY_S = 180.0
+_PATIENT = memoria.StoreConfig(query_timeout_s=_BUSY_S)
 
 
-async def fill(memory: GraphRetriever) -> None:
+async def fill(memory: GraphRetriever, count: int = _MEMORIES) -> None:
     """Write a chain of memories."""
     memories = [
         Memory(id=f"m{number}", kind="Event", text=f"Batch {number} of the buns came out late.")
-        for number in range(_MEMORIES)
+        for number in range(count)
     ]
     edges = [
         Relation(source=f"m{number // 2}", target=f"m{number}", relation="before", weight=0.9)
-        for number in range(1, _MEMORIES)
+        for number in range(1, count)
     ]
     await memory.writer().write(memories, edges)
 
@@ -97,11 +112,104 @@ async def measure(server: EphemeralNeo4j, embedder: OnnxEmbedder, starts: int) -
             print(f"  {note[:160]}")
 
 
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep so many processes at work."""
+    line = [sys.executable, "-c", "while True: pass"]
+    working = [subprocess.Popen(line) for _ in range(count)]  # noqa: S603
+    try:
+        yield
+    finally:
+        for one in working:
+            one.kill()
+        for one in working:
+            one.wait()
+
+
+async def local(command: str, environment: Mapping[str, str]) -> None:
+    """Run `memoria up` or `memoria down`."""
+    line = [sys.executable, "-m", "memoria", command]
+    started = await asyncio.create_subprocess_exec(*line, env={**os.environ, **environment})
+    if await started.wait():
+        raise SystemExit(f"memoria {command} failed")
+
+
+async def twenty(server: LocalNeo4j, embedder: OnnxEmbedder, name: str) -> int:
+    """Recall with default settings, print the times, and return how many recalls failed."""
+    times: list[float] = []
+    notes: list[str] = []
+    failed: list[str] = []
+    try:
+        async with memoria.connect(
+            server.uri, server.auth, scope=_SCOPE, embedder=embedder
+        ) as memory:
+            for number in range(RECALLS):
+                started = time.perf_counter()
+                try:
+                    found = await memory.recall(f"Was batch {number} late?")
+                    notes += ["; ".join(found.trace.degraded)] if found.trace.degraded else []
+                except MemoriaError as exc:
+                    failed.append(str(exc))
+                times.append(1_000 * (time.perf_counter() - started))
+    except MemoriaError as exc:
+        failed.append(str(exc))
+    finally:
+        if times:
+            p50, p95 = percentile(times, 50), percentile(times, 95)
+            figures = f"{times[0]:.0f} | {p50:.0f} | {p95:.0f} | {max(times):.0f}"
+            print(f"| {name} | {len(times)} | {figures} | {len(notes)} | {len(failed)} |")
+        for note in sorted({*notes, *failed})[:3]:
+            print(f"  {note[:160]}", flush=True)
+    return len(failed)
+
+
+async def first_day(embedder: OnnxEmbedder, count: int) -> int:
+    """Do as a new user does, next to so many processes; return how many recalls failed."""
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, busy(count):
+        (Path(folder) / "models").symlink_to(default_home() / "models")
+        environment = {"MEMORIA_HOME": folder}
+        server = LocalNeo4j(Path(folder))
+        try:
+            async with asyncio.timeout(_BUSY_S):
+                await local("up", environment)
+                async with memoria.connect(
+                    server.uri, server.auth, scope=_SCOPE, embedder=embedder, store=_PATIENT
+                ) as memory:
+                    await memoria.apply_schema(memory.store, embedder=embedder)
+                    await fill(memory, _BUSY_MEMORIES)
+                failed += await twenty(server, embedder, f"{count} busy, up")
+                await local("down", environment)
+                await local("up", environment)
+                failed += await twenty(server, embedder, f"{count} busy, down and up")
+        except TimeoutError:
+            print(f"  {count} busy: not done after {_BUSY_S:.0f} s", flush=True)
+        finally:
+            await server.stop()
+    return failed
+
+
+async def first_days(counts: Sequence[int]) -> None:
+    """Measure with each number of busy processes."""
+    embedder = OnnxEmbedder()
+    await embedder.load()
+    print(f"commit {commit()}, load before {load()}")
+    print("| | recalls | first, ms | p50, ms | p95, ms | longest, ms | degraded | errors |")
+    print("|---|---|---|---|---|---|---|---|")
+    failed = [await first_day(embedder, count) for count in counts]
+    if any(failed):
+        raise SystemExit(f"{sum(failed)} recalls ended in an error")
+
+
 def main(arguments: Sequence[str]) -> None:
     """Read the command line, and measure."""
     parser = argparse.ArgumentParser(prog="scripts/bench cold", description=__doc__.splitlines()[0])
     parser.add_argument("--starts", type=int, default=5, help="starts of the server, of each kind")
+    parser.add_argument("--busy", type=int, nargs="+", help="processes that never rest")
     options = parser.parse_args(arguments)
+    if options.busy is not None:
+        asyncio.run(first_days(options.busy))
+        return
     if not 1 <= options.starts <= MOST_STARTS:
         parser.error(f"--starts must be from 1 to {MOST_STARTS}")
     asyncio.run(_run(options.starts))
