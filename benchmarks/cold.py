@@ -6,9 +6,9 @@
 Starts a throw-away Neo4j again and again on the same data. Each start is followed by 20 recalls, as
 soon as the server answers: by turns at once, while the plans are warmed, and after that.
 
-With --busy it does as a new user does, in a folder of its own, next to so many processes that never
-rest: `memoria up`, some memories, 20 recalls with default settings; `memoria down`, `memoria up`,
-and 20 recalls. Fails if one of them ends in an error. Each number of processes gets three minutes.
+With --busy it does as a new user does, in a folder of its own: `memoria up`, some memories, and 20
+recalls with default settings. Then, next to each number of processes that never rest: `memoria
+down`, `memoria up`, and 20 recalls, in three minutes at most. Fails if a recall ends in an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
@@ -126,12 +126,20 @@ def busy(count: int) -> Iterator[None]:
             one.wait()
 
 
-async def local(command: str, environment: Mapping[str, str]) -> None:
+async def local(command: str, home: Path) -> None:
     """Run `memoria up` or `memoria down`."""
     line = [sys.executable, "-m", "memoria", command]
-    started = await asyncio.create_subprocess_exec(*line, env={**os.environ, **environment})
-    if await started.wait():
-        raise SystemExit(f"memoria {command} failed")
+    environment = {**os.environ, "MEMORIA_HOME": str(home)}
+    started = await asyncio.create_subprocess_exec(
+        *line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        if await started.wait():
+            raise SystemExit(f"memoria {command} failed")
+    finally:
+        if started.returncode is None:  # the time is over
+            started.terminate()
+            await started.wait()
 
 
 async def twenty(server: LocalNeo4j, embedder: OnnxEmbedder, name: str) -> int:
@@ -163,42 +171,45 @@ async def twenty(server: LocalNeo4j, embedder: OnnxEmbedder, name: str) -> int:
     return len(failed)
 
 
-async def first_day(embedder: OnnxEmbedder, count: int) -> int:
-    """Do as a new user does, next to so many processes; return how many recalls failed."""
+async def restarted(server: LocalNeo4j, embedder: OnnxEmbedder, count: int) -> int:
+    """Start a server next to so many busy processes; return how many recalls failed."""
     failed = 0
-    with tempfile.TemporaryDirectory() as folder, busy(count):
-        (Path(folder) / "models").symlink_to(default_home() / "models")
-        environment = {"MEMORIA_HOME": folder}
-        server = LocalNeo4j(Path(folder))
+    with busy(count):
         try:
             async with asyncio.timeout(_BUSY_S):
-                await local("up", environment)
-                async with memoria.connect(
-                    server.uri, server.auth, scope=_SCOPE, embedder=embedder, store=_PATIENT
-                ) as memory:
-                    await memoria.apply_schema(memory.store, embedder=embedder)
-                    await fill(memory, _BUSY_MEMORIES)
-                failed += await twenty(server, embedder, f"{count} busy, up")
-                await local("down", environment)
-                await local("up", environment)
-                failed += await twenty(server, embedder, f"{count} busy, down and up")
+                await local("up", server.home)
+                failed = await twenty(server, embedder, f"{count} busy, down and up")
         except TimeoutError:
             print(f"  {count} busy: not done after {_BUSY_S:.0f} s", flush=True)
-        finally:
-            await server.stop()
+    await local("down", server.home)
     return failed
 
 
 async def first_days(counts: Sequence[int]) -> None:
-    """Measure with each number of busy processes."""
+    """Do as a new user does; then start the server again, next to each number of processes."""
     embedder = OnnxEmbedder()
     await embedder.load()
     print(f"commit {commit()}, load before {load()}")
     print("| | recalls | first, ms | p50, ms | p95, ms | longest, ms | degraded | errors |")
-    print("|---|---|---|---|---|---|---|---|")
-    failed = [await first_day(embedder, count) for count in counts]
-    if any(failed):
-        raise SystemExit(f"{sum(failed)} recalls ended in an error")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "models").symlink_to(default_home() / "models")
+        server = LocalNeo4j(Path(folder))
+        try:
+            await local("up", server.home)
+            async with memoria.connect(
+                server.uri, server.auth, scope=_SCOPE, embedder=embedder, store=_PATIENT
+            ) as memory:
+                await memoria.apply_schema(memory.store, embedder=embedder)
+                await fill(memory, _BUSY_MEMORIES)
+            failed = await twenty(server, embedder, "first up")
+            await local("down", server.home)
+            for count in counts:
+                failed += await restarted(server, embedder, count)
+        finally:
+            await server.stop()
+    if failed:
+        raise SystemExit(f"{failed} recalls ended in an error")
 
 
 def main(arguments: Sequence[str]) -> None:

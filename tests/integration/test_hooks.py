@@ -113,7 +113,7 @@ async def test_a_running_server_gives_context_and_keeps_each_turn_once(
         again = caller.call("stop", transcript_path=str(file))
         assert (again.returncode, again.stdout) == (0, b"")
         assert caller.call("prompt", "--scope", "other", prompt="van").stdout == b""
-        async with httpx2.AsyncClient() as http:
+        async with httpx2.AsyncClient(timeout=PATIENCE_S) as http:
             call: dict[str, Any] = {"event": "prompt", "scope": caller.scope, "harness": "x"}
             call |= {"prompt": "van", "deadline_s": 10}  # the machine may be busy
             answers = [
