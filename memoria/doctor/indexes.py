@@ -14,9 +14,10 @@ from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import SHOWN, named
-from memoria.graph.server import check_embedder
+from memoria.graph.server import check_embedder, is_older
 from memoria.graph.vocabulary import (
     META_INDEX,
+    SCHEMA_VERSION,
     TEXT_ANALYSER,
     TEXT_INDEX,
     UNIQUE_INDEX,
@@ -169,6 +170,15 @@ def _record(subject: Subject) -> Finding:
             severity="error",
             message="the set-up is not complete: nothing says which vectors this database holds",
             remedy="complete it",
+            command=subject.init,
+        )
+    if is_older(facts):
+        return Finding(
+            check=check,
+            severity="error",
+            message=f"an older memoria set this database up (schema {facts.schema_version}; this "
+            f"one needs {SCHEMA_VERSION})",
+            remedy="bring it up to date",
             command=subject.init,
         )
     if facts.dimensions not in (None, recorded):

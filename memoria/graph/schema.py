@@ -237,7 +237,7 @@ async def _record(
     """Record which vectors the indexes hold; an embedder that is already recorded stays."""
     parameters = _recorded(dimensions, embedder, facts.generation)
     rows = await session.run(load("graph.record"), parameters)
-    return replace(facts, embedder=rows[0]["embedder"])
+    return replace(facts, embedder=rows[0]["embedder"], schema_version=SCHEMA_VERSION)
 
 
 def _recorded(dimensions: int, embedder: str | None, generation: int) -> dict[str, Any]:

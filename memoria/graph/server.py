@@ -83,8 +83,10 @@ async def server_facts(store: Store, *, until: float | None = None) -> ServerFac
     ------
     DeadlineError
         The server did not answer in time.
+    ConfigError
+        An older or a newer memoria set the database up.
     """
-    return await store.facts.get(partial(probe, store), keep=is_complete, until=until)
+    return await store.facts.get(partial(_probe_current, store), keep=is_complete, until=until)
 
 
 def is_complete(facts: ServerFacts) -> bool:
@@ -150,6 +152,26 @@ async def probe(store: Store, *, until: float | None = None) -> ServerFacts:
         return await probe_session(session)
 
 
+async def _probe_current(store: Store) -> ServerFacts:
+    facts = await probe(store)
+    check_schema(facts)
+    return facts
+
+
+def check_schema(facts: ServerFacts) -> None:
+    """Raise `ConfigError`, which says what to run, if an older memoria set the database up."""
+    if is_older(facts):
+        raise ConfigError(
+            f"this database was set up by an older memoria (schema {facts.schema_version}; this "
+            f"one needs {SCHEMA_VERSION}): run memoria init (from Python: apply_schema)"
+        )
+
+
+def is_older(facts: ServerFacts) -> bool:
+    """Tell whether an older memoria set the database up; False if nothing is recorded."""
+    return facts.schema_version is not None and facts.schema_version < SCHEMA_VERSION
+
+
 async def probe_session(session: Session) -> ServerFacts:
     """Ask in a session that is already open; see `probe`."""
     components = await session.run(load("graph.components"), {})
@@ -169,6 +191,7 @@ async def probe_session(session: Session) -> ServerFacts:
         vector_dialect="search" if scoped and is_2026_or_later(version) else "procedure",
         dimensions=ours[0]["dimensions"] if ours else None,
         embedder=meta[0]["embedder"] if meta else None,
+        schema_version=meta[0]["schema_version"] if meta else None,
         indexes=states,
         generation=generation,
         reembedding=reembedding,

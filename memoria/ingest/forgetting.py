@@ -16,6 +16,7 @@ from typing import Any
 from memoria._support import telemetry
 from memoria._support.progress import ProgressCallback, silent
 from memoria.graph.reading import matching_ids
+from memoria.graph.server import server_facts
 from memoria.graph.vocabulary import DIRECTIONAL, clock_key, scope_key
 from memoria.ingest.rows import batches
 from memoria.store import Call, Store
@@ -48,6 +49,7 @@ class Forgetting:
 
     async def memories(self, ids: Sequence[str]) -> ForgetReport:
         """Delete memories with all their edges; unknown ids are passed over."""
+        await server_facts(self.store)  # refuses a schema that this memoria does not know
         report = ForgetReport()
         for batch in batches(ids, self.batch_size):
             report = report.plus(await self._nodes({"ids": batch, "elements": []}))
@@ -67,6 +69,7 @@ class Forgetting:
 
     async def matching(self, where: MemoryFilter) -> ForgetReport:
         """Delete the memories that fit, with all their edges."""
+        await server_facts(self.store)
         report = ForgetReport()
         pages = matching_ids(self.store, scope=self.scope, where=where, size=self.batch_size)
         async for ids in pages:
@@ -77,6 +80,7 @@ class Forgetting:
         self, clock: Callable[[], datetime], progress: ProgressCallback = silent
     ) -> ScopeReceipt:
         """Delete all that names the scope: memories and edges, the log of learning, the clock."""
+        await server_facts(self.store)
         counts: Counter[str] = Counter()
         forgotten = ForgetReport()
         while some := await self._some_memories():
@@ -173,6 +177,7 @@ async def delete_edges(
     store: Store, source: str, target: str, relation: str | None, *, scope: str
 ) -> Count:
     """Delete the edges from one memory to another; see `GraphWriter.delete_edge`."""
+    await server_facts(store)
     parameters = {
         "ids": sorted({source, target}),
         "relation": relation,

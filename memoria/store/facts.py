@@ -58,6 +58,8 @@ class ServerFacts:
         Number of the generation of vectors that is live, >= 1.
     reembedding
         The other generation, if there is one.
+    schema_version
+        Version of the schema that the set-up recorded; None if it recorded none.
     """
 
     version: str
@@ -68,6 +70,7 @@ class ServerFacts:
     indexes: Mapping[str, str]
     generation: int = 1
     reembedding: Reembedding | None = None
+    schema_version: int | None = None
 
     @property
     def vector_index(self) -> str:

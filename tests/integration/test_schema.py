@@ -14,7 +14,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria import GraphRetriever
+from memoria import CallableEmbedder, GraphRetriever, reembed
 from memoria._support.checks import MAX_DIMENSIONS
 from memoria.doctor import examine
 from memoria.errors import (
@@ -25,6 +25,7 @@ from memoria.errors import (
 )
 from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder, check_vectors_fit, probe
+from memoria.graph.stats import scope_stats
 from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root
 from tests.integration.alone import driver, store, target
@@ -294,6 +295,8 @@ async def test_a_record_that_this_memoria_can_not_read_is_refused_by_every_call(
             lambda: apply_schema(other, embedder=named("test", 384)),
             lambda: memory.recall("oven"),
             lambda: memory.writer().remember("The oven is new."),
+            lambda: memory.writer().forget(["a"]),
+            lambda: memory.writer().delete_edge("a", "b"),
             lambda: examine(other, rng=random.Random(1)),
         ):
             with pytest.raises(ConfigError, match=message):
@@ -301,6 +304,38 @@ async def test_a_record_that_this_memoria_can_not_read_is_refused_by_every_call(
     finally:
         await driver.execute_query(f"{match} SET m = $before", before=before)
     await memory.writer().remember("The oven is new.")
+
+
+async def test_a_database_of_an_older_memoria_is_refused_until_it_is_set_up_again(
+    driver: neo4j.AsyncDriver, scope: str, target: Target, call: Call, secret: Path
+) -> None:
+    match = "MATCH (m:MemoriaMeta {key: 'memoria'})"
+    older = f"{match} SET m.schema_version = 0"
+    await driver.execute_query(older)
+    other = Store(driver, database="neo4j").patient()  # without cached facts
+    memory = GraphRetriever(other, scope=scope)
+    try:
+        for refused in (
+            lambda: memory.recall("oven"),
+            lambda: memory.writer().remember("The oven is new."),
+            lambda: memory.writer().forget(["a"]),
+            lambda: scope_stats(other, scope),
+            lambda: reembed(
+                other, embedder=CallableEmbedder(lambda _: [], dimensions=384, name="new")
+            ),
+        ):
+            with pytest.raises(
+                ConfigError, match=r"older memoria \(schema 0; .*: run memoria init"
+            ):
+                await refused()
+        examined = await examine(other, rng=random.Random(1))
+        (finding,) = (each for each in examined.findings if each.check == "indexes.record")
+        assert (finding.severity, "older memoria" in finding.message) == ("error", True)
+        assert finding.command.startswith("memoria init")
+        assert call("init", "--uri", target.uri, "--password-file", str(secret)).code == 0
+        await memory.writer().remember("The oven is new.")
+    finally:
+        await driver.execute_query(f"{match} SET m.schema_version = 1")
 
 
 class TestScript:
