@@ -27,6 +27,7 @@ MAX_TEXT_BYTES = 1_000_000
 MAX_TAGS = 256
 MAX_TAG_CHARS = 256
 MAX_NESTING = 32
+MAX_NUMBER_BITS = 14_284  # 4,300 digits
 MAX_PARTS = MAX_TEXT_BYTES // 2  # JSON of at most MAX_TEXT_BYTES bytes cannot have more parts
 # A time longer than any call; more milliseconds would not fit into a message to the server.
 MAX_SECONDS = 1_000_000
@@ -239,7 +240,8 @@ def _nested_in(place: str, item: object, field: str) -> list[_Placed]:
     for key, child in pairs:
         if isinstance(child, _NESTED):
             nested.append((_place_in(place, key), child))
-        elif not (child is None or type(child) in (bool, int)):  # valid: build no path
+        elif not (child is None or type(child) is bool or _is_short(child)):
+            # Not for others, which are valid: the path is built only for a message.
             _check_leaf(child, _place_in(place, key), field)
     return nested
 
@@ -250,12 +252,19 @@ def _place_in(place: str, key: object) -> str:
     return f"{place}[{inside}]" if len(place) < _SHOWN_PLACE else place
 
 
+def _is_short(value: object) -> bool:
+    """Tell whether a value is a whole number of at most 4,300 digits, which Python can write."""
+    return type(value) is int and value.bit_length() <= MAX_NUMBER_BITS
+
+
 def _check_leaf(item: object, place: str, field: str, *, is_key: bool = False) -> None:
     if is_key or isinstance(item, str):
         try:
             check_string(item, place)
         except InvalidInputError as exc:
             raise InvalidInputError(str(exc), field=field) from exc
+    elif isinstance(item, int) and item.bit_length() > MAX_NUMBER_BITS:
+        raise InvalidInputError(f"{place} holds a number of more than 4300 digits", field=field)
     elif isinstance(item, float) and not math.isfinite(item):
         raise InvalidInputError(f"{place} holds a number that is not finite", field=field)
     elif not (item is None or isinstance(item, bool | int | float)):

@@ -7,7 +7,7 @@ Touches nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from memoria._support.checks import check_kind
 from memoria._support.wording import kind_of, number_of
@@ -15,8 +15,14 @@ from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.server import require_online
 from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
 from memoria.ingest.rows import json_text, utc
+from memoria.jsonl import at_place
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
+
+#: Reasons that a report keeps.
+MAX_PROBLEMS = 20
+
+T = TypeVar("T")
 
 
 def check_list(values: object, kind: type[Memory] | type[Relation]) -> None:
@@ -58,8 +64,8 @@ def check_memory(memory: Memory, kinds: Sequence[str], facts: ServerFacts | None
         size = len(memory.embedding)
         if size != facts.dimensions:
             raise DimensionError(
-                f"embedding of {memory.id!r} has {number_of(size, 'dimension')}, but the index "
-                f"holds {facts.dimensions}: embed it with the embedder of the index",
+                f"embedding has {number_of(size, 'dimension')}, but the index holds "
+                f"{facts.dimensions}: embed it with the embedder of the index",
                 field="embedding",
             )
 
@@ -108,12 +114,63 @@ def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*checked, *CONNECTOR_KINDS)))
 
 
-def passes(check: Callable[[Any], None], value: object, *, skip_invalid: bool) -> bool:
-    """Tell whether a value passes a check; raise the error unless ``skip_invalid`` is set."""
-    try:
-        check(value)
-    except InvalidInputError:
-        if not skip_invalid:
-            raise
-        return False
-    return True
+def missing_end(
+    edge: Relation | Suppression | CoActivation, missing: frozenset[str], scope: str
+) -> InvalidInputError:
+    """Return the error about one edge that lacks an end."""
+    field, value = ("source", edge.source) if edge.source in missing else ("target", edge.target)
+    return InvalidInputError(f"{field} {value!r} is not a memory of scope {scope!r}", field=field)
+
+
+class LeftOut:
+    """Counts the values that are left out because they are not valid, and keeps the first reasons.
+
+    Parameters
+    ----------
+    skip_invalid
+        Leave values out; False raises the first error.
+    """
+
+    def __init__(self, *, skip_invalid: bool) -> None:
+        self.skip_invalid = skip_invalid
+        self.count = 0
+        self.problems: tuple[str, ...] = ()
+
+    def add(self, error: InvalidInputError) -> None:
+        """Leave out the value that the error names, or raise it."""
+        if not self.skip_invalid:
+            raise error
+        self.count += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems += (str(error),)
+
+    def valid(self, values: Iterable[T], check: Callable[[T], None], *, first: int) -> list[T]:
+        """Return the values that pass a check; the error about another one names it.
+
+        Parameters
+        ----------
+        first
+            Place of the first value in the list that the caller was given.
+        """
+        passed = []
+        for number, value in enumerate(values, first):
+            try:
+                check(value)
+            except InvalidInputError as exc:
+                error = at_place(exc, named(value, number))
+                error.item = number
+                if not self.skip_invalid:
+                    raise error from exc
+                self.add(error)
+            else:
+                passed.append(value)
+        return passed
+
+
+def named(value: object, number: int) -> str:
+    """Name a value of a list for a message: by its id, or by its place."""
+    if isinstance(value, Memory):
+        return f"memory {value.id!r}"
+    if isinstance(value, Relation):
+        return f"edge {value.source!r} to {value.target!r}"
+    return f"item {number + 1}"

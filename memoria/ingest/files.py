@@ -17,23 +17,20 @@ from typing import IO
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
-from memoria.ingest.checks import check_relation, has_ends
+from memoria.ingest.checks import LeftOut, check_relation, has_ends, missing_end
 from memoria.ingest.daemon import in_daemon_thread
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.ingest.writer import BatchWriter
 from memoria.jsonl import Line, at_place, parse_line, read_lines
 from memoria.store import with_certainty
 from memoria.types import (
-    CoActivation,
     HistoryItem,
     Memory,
     Relation,
     ScopeClock,
-    Suppression,
     WriteReport,
 )
 
-MAX_PROBLEMS = 20
 SPOOL_BYTES = 16_000_000
 
 
@@ -79,7 +76,8 @@ async def ingest_files(
     paths
         JSON Lines, plain or gzip; ``-`` is standard input.
     skip_invalid
-        Leave out and count lines that are not valid, instead of raising at the first such line.
+        Leave out and count lines that are not valid, and memories for which the embedder gives no
+        valid vector, instead of raising at the first of them.
     progress
         Called with the stage (``memories``, ``relations``), the number done, and the total, which
         is None while it is not known.
@@ -107,25 +105,25 @@ class _Ingest:
     ) -> None:
         self._writer = writer
         self._spool = spool
-        self._skip_invalid = skip_invalid
+        self._left_out = LeftOut(skip_invalid=skip_invalid)
         self._progress = progress or silent
         self._lines = 0
-        self._skipped = 0
         self._edges = 0
         self._files: list[str] = []
-        self._problems: list[str] = []
         self._seen: set[str] = set()
 
     async def run(self, paths: Iterable[str | PathLike[str]]) -> IngestReport:
         """Write all memories as they are read, then all edges."""
-        lines = read_lines(paths, on_invalid=self._on_invalid if self._skip_invalid else None)
+        lines = read_lines(
+            paths, on_invalid=self._on_invalid if self._left_out.skip_invalid else None
+        )
         report, memories = WriteReport(), 0
         # Files are read and checked in a thread, because a slow pipe must not block the event loop.
         # The thread is not asyncio's: asyncio waits for its threads, but a pipe may never close.
         while batch := await in_daemon_thread(partial(self._next_memories, lines)):
             memories += len(batch)
             self._seen.update(memory.id for memory in batch)
-            report = report.plus(await self._writer.write_memory_batch(batch))
+            report = report.plus(await self._writer.write_memory_batch(batch, self._left_out))
             self._progress("memories", report.memories, None)
         self._progress("memories", report.memories, report.memories)
         self._spool.seek(0)
@@ -137,8 +135,13 @@ class _Ingest:
         duplicates = memories - len(self._seen)
         return IngestReport(
             lines=self._lines,
-            written=replace(report, duplicates=duplicates, skipped=self._skipped),
-            problems=tuple(self._problems),
+            written=replace(
+                report,
+                duplicates=duplicates,
+                skipped=self._left_out.count,
+                problems=self._left_out.problems,
+            ),
+            problems=self._left_out.problems,
         )
 
     def _next_memories(self, lines: Iterator[Line]) -> list[Memory]:
@@ -156,7 +159,7 @@ class _Ingest:
                     check_relation(line.value)
                     self._keep_edge(line)
             except InvalidInputError as exc:
-                self._reject(at_place(exc, line.place))
+                self._left_out.add(at_place(exc, line.place))
             if len(batch) >= self._writer.memory_batch_size or held >= MAX_BATCH_BYTES:
                 break
         return batch
@@ -181,34 +184,22 @@ class _Ingest:
     async def _write_edges(self, edges: list[tuple[str, Relation | HistoryItem]]) -> WriteReport:
         relations = [edge for _, edge in edges if isinstance(edge, Relation)]
         report, missing = await self._writer.write_relation_batch(
-            relations, skip_missing=self._skip_invalid
+            relations, skip_missing=self._left_out.skip_invalid
         )
         history = [edge for _, edge in edges if not isinstance(edge, Relation)]
-        if history and (self._skip_invalid or not missing):
+        if history and (self._left_out.skip_invalid or not missing):
             done, others = await self._writer.write_history_batch(
-                history, skip_missing=self._skip_invalid
+                history, skip_missing=self._left_out.skip_invalid
             )
             report, missing = report.plus(done), missing | others
         if missing:
             for place, edge in edges:
                 if not (isinstance(edge, ScopeClock) or has_ends(edge, missing)):
-                    self._reject(at_place(_missing_end(edge, missing, self._writer.scope), place))
+                    self._left_out.add(
+                        at_place(missing_end(edge, missing, self._writer.scope), place)
+                    )
         return report
 
     def _on_invalid(self, error: InvalidInputError) -> None:
         self._lines += 1
-        self._reject(error)
-
-    def _reject(self, error: InvalidInputError) -> None:
-        if not self._skip_invalid:
-            raise error
-        self._skipped += 1
-        if len(self._problems) < MAX_PROBLEMS:
-            self._problems.append(str(error))
-
-
-def _missing_end(
-    edge: Relation | Suppression | CoActivation, missing: frozenset[str], scope: str
-) -> InvalidInputError:
-    field, value = ("source", edge.source) if edge.source in missing else ("target", edge.target)
-    return InvalidInputError(f"{field} {value!r} is not a memory of scope {scope!r}", field=field)
+        self._left_out.add(error)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Generic, TypedDict, TypeVar
 
@@ -35,13 +36,14 @@ from memoria.graph.vocabulary import (
     scope_key,
 )
 from memoria.ingest.checks import (
+    LeftOut,
     check_kinds,
     check_list,
     check_memory,
     check_relation,
     has_ends,
+    missing_end,
     missing_error,
-    passes,
 )
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
@@ -123,7 +125,8 @@ class BatchWriter:
         Parameters
         ----------
         skip_invalid
-            Leave out and count memories and relations that are not valid, instead of raising.
+            Leave out memories and relations that are not valid, and memories for which the
+            embedder gives no valid vector, instead of raising; the report counts them and says why.
 
         Raises
         ------
@@ -139,26 +142,29 @@ class BatchWriter:
         check_list(memories, Memory)
         check_list(relations, Relation)
         await self.ready()
-        report = WriteReport()
+        report, left_out = WriteReport(), LeftOut(skip_invalid=skip_invalid)
         seen: set[str] = set()
+        first = 0
         for batch in batches(memories, self.memory_batch_size):
-            valid = [m for m in batch if passes(self.check_memory, m, skip_invalid=skip_invalid)]
+            valid = left_out.valid(batch, self.check_memory, first=first)
+            first += len(batch)
             before = len(seen)
             seen.update(memory.id for memory in valid)
-            report = report.plus(await self.write_memory_batch(valid)).plus(
-                WriteReport(
-                    skipped=len(batch) - len(valid),
-                    duplicates=len(valid) - (len(seen) - before),
-                )
+            report = report.plus(await self.write_memory_batch(valid, left_out)).plus(
+                WriteReport(duplicates=len(valid) - (len(seen) - before))
             )
+        first = 0
         for edges in batches(relations, self.batch_size):
-            good = [e for e in edges if passes(check_relation, e, skip_invalid=skip_invalid)]
+            good = left_out.valid(edges, check_relation, first=first)
+            first += len(edges)
             done, missing = await self.write_relation_batch(good, skip_missing=skip_invalid)
             if missing and not skip_invalid:
                 raise missing_error(missing, self.scope)
-            skipped = len(edges) - sum(has_ends(edge, missing) for edge in good)
-            report = report.plus(done).plus(WriteReport(skipped=skipped))
-        return report
+            for edge in good:
+                if not has_ends(edge, missing):
+                    left_out.add(missing_end(edge, missing, self.scope))
+            report = report.plus(done)
+        return replace(report, skipped=left_out.count, problems=left_out.problems)
 
     async def declare(self, roles: RelationRoles) -> None:
         """Declare the roles of this scope's relations; replaces all earlier declarations.
@@ -217,13 +223,24 @@ class BatchWriter:
         """Raise unless the memory can be written by this writer; call `ready` first."""
         check_memory(memory, self.kinds, self._facts)
 
-    async def write_memory_batch(self, memories: Sequence[Memory]) -> WriteReport:
-        """Write checked memories in one transaction, then link them; an id's last memory counts."""
+    async def write_memory_batch(
+        self, memories: Sequence[Memory], left_out: LeftOut | None = None
+    ) -> WriteReport:
+        """Write checked memories in one transaction, then link them; an id's last memory counts.
+
+        Memories for which the embedder gives no valid vector go to ``left_out``; None raises.
+        """
         if not memories:
             return WriteReport()
         made = await self._set_up(memories)
         with self._recorded(len(memories)):
-            parameters, embedded = await self._memory_parameters(memories)
+            try:
+                parameters, embedded = await self._memory_parameters(memories)
+            except InvalidInputError as exc:
+                if left_out is None or not left_out.skip_invalid or exc.field != "embedding":
+                    raise
+                memories = await self._embeddable(memories, left_out)
+                parameters, embedded = await self._memory_parameters(memories)
             query = load("ingest.memories").at(self._generation)
             row = (await self._store.run(query, parameters))[0]
             if row["written"] < len(parameters["rows"]):
@@ -348,6 +365,20 @@ class BatchWriter:
                 raise
             raise at_place(exc, f"memory {list(texts)[exc.item]!r}") from exc
         return dict(zip(texts, vectors, strict=True))
+
+    async def _embeddable(self, memories: Sequence[Memory], left_out: LeftOut) -> list[Memory]:
+        """Return the memories for which the embedder gives a valid vector; asks for each alone."""
+        good = []
+        for memory in memories:
+            try:
+                await self._make_vectors([memory])
+            except InvalidInputError as exc:
+                if exc.field != "embedding":
+                    raise
+                left_out.add(exc)
+            else:
+                good.append(memory)
+        return good
 
     async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
         """Make vectors to be stored; the first vectors of a database record their embedder."""

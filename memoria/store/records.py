@@ -36,5 +36,5 @@ class Records(list[neo4j.Record]):
             return super().__getitem__(place)
         except IndexError:
             raise QueryError(
-                f"{self.of}: the server left out a record of its answer", query=self.of
+                f"the server left out a record of its answer (query {self.of})", query=self.of
             ) from None

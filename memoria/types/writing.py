@@ -45,6 +45,8 @@ class WriteReport:
         Memories whose id came again later in the same call; the last memory with an id counts.
     skipped
         Memories and relations left out because they were not valid.
+    problems
+        Why they were left out, each with its id: the first 20.
     linked
         Memories that the writer's linker linked.
     unlinked
@@ -70,6 +72,7 @@ class WriteReport:
     embedded: int = 0
     duplicates: int = 0
     skipped: int = 0
+    problems: tuple[str, ...] = ()
     linked: int = 0
     unlinked: int = 0
     links: int = 0

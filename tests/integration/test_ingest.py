@@ -275,7 +275,6 @@ async def test_values_too_large_for_the_form_they_are_stored_in_are_refused(
 ) -> None:
     far = datetime.fromisoformat("9999-12-31T23:00:00-05:00")
     bad = [
-        memory("a", metadata={"n": 10**5_000}),
         memory("b", metadata={"t": "x" * 999_999}),
         memory("c", created_at=far),
         "no memory",
@@ -284,7 +283,12 @@ async def test_values_too_large_for_the_form_they_are_stored_in_are_refused(
         with pytest.raises(InvalidInputError):
             await writer.write([value])  # type: ignore[list-item]
     report = await writer.write([*bad, memory("good")], skip_invalid=True)  # type: ignore[list-item]
-    assert (report.memories, report.skipped) == (1, 4)
+    assert (report.memories, report.skipped) == (1, 3)
+    assert [problem.partition(":")[0] for problem in report.problems] == [
+        "memory 'b'",
+        "memory 'c'",
+        "item 3",
+    ]
     assert await graph.ids() == ["good"]
 
 
@@ -310,7 +314,7 @@ async def test_what_is_not_a_list_of_memories_is_refused_before_anything_is_writ
 
 
 async def test_a_vector_of_another_size_is_refused(writer: GraphWriter, graph: Graph) -> None:
-    with pytest.raises(DimensionError, match=r"'m1' has 3 dimensions.*384"):
+    with pytest.raises(DimensionError, match=r"^memory 'm1': embedding has 3 dim.*384"):
         await writer.write([memory("m1", embedding=[1, 2, 3])])
     assert await graph.ids() == []
 
@@ -630,3 +634,36 @@ async def test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_of(
         InvalidInputError, match=r"^memory 'bad': embedder .* zeros for text 2 of 3"
     ):
         await writer.write(memories)
+
+
+async def test_the_rest_of_a_batch_with_a_bad_vector_is_written_where_the_caller_allows_it(
+    store: Store, scope: str, graph: Graph
+) -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0] * (1 if text == "bad" else DIMENSIONS) for text in texts]
+
+    mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
+    writer = GraphWriter(store, scope=scope, embedder=mine)
+    memories = [Memory(id=id_, kind="Event", text=id_) for id_ in ("good", "bad", "other")]
+    edges = [Relation(source="good", target=end) for end in ("bad", "good", "other")]
+    report = await writer.write(memories, edges, skip_invalid=True)
+    assert (report.memories, report.embedded, report.relations, report.skipped) == (2, 2, 1, 3)
+    assert report.problems == (
+        f"memory 'bad': embedder {EMBEDDER!r} returned a vector of 1 number; it declares "
+        f"{DIMENSIONS} dimensions",
+        "edge 'good' to 'good': target must be another memory than source, both are 'good'",
+        f"target 'bad' is not a memory of scope {scope!r}",
+    )
+    assert await graph.ids() == ["good", "other"]
+    alone = await writer.write([memories[1]], skip_invalid=True)
+    assert (alone.memories, alone.skipped) == (0, 1)
+
+
+async def test_an_error_of_a_list_names_the_memory_or_edge_and_its_place(
+    writer: GraphWriter,
+) -> None:
+    with pytest.raises(InvalidInputError, match=r"^memory 'b': kind must be one of") as caught:
+        await writer.write([memory("a"), Memory(id="b", kind="Nothing", text="b")])
+    assert (caught.value.item, caught.value.field) == (1, "kind")
+    with pytest.raises(InvalidInputError, match=r"^edge 'a' to 'a': target must be another"):
+        await writer.write([memory("a")], [Relation(source="a", target="a")])

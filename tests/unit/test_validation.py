@@ -429,6 +429,7 @@ def test_a_message_with_a_role_that_cannot_be_printed_is_refused(value: Any) -> 
 @pytest.mark.parametrize(
     ("metadata", "place"),
     [
+        ({"price": 10**5_000}, r"metadata\['price'\] holds a number of more than 4300 digits"),
         ({"price": math.nan}, r"metadata\['price'\] holds a number that is not finite"),
         ({"shops": [{"at": object()}]}, r"metadata\['shops'\]\[0\]\['at'\] holds an object"),
         ({"a": {"b": "\ud800"}}, r"metadata\['a'\]\['b'\] holds a lone surrogate"),
