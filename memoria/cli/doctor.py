@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from memoria._support.home import default_home
 from memoria._support.wording import number_of
 from memoria.cli.common import (
     FAULTY,
@@ -23,8 +25,9 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import FORMS, embedder_named
 from memoria.cli.examination import show
-from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Fixed, examine
+from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Finding, Fixed, examine
 from memoria.doctor import fix as apply_fixes
+from memoria.errors import LocalServerError
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 
@@ -89,11 +92,33 @@ def doctor(
 
     with err.status("examining the database"):
         found: Examination = run(on_store(connection, look))
+    found = replace(found, findings=(*found.findings, *check_home(default_home())))
     if as_json:
         print_facts({"severity": found.severity, **asdict(found)}, True, "")
     else:
         show(found, out, every=every)
     raise typer.Exit(_EXIT_CODES.get(found.severity, 0))
+
+
+def check_home(home: Path) -> list[Finding]:
+    """Name what killed processes left in memoria's folder on this machine."""
+    try:
+        from memoria.local import left_behind
+    except LocalServerError:  # without the extra, no local server was ever here
+        return []
+    if not (left := left_behind(home)):
+        return []
+    return [
+        Finding(
+            check="files.left_behind",
+            severity="warning",
+            message="killed processes left files in memoria's folder",
+            remedy="clear them",
+            command="memoria up",
+            count=len(left),
+            examples=tuple(f"{each.path}: {each.what}" for each in left),
+        )
+    ]
 
 
 def _fix(checks: Sequence[str], scope: str | None, connection: Connection, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from memoria._support.jars import resolve_jars, sets_in
 from memoria._support.wording import number_of
 from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
 from memoria.connection import given_auth
-from memoria.graph.server import server_facts
+from memoria.graph.server import probe
 from memoria.graph.stats import list_scopes
 from memoria.store import Store, Target, open_driver
 
@@ -61,8 +61,10 @@ def up(
 async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
     from memoria.cli.warming import warm_later
     from memoria.local import LocalNeo4j
+    from memoria.local.left_behind import remove_left_behind
 
     local = LocalNeo4j()
+    await asyncio.to_thread(remove_left_behind, local.home)
     running = await local.status()
     if running is not None and not verify and folder is None:
         return running.to_dict()
@@ -117,13 +119,18 @@ def status(as_json: Json = False) -> None:
     memoria status || memoria up
     memoria status --json
     """
-    from memoria.local import LocalNeo4j
+    from memoria.local import LocalNeo4j, left_behind
 
     local = LocalNeo4j()
     info = run(local.status())
     size = sum(_size(local.home / name) for name in LARGE)
-    place = {"home": str(local.home), "disk_bytes": size}
+    left = [{"path": str(each.path), "what": each.what} for each in left_behind(local.home)]
+    place = {"home": str(local.home), "disk_bytes": size, "left_behind": left}
     where = f"home {local.home}, {size / MB:,.0f} MB on disk"
+    for each in left:
+        where += (
+            f"\nleft by a killed process: {each['path']} ({each['what']}); memoria up clears it"
+        )
     if info is None:
         line = f"not running; start it with: memoria up\n{where}"
         print_facts({"running": False, **place}, as_json, line)
@@ -142,7 +149,7 @@ async def _holds(info: ServerInfo) -> dict[str, Any]:
     auth = given_auth(info.user, password_file=info.password_file)
     async with open_driver(Target(uri=info.uri, auth=auth)) as driver:
         store = Store(driver)
-        facts, scopes = await server_facts(store), await list_scopes(store)
+        facts, scopes = await probe(store), await list_scopes(store)
     return {"embedder": facts.embedder, "scopes": len(scopes)}
 
 

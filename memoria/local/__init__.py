@@ -12,6 +12,7 @@ from memoria.errors import LocalServerError
 try:
     from memoria.local.bulk import ImportFiles
     from memoria.local.ephemeral import EphemeralNeo4j
+    from memoria.local.left_behind import LeftBehind, left_behind
     from memoria.local.server import LocalNeo4j
     from memoria.local.settings import NEO4J_VERSION
     from memoria.local.state import ServerInfo
@@ -20,4 +21,12 @@ except ImportError as exc:
         f"the local server needs more packages ({exc.name} is missing): {install_command('local')}"
     ) from exc
 
-__all__ = ["NEO4J_VERSION", "EphemeralNeo4j", "ImportFiles", "LocalNeo4j", "ServerInfo"]
+__all__ = [
+    "NEO4J_VERSION",
+    "EphemeralNeo4j",
+    "ImportFiles",
+    "LeftBehind",
+    "LocalNeo4j",
+    "ServerInfo",
+    "left_behind",
+]

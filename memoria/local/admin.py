@@ -18,6 +18,7 @@ from memoria.local.settings import Layout, quoted
 
 TOOL = "org.neo4j.cli.AdminTool"
 KEPT_CHARS = 20_000
+_END_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ async def administer(
     LocalServerError
         Java can't be started, or a file below the folder can't be written.
     """
-    arguments = layout.conf / "admin.args"
+    arguments = _arguments(layout)
     words = [*java_options, "--enable-native-access=ALL-UNNAMED"]
     words += ["--sun-misc-unsafe-memory-access=allow"]
     words += ["-cp", os.pathsep.join(str(jar) for jar in jars), TOOL, *command]
@@ -79,6 +80,28 @@ async def administer(
         raise LocalServerError(f"can't start Java: {exc}") from exc
     finally:
         arguments.unlink(missing_ok=True)
+
+
+async def end_tool(layout: Layout) -> None:
+    """End the tool where it runs on for a process that was killed."""
+    import psutil
+
+    for process in psutil.process_iter(["cmdline"]):
+        if (process.info["cmdline"] or [])[1:] == [f"@{_arguments(layout)}"]:
+            try:
+                process.kill()
+                await asyncio.to_thread(process.wait, _END_S)
+            except psutil.NoSuchProcess:
+                continue
+            except psutil.Error as exc:
+                raise LocalServerError(
+                    f"process {process.pid} still imports for a killed command: end it, then try "
+                    "again"
+                ) from exc
+
+
+def _arguments(layout: Layout) -> Path:
+    return layout.conf / "admin.args"
 
 
 async def _read(process: asyncio.subprocess.Process, on_text: Callable[[str], None]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import LocalServerError
 from memoria.local import process
-from memoria.local.admin import administer
+from memoria.local.admin import administer, end_tool
 from memoria.local.settings import Layout
 
 DATABASE = "neo4j"
@@ -65,12 +65,20 @@ def import_folder(home: Path) -> Iterator[Path]:
 
 def remove_left_imports(home: Path) -> None:
     """Remove the import folders of killed processes."""
+    for folder in left_imports(home):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def left_imports(home: Path) -> list[Path]:
+    """Find the import folders of killed processes."""
     import psutil
 
+    found = []
     for folder in home.glob(f"{_FOLDER}*"):
         number = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if number.isascii() and number.isdigit() and not psutil.pid_exists(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)
+            found.append(folder)
+    return found
 
 
 def check_import(layout: Layout, *, overwrite: bool) -> None:
@@ -100,7 +108,9 @@ async def import_files(
     *,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Make the database of a server anew; the caller holds its lock and has called `check_import`.
+    """Make the database of a server anew.
+
+    The caller holds the server's lock, and has called `recover` and `check_import`.
 
     Parameters
     ----------
@@ -132,25 +142,77 @@ async def import_files(
     report.unlink(missing_ok=True)
 
 
+def set_aside(layout: Layout) -> list[Path]:
+    """Find what an import has set aside: the parts of the old database."""
+    return [old for _, old in _places(layout) if old.exists()]
+
+
+def is_at_work(layout: Layout) -> bool:
+    """Tell whether a process is at work on the database, or on the start of its server."""
+    from filelock import FileLock, Timeout
+
+    if not layout.lock.exists():
+        return False
+    try:
+        with FileLock(layout.lock, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+async def recover(layout: Layout) -> None:
+    """End what a killed import began: keep its database if it is complete, else the old one.
+
+    The caller holds the lock of the folder.
+    """
+    if not set_aside(layout):
+        return
+    await end_tool(layout)  # Java may still be at work for the killed process
+    if layout.imported.exists():
+        _forget_old(layout)
+    else:
+        _put_back(layout)
+
+
 @contextmanager
 def _set_aside(layout: Layout) -> Iterator[None]:
     """Keep the old database until the new one is complete; put it back if the import fails."""
-    places = [layout.data / part / DATABASE for part in ("databases", "transactions")]
-    kept = [place.with_name(f"{DATABASE}-replaced") for place in places]
-    for place, old in zip(places, kept, strict=True):
-        shutil.rmtree(old, ignore_errors=True)
+    layout.imported.unlink(missing_ok=True)
+    for place, old in _places(layout):
         if place.exists():
             place.rename(old)
+        else:
+            old.mkdir(parents=True)  # a sign of the import, for `recover`
     try:
         yield
     except BaseException:
-        for place, old in zip(places, kept, strict=True):
-            shutil.rmtree(place, ignore_errors=True)  # an incomplete database would not start
-            if old.exists():
-                old.rename(place)
+        _put_back(layout)
         raise
-    for old in kept:
+    layout.imported.touch()
+    _forget_old(layout)
+
+
+def _places(layout: Layout) -> list[tuple[Path, Path]]:
+    """Return the folders of the database, each with its name while it is set aside."""
+    places = [layout.data / part / DATABASE for part in ("databases", "transactions")]
+    return [(place, place.with_name(f"{DATABASE}-replaced")) for place in places]
+
+
+def _put_back(layout: Layout) -> None:
+    for place, old in _places(layout):
+        if not old.exists():
+            continue
+        shutil.rmtree(place, ignore_errors=True)  # an incomplete database would not start
+        if any(old.iterdir()):
+            old.rename(place)
+        else:
+            old.rmdir()
+
+
+def _forget_old(layout: Layout) -> None:
+    for _, old in _places(layout):
         shutil.rmtree(old, ignore_errors=True)
+    layout.imported.unlink(missing_ok=True)
 
 
 class _Progress:

@@ -18,6 +18,7 @@ from memoria.errors import LocalServerError
 from memoria.local import bulk, password, process, readiness, settings
 from memoria.local.bulk import ImportFiles
 from memoria.local.ephemeral import EphemeralNeo4j
+from memoria.local.left_behind import remove_left_behind
 from memoria.local.readiness import PORT_ATTEMPTS, PortTakenError
 from memoria.local.settings import COORDINATE, USER, Layout, Sizes
 from memoria.local.state import (
@@ -120,7 +121,7 @@ class LocalNeo4j:
         process was killed is found by its command line and taken over.
         """
         layout = self._layout
-        bulk.remove_left_imports(self.home)
+        remove_left_behind(self.home)
         running = read_state(layout)
         if running is None:
             process.java()
@@ -128,6 +129,7 @@ class LocalNeo4j:
                 resolve_jars, COORDINATE, home=self.home, progress=progress
             )
             async with locked(layout):
+                await bulk.recover(layout)
                 running = read_state(layout) or await self._adopt() or await self._launch(jars)
         if self._port is not None and running.uri != uri_of(self._port):
             raise LocalServerError(
@@ -218,12 +220,14 @@ class LocalNeo4j:
         layout = self._layout
         jars = await asyncio.to_thread(resolve_jars, COORDINATE, home=self.home, progress=progress)
         async with locked(layout):
+            await bulk.recover(layout)
             bulk.check_import(layout, overwrite=overwrite)
             await bulk.import_files(layout, jars, files, progress=progress)
 
     async def check_import(self, *, overwrite: bool = False) -> None:
         """Raise as `import_files` does if the server runs or has a database; needs no files."""
         async with locked(self._layout):
+            await bulk.recover(self._layout)
             bulk.check_import(self._layout, overwrite=overwrite)
 
     @property

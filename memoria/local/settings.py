@@ -112,6 +112,11 @@ class Layout:
         return self.root / "conf" / "java.args"
 
     @property
+    def imported(self) -> Path:
+        """File that is there once an import is complete, until the old database is deleted."""
+        return self.root / "imported"
+
+    @property
     def initialised(self) -> Path:
         """File that is there once the server has accepted its password."""
         return self.root / "initialised"

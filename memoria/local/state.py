@@ -90,6 +90,13 @@ def _info(layout: Layout, pid: int, port: int, version: str) -> ServerInfo:
     )
 
 
+def _make_private(folder: Path) -> None:
+    """Make a folder that only its owner can read, also if it is there with other rights."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_mode & 0o077:
+        folder.chmod(0o700)
+
+
 @asynccontextmanager
 async def locked(layout: Layout, *, timeout_s: float = LOCK_TIMEOUT_S) -> AsyncIterator[None]:
     """Hold the lock of a server's folder; the system frees it if this process is killed.
@@ -103,7 +110,7 @@ async def locked(layout: Layout, *, timeout_s: float = LOCK_TIMEOUT_S) -> AsyncI
 
     end = time.monotonic() + timeout_s
     with process.using(layout.root):
-        await asyncio.to_thread(layout.root.mkdir, mode=0o700, parents=True, exist_ok=True)
+        await asyncio.to_thread(_make_private, layout.root)
     lock = FileLock(layout.lock, thread_local=False)
     while not lock.is_locked:
         try:

@@ -18,6 +18,7 @@ import pytest
 
 from memoria._support.home import cache_folder
 from memoria._support.lock import package_lock
+from memoria.cli.doctor import check_home
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.graph.server import probe
 from memoria.local.settings import COORDINATE
@@ -98,7 +99,8 @@ def run_program(run: Run, environ: dict[str, str]) -> RunProgram:
 def test_status_without_a_server_says_so_and_exits_with_3(run: Run, home: Path) -> None:
     done = run("status", "--json")
     assert done.returncode == 3
-    assert json.loads(done.stdout) == {"running": False, "home": str(home), "disk_bytes": 0}
+    expected = {"running": False, "home": str(home), "disk_bytes": 0, "left_behind": []}
+    assert json.loads(done.stdout) == expected
     words = run("status").stdout.splitlines()
     assert words == ["not running; start it with: memoria up", f"home {home}, 0 MB on disk"]
 
@@ -111,6 +113,20 @@ def test_status_counts_the_embedding_models_too(run: Run, tmp_path: Path) -> Non
     there = {"MEMORIA_HOME": str(tmp_path)}
     assert json.loads(run("status", "--json", **there).stdout)["disk_bytes"] == 7_000_000
     assert f"home {tmp_path}, 7 MB on disk" in run("status", **there).stdout
+
+
+def test_status_and_doctor_name_what_a_killed_process_left(run: Run, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    folder = tmp_path / f"import-{ended.pid}-x"
+    folder.mkdir()
+    there = {"MEMORIA_HOME": str(tmp_path)}
+    what = "texts of a killed import"
+    status = json.loads(run("status", "--json", **there).stdout)
+    assert status["left_behind"] == [{"path": str(folder), "what": what}]
+    named = f"left by a killed process: {folder} ({what}); memoria up clears it"
+    assert named in run("status", **there).stdout
+    assert [finding.examples for finding in check_home(tmp_path)] == [(f"{folder}: {what}",)]
 
 
 def test_up_takes_its_jars_from_a_folder_and_no_other_file(run: Run, tmp_path: Path) -> None:

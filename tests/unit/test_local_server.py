@@ -8,6 +8,8 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -17,8 +19,9 @@ from memoria._support.home import default_home
 from memoria.errors import ClosedError, ConfigError, LocalServerError
 from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
 from memoria.local import process as local_process
-from memoria.local.bulk import remove_left_imports
+from memoria.local.bulk import recover
 from memoria.local.ephemeral import remove_leftovers
+from memoria.local.left_behind import left_behind, remove_left_behind
 from memoria.local.password import (
     new_password,
     prepare,
@@ -47,6 +50,7 @@ from memoria.local.settings import (
     neo4j_conf,
 )
 from memoria.local.state import locked
+from memoria.serve.mcp.places import Place, announced
 
 SIZES = Sizes(heap_mb=512, page_cache_mb=64)
 ROOT = Path(__file__).parents[2]
@@ -284,24 +288,98 @@ def test_an_ephemeral_server_that_is_not_open_says_so() -> None:
         _ = server.pid
 
 
-def test_texts_of_a_killed_import_are_removed(tmp_path: Path) -> None:
-    code = (
-        "import os, pathlib, sys\n"
-        "from memoria.local.bulk import import_folder\n"
-        "with import_folder(pathlib.Path(sys.argv[1])) as folder:\n"
-        "    (folder / 'memories.csv').write_text('a text')\n"
-        "    print(folder, oct(folder.stat().st_mode & 0o777), flush=True)\n"
-        "    sys.stdin.read()\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path)]
+@contextmanager
+def killed(code: str, home: Path) -> Iterator[str]:
+    """Run a program that works on memoria's folder; kill it when the block ends."""
+    command = [sys.executable, "-c", f"{code}\nprint('ready', flush=True); sys.stdin.read()"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout is not None
-        folder, mode = child.stdout.readline().split()
-        remove_left_imports(tmp_path)
-        assert (Path(folder).exists(), mode) == (True, "0o700"), "it is still at work"
+        yield child.stdout.readline()
         child.kill()
-    assert Path(folder).exists(), "nobody could remove it"
-    remove_left_imports(tmp_path)
-    assert not Path(folder).exists()
+
+
+IMPORTS = """
+import os, pathlib, sys
+from memoria.local.bulk import import_folder
+importing = import_folder(pathlib.Path(sys.argv[1]))
+(importing.__enter__() / "memories.csv").write_text("a text")
+"""
+REPLACES = """
+import pathlib, sys
+from filelock import FileLock
+from memoria.local import bulk
+from memoria.local.settings import Layout
+layout = Layout(pathlib.Path(sys.argv[1]) / "server")
+lock = FileLock(layout.lock)
+lock.acquire()
+aside = bulk._set_aside(layout)
+aside.__enter__()
+for part in ("databases", "transactions"):
+    (layout.data / part / "neo4j").mkdir()
+    (layout.data / part / "neo4j" / "half").touch()
+"""
+
+
+def test_texts_of_a_killed_import_are_named_and_removed(tmp_path: Path) -> None:
+    with killed(IMPORTS, tmp_path) as ready:
+        assert ready == "ready\n"
+        (folder,) = tmp_path.glob("import-*")
+        remove_left_behind(tmp_path)
+        assert not left_behind(tmp_path), "it is still at work"
+        assert (folder.exists(), oct(folder.stat().st_mode & 0o777)) == (True, "0o700")
+    (found,) = left_behind(tmp_path)
+    assert (found.path, found.what) == (folder, "texts of a killed import")
+    remove_left_behind(tmp_path)
+    assert not folder.exists()
+    assert not left_behind(tmp_path)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+async def test_a_killed_import_leaves_the_old_database_or_the_complete_new_one(
+    tmp_path: Path, complete: bool
+) -> None:
+    layout = Layout(tmp_path / "server")
+    places = [layout.data / part / "neo4j" for part in ("databases", "transactions")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "old").touch()
+    with killed(REPLACES, tmp_path) as ready:
+        assert ready == "ready\n"
+        assert not left_behind(tmp_path), "it is still at work"
+    assert [each.path.name for each in left_behind(tmp_path)] == ["neo4j-replaced"] * 2
+    if complete:
+        layout.imported.touch()
+    await recover(layout)
+    expected = "half" if complete else "old"
+    assert [sorted(file.name for file in place.iterdir()) for place in places] == [[expected]] * 2
+    assert not left_behind(tmp_path)
+    await recover(layout)
+    assert all((place / expected).exists() for place in places)
+
+
+async def test_a_killed_first_import_leaves_no_database(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "server")
+    layout.root.mkdir()
+    with killed(REPLACES, tmp_path) as ready:
+        assert ready == "ready\n"
+    await recover(layout)
+    assert not [*layout.data.glob("*/*")]
+
+
+def test_the_file_of_a_killed_server_of_agents_is_named_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORIA_HOME", str(tmp_path))
+    with announced(Place("127.0.0.1", 8765, "secret")):
+        (file,) = tmp_path.glob("serving/*.json")
+        assert not left_behind(tmp_path)
+        assert oct(file.stat().st_mode & 0o777) == "0o600"
+        content = json.loads(file.read_text())
+        with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+            ended.wait()
+        file.write_text(json.dumps({**content, "pid": ended.pid}))
+        assert [each.path for each in left_behind(tmp_path)] == [file]
+        remove_left_behind(tmp_path)
+        assert not file.exists()

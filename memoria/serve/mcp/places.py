@@ -68,7 +68,7 @@ def announced(place: Place) -> Iterator[None]:
         file.unlink(missing_ok=True)  # others may be able to read it, or hold it open
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            json.dump(asdict(place), opened)
+            json.dump({**asdict(place), "pid": os.getpid()}, opened)
     try:
         yield
     finally:
