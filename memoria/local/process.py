@@ -76,6 +76,10 @@ def explain_os_error(exc: OSError, folder: Path) -> LocalServerError:
             f"the disk is full: make room under {folder}, or set MEMORIA_HOME to a folder on "
             "another disk"
         )
+    if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return LocalServerError(
+            f"no permission to write in {folder}: set MEMORIA_HOME to a folder that you own"
+        )
     return LocalServerError(f"can't use {folder} for the local server: {exc}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 from memoria.cli import app
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.serve.mcp.grants import Grant, hash_of, line_of, new_token, read_grants
+from memoria.serve.mcp.run import Address, listening
 
 HASH = "0" * 64
 
@@ -90,3 +93,16 @@ def test_what_would_be_open_to_others_is_refused(options: list[str]) -> None:
     done = CliRunner().invoke(app, ["mcp", *options])
     assert done.exit_code == 2
     assert "--tokens" in done.output
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nobody.invalid", "::ffff:192.0.2.1"])
+def test_an_address_that_is_not_of_this_machine_is_named_in_the_error(host: str) -> None:
+    with pytest.raises(ConfigError, match=f"can't listen on {host}, port 8765: .*; give another"):
+        listening(Address(host=host))
+
+
+def test_a_port_that_is_taken_is_named_in_the_error() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"can't listen on 127.0.0.1, port {port}: "):
+            listening(Address(port=port))

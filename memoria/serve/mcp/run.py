@@ -7,6 +7,7 @@ standard error. Touches a port, if it is to.
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import uvicorn
 from starlette.routing import Route
 
 from memoria._support.wording import printable
+from memoria.errors import ConfigError
 from memoria.serve.mcp.chatgpt import Compat, add_search_and_fetch
 from memoria.serve.mcp.hooks import add_hooks
 from memoria.serve.mcp.memories import Memories
@@ -49,7 +51,13 @@ async def serve_stdio(memories: Memories, rights: Rights, compat: Compat | None 
 async def serve_http(
     memories: Memories, rights: Rights, address: Address, compat: Compat | None = None
 ) -> None:
-    """Serve clients over streamable HTTP until the process is interrupted."""
+    """Serve clients over streamable HTTP until the process is interrupted.
+
+    Raises
+    ------
+    ConfigError
+        The address can't be listened on.
+    """
     server, secret = _built(memories, rights, compat), new_secret()
     add_hooks(server, memories, rights, secret)
     # Stateless: recalls are kept by scope, so sessions would be empty and might pile up.
@@ -62,10 +70,34 @@ async def serve_http(
     for route in app.routes:
         if isinstance(route, Route) and route.path == PATH:
             route.methods = {"POST"}  # GET would open a stream that this server never uses
-    config = bounded(app, host=address.host, port=address.port)
-    with ExitStack() as announcements:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(each) for each in listening(address)]
         async with memories:
-            await _Announcing(config, announcements, secret).serve()
+            await _Announcing(bounded(app), stack, secret).serve(sockets)
+
+
+def listening(address: Address) -> list[socket.socket]:
+    """Listen on an address; a name may stand for several.
+
+    Raises
+    ------
+    ConfigError
+        It can't be listened on.
+    """
+    host, port = address.host, address.port
+    opened: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        for family, *_, place in found:
+            opened.append(socket.create_server(place[:2], family=family))
+    except OSError as exc:
+        for each in opened:
+            each.close()
+        reason = exc.strerror or str(exc)
+        raise ConfigError(
+            f"can't listen on {host}, port {port}: {reason}; give another host or port"
+        ) from exc
+    return opened
 
 
 def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryServer:
@@ -98,8 +130,8 @@ class _Announcing(uvicorn.Server):
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         await super().startup(sockets)  # type: ignore[arg-type]
         for server in self.servers:
-            for socket in server.sockets:
-                host, port = socket.getsockname()[:2]
+            for each in server.sockets:
+                host, port = each.getsockname()[:2]
                 shown = f"[{host}]" if ":" in host else host
                 sys.stderr.write(f"memoria mcp: listening on http://{shown}:{port}{PATH}\n")
                 near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
