@@ -171,7 +171,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry(
         "an offline import is killed",
         "the next start removes its texts",
-        tests=("unit/test_local_server.py::test_texts_of_a_killed_import_are_removed",),
+        tests=("unit/test_local_server.py::test_texts_of_a_killed_import_are_named_and_removed",),
     ),
     Entry(
         "a write on the path of reads",

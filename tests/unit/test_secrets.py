@@ -14,7 +14,7 @@ import pytest
 from benchmarks.faults.secrets import SLOTS, leaks, shown
 from memoria import connect
 from memoria.cli.connection import Connection
-from memoria.cli.hook import hook
+from memoria.cli.hook import Limits, hook
 from memoria.connection import find_target
 from memoria.errors import ConfigError, MemoriaError
 from memoria.serve.mcp.grants import Grant, add_line, hash_of, line_of, new_token, read_grants
@@ -72,11 +72,11 @@ def test_a_file_of_tokens_that_is_a_folder_is_an_error(tmp_path: Path) -> None:
 def test_a_token_of_a_hook_that_no_header_can_hold_is_not_shown(
     token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stdin = io.TextIOWrapper(io.BytesIO(b"{}"))
+    stdin = io.TextIOWrapper(io.BytesIO(b'{"prompt": "Where do I live?"}'))
     monkeypatch.setattr("sys.stdin", stdin)
     monkeypatch.setattr("os.environ", {"MEMORIA_TOKEN": token.format(SECRET)})
     with pytest.raises(ConfigError, match="MEMORIA_TOKEN") as caught:
-        hook("prompt", "claude", connection=Connection())
+        hook("prompt", "claude", limits=Limits(), connection=Connection())
     assert SECRET not in shown(caught.value)
 
 
