@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memoria._support.once import Once
 from memoria._support.seldom import SELDOM
-from memoria.embed import DEFAULT_ONNX_MODEL, Embedder, check_vectors
+from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, check_vectors
 from memoria.errors import DeadlineError
 
 Array = NDArray[np.float64]
@@ -74,7 +74,8 @@ class Asides:
 
     async def _embed(self) -> Array:
         embedder = self._embedder
-        if embedder.name == DEFAULT_ONNX_MODEL:
+        default = ONNX_MODELS[DEFAULT_ONNX_MODEL]
+        if (embedder.name, embedder.dimensions) == (default.name, default.dimensions):
             return await asyncio.to_thread(_shipped)
         while batch := examples()[len(self._made) :][:_BATCH]:  # a late call has made some
             found = await embedder.embed_documents(batch)

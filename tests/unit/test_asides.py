@@ -52,8 +52,11 @@ async def test_examples_are_embedded_once_for_all_recalls() -> None:
 
 async def test_default_embedder_has_its_vectors_already() -> None:
     embedder = Counting(name=DEFAULT_ONNX_MODEL)
+    embedder.dimensions = 384
     assert await Asides(embedder).likeness(np.load(VECTORS)[0], until=soon()) is not None
     assert embedder.calls == 0
+    embedder.dimensions = 2  # another embedder of that name
+    assert await Asides(embedder).likeness((1.0, 0.0), until=soon()) == pytest.approx(0.5)
 
 
 async def test_without_the_examples_the_likeness_is_unknown() -> None:
