@@ -54,7 +54,7 @@ class ContextConfig:
     duplicate_overlap: float | None = 0.8
     duplicate_cosine: float | None = None
     min_relevance: float = 0.0005
-    min_best_relevance: float = 0.1
+    min_best_relevance: float = 0.07
 
     def __post_init__(self) -> None:
         """Check every range."""
