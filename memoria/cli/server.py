@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memoria.local import ServerInfo
 
 STARTING = "starting Neo4j ..."
+PLANNING = "planning queries ..."
 DOWNLOADING = "downloading Neo4j, about 180 MB, once ..."
 MB = 1_000_000
 # What takes room in memoria's folder. A folder that MEMORIA_HOME names may hold other files.
@@ -40,9 +41,9 @@ def up(
 ) -> None:
     """Start the local Neo4j; download it first if necessary.
 
-    The server runs until `memoria down`. If it already runs, `up` changes nothing. For some
-    seconds more, a process in the background lets the server plan the queries of recalls. Every
-    jar is checked by the list of checksums that memoria was released with. Without a network: take
+    The server runs until `memoria down`. If it already runs, `up` changes nothing. A new server
+    first plans the queries of recalls, for some seconds, so that no recall waits for it. Every jar
+    is checked by the list of checksums that memoria was released with. Without a network: take
     the Maven cache of another machine, where `M2_REPO=FOLDER memoria up` has filled it.
 
     Examples
@@ -59,7 +60,7 @@ def up(
 
 
 async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
-    from memoria.cli.warming import warm_later
+    from memoria.cli.warming import warm_up
     from memoria.local import LocalNeo4j
     from memoria.local.left_behind import remove_left_behind
 
@@ -88,7 +89,8 @@ async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
         if folder is not None:
             await _take_models(folder, local.home, verify=verify)
         started = (await local.start(progress=show)).to_dict()
-    warm_later()
+        spinner.update(PLANNING)
+        await asyncio.to_thread(warm_up)
     return started | facts
 
 

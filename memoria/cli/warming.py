@@ -1,8 +1,8 @@
-"""What `memoria up` leaves running for a moment: it lets the local server plan its queries.
+"""Let a local server that has just started plan the queries of recalls, for `memoria up`.
 
     python -m memoria.cli.warming
 
-In: the local server of memoria's home. Out: nothing; a failure is the next recall's to report.
+In: the local server of memoria's home. Out: nothing; the next recall reports a failure.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from contextlib import suppress
 
 from memoria.cli.connection import on_target
 from memoria.connection import find_target
@@ -17,19 +18,23 @@ from memoria.errors import MemoriaError
 from memoria.recall.warming import warm_plans
 from memoria.store import Store
 
-# It ends by itself after this time; seconds.
+# The process ends by itself after this time; seconds.
 _LONGEST_S = 120.0
+# So long `memoria up` waits for it; seconds. A recall that has to wait for plans may fail.
+_PATIENCE_S = 60.0
 
 
-def warm_later() -> None:
-    """Start a process of its own that warms the plans of the local server, and ends."""
-    subprocess.Popen(
+def warm_up() -> None:
+    """Warm the plans of the local server in another process, which continues if it takes long."""
+    process = subprocess.Popen(
         [sys.executable, "-m", "memoria.cli.warming"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE_S)
 
 
 async def _warm(store: Store) -> None:
