@@ -1,4 +1,4 @@
-"""The time that a question is about.
+"""The time that a question is about: a span, and whether it is the present.
 
 Times are aware; an open side is None.
 """
@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal, TypeAlias
+
+#: Whether a question is about the present, the past, or the course of something.
+Tense: TypeAlias = Literal["present", "past", "course"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
-"""Read time phrases in questions."""
+"""The time that a question is about, read by rules from its words."""
 
 from memoria.recall.when.phrases import window_of
+from memoria.recall.when.tense import tense_of
 
-__all__ = ["window_of"]
+__all__ = ["tense_of", "window_of"]

@@ -1,0 +1,176 @@
+"""Tell whether a question is about the present, the past, or the course of something.
+
+In: a question. Out: a `Tense`, or None. Touches nothing.
+
+This uses rules, not a model: each language has one table of patterns, and words of the question
+tell the language. A question in the present tense is about the present, as most people leave out
+"now".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import Final
+
+from memoria.recall.when.grammar import folded
+from memoria.remember.function_words import FUNCTION_WORDS
+from memoria.types.window import Tense
+
+#: A longer sentence is not a question about one thing.
+MAX_CHARS = 300
+_LAST_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\s]*$")
+_SIGNS = re.compile(r"[^\w?]+")
+
+# Patterns by language; they match whole words of the question in lower case, without accents unless
+# the pattern has some. course: how something changed. former: an earlier state, in any tense.
+# earlier: the same, but only in the past tense ("What do I need before the trip?" is not about the
+# past). now: the present. past: the past tense. ever: whether something has ever happened.
+_TABLE: Final[dict[str, dict[str, str]]] = {
+    "english": {
+        "course": r"how .*(?:chang|develop|evolv|progress)\w*|chang(?:ed|es) over|over time|so far"
+        r"|over the (?:years|months|weeks)|history of|timeline|in (?:what |which )?order"
+        r"|chronolog\w+|evolution of|course of|what (?:has |have )?changed",
+        "former": r"previous(?:ly)?|former(?:ly)?|used to|in the past|back then|no longer"
+        r"|originally|initially|at first|(?<!how )old(?! (?:am|is|are|was|were|i|he|she))"
+        r"|before \?|earlier \?",
+        "earlier": r"before|earlier|first|once|prior|until|original|initial",
+        "now": r"now|current(?:ly)?|at the moment|these days|nowadays|today|at present|presently"
+        r"|still|latest|newest|most recent(?:ly)?|by now",
+        "past": r"did|didn|was|wasn|were|weren|had|hadn|went|came|gave|got|took|made|said|told"
+        r"|taught|bought|sold|(?:who|which \w+|what) \w{2,}ed",
+        "ever": r"ever|(?:have|has) .*before \?",
+    },
+    "german": {
+        "course": r"(?:ver|ge)andert\w*|entwickelt\w*|entwicklung|verlauf\w*|verlief|im laufe?"
+        r"|der reihe nach|chronolog\w+|mit der zeit|uber die (?:jahre|zeit|monate)",
+        "former": r"vorig\w+|fruher\w*|ehemalig\w+|damal\w+|vorher\w*|zuvor|ursprunglich\w*"
+        r"|anfangs|einst|nicht mehr|vorherig\w+|alte[nmrs]?",
+        "earlier": r"davor|bevor|vor|zuerst|erste[nmrs]?|am anfang",
+        "now": r"jetzt\w*|aktuell\w*|derzeit\w*|momentan\w*|gerade|zurzeit|zur zeit|im moment"
+        r"|heute|heutzutage|inzwischen|mittlerweile|noch|neueste\w*|gegenwartig\w*|nun",
+        "past": r"war|waren|warst|wart|hatte\w*|wurde\w*|wohnte\w*|lebte\w*|arbeitete\w*|kostete\w*"
+        r"|hiess\w*|gab|ging|kam|fuhr"
+        r"|(?:habe?|haben|hast|hat|habt) .* (?:\w*ge|be|ver|er|ent|zer|unter|uber)\w{2,}(?:t|en)",
+        "ever": r"jemals|je|schon einmal|schon mal",
+    },
+    "dutch": {
+        "course": r"verander(?:d|de|den|ing\w*)|ontwikkel\w*|verlo(?:op|pen)|in de loop|evolutie"
+        r"|chronolog\w+|op volgorde|door de (?:jaren|tijd)",
+        "former": r"vorige?|vroegere?|voormalige?|voorheen|destijds|toen|oorspronkelijke?"
+        r"|aanvankelijk|eerder\w*|niet meer|oude",
+        "earlier": r"eerste?|voor|daarvoor|ervoor|ooit",
+        "now": r"nu|momenteel|tegenwoordig|op dit moment|vandaag|huidige?|nog|actueel|actuele"
+        r"|nieuwste|thans|inmiddels",
+        "past": r"was|waren|had|hadden|werd|werden|deed|deden|woonde|woonden|werkte|werkten|kostte"
+        r"|heette|ging|kwam|gaf|(?:heb|hebt|heeft|hebben) .*\bge\w{2,}(?:d|t|en)",
+        "ever": r"ooit",
+    },
+    "french": {
+        "course": r"comment .*(?:change|evolue|developpe)\w*|evolution|au fil|dans l ordre"
+        r"|historique|avec le temps|chronolog\w+|au cours d\w+",
+        "former": r"ancien\w*|precedent\w*|precedemment|auparavant|autrefois|jadis|a l origine"
+        r"|au debut|initial\w*|plus tot|avant \?",
+        "earlier": r"avant|premier\w*|premiere\w*|d abord",
+        "now": r"maintenant|actuel\w*|en ce moment|aujourd hui|desormais|a present|toujours|encore",
+        "past": r"etai(?:t|s|ent)|avai(?:t|s|ent)|habitai\w+|travaillai\w+|vivai\w+|coutai\w+"
+        r"|faisai\w+|allai\w+|venai\w+|s appelai\w+|\w{2,}ai(?:t|s|ent) (?:je|tu|il|elle|on|t|ils)"
+        r"|(?:ai|as|a|avons|avez|ont)(?: \w+){0,3} (?!tu )\w+(?:é|ée|és|ées|u|ue|is|it)",
+        "ever": r"jamais|deja",
+    },
+    "spanish": {
+        "course": r"como .*(?:cambi|evolucion|desarroll)\w*|evolucion|a lo largo|con el tiempo"
+        r"|en orden|historial|cronolog\w+",
+        "former": r"anterior\w*|antigu[oa]s?|previ[oa]s?|antes(?! de)|originalmente|al principio"
+        r"|inicialmente|ya no|solia\w*|antano",
+        "earlier": r"antes|primer\w*",
+        "now": r"ahora|actual\w*|hoy|en este momento|todavia|aun|sigo|sigue|seguimos",
+        "past": r"era[ns]?|fue|fueron|fui|fuiste|di(?:o|j\w+)|vi(?:o|no)|puso|tenia\w*|estaba\w*"
+        r"|habia\w*|hacia[ns]?|hubo|hice|hizo|tuv\w+|vivia\w*|daba\w*|decia\w*|venia\w*|llamaba\w*|\w{2,}ab(?:a|as|an|amos)"
+        r"|\w{2,}(?:aste|iste|aron|ieron)|(?!café|bebé|aquí|allí|así|ahí)\w{3,}[éíó]",
+        "ever": r"alguna vez",
+    },
+    "italian": {
+        "course": r"come .*(?:cambiat|evolut|sviluppat)\w*|evoluzione|nel tempo|nel corso"
+        r"|in ordine|cronolog\w+",
+        "former": r"precedent\w*|precedenza|in passato|un tempo|originariamente|inizialmente"
+        r"|all inizio|vecchi[oae]?|prima(?! d)|non .* piu",
+        "earlier": r"prim[oaie]",
+        "now": r"ora|adesso|attual\w*|al momento|oggi|in questo momento|ancora|ormai|oggigiorno",
+        "past": r"era|erano|ero|eri|avev\w+|fu|stava\w*|facev\w+|vivev\w+|abitav\w+|lavorav\w+"
+        r"|costav\w+|chiamav\w+"
+        r"|(?:ho|hai|ha|abbiamo|avete|hanno)(?: (?!un|il|lo|la)\w+)?"
+        r" \w+(?:[aiu]to|tto|iso|isto|eso)",
+        "ever": r"mai",
+    },
+    "portuguese": {
+        "course": r"como .*(?:mudou|mudaram|mudado|evolu|desenvolv|alter)\w*|evolucao|ao longo"
+        r"|com o tempo|em ordem|cronolog\w+",
+        "former": r"anterior\w*|antig[oa]s?|antes(?! d)|originalmente|inicialmente|no inicio"
+        r"|no comeco|outrora|costumava\w*|ja nao|nao .* mais",
+        "earlier": r"antes|primeir[oa]s?",
+        "now": r"agora|atual\w*|actual\w*|neste momento|no momento|hoje|ainda",
+        "past": r"era[ms]?|foi|foram|fui|tinha\w*|estava\w*|havia\w*|fazia\w*|fez|fiz|teve|tive"
+        r"|de[iu]|disse\w*|veio|viu|vivia\w*|dizia\w*|\w{2,}ava[ms]?|\w{2,}(?:aste|este|iste|aram|eram|iram)"
+        r"|(?!estou)\w{3,}(?:ou|ei)",
+        "ever": r"alguma vez",
+    },
+    "russian": {
+        "course": r"как .*(?:измен|менял|развива)\w*|истори[яю]|со временем|по порядку|хронолог\w+"
+        r"|динамик\w+",
+        "former": r"раньше|прежн\w+|прежде|бывш\w+|предыдущ\w+|сначала|вначале|изначально"
+        r"|первоначально|больше не|стар(?:ыи|ая|ое|ые|ого|ои|ом)",
+        "earlier": r"перв\w+|до",
+        "now": r"сеичас|теперь|нынешн\w+|текущ\w+|в настоящее время|сегодня|на данныи момент|еще"
+        r"|пока",
+        "past": r"был[аои]?|\w{3,}(?:ал|ила?|или|ел|яла?|яли)(?:ся)?"
+        r"|\w{3,}(?:ала|али|ела|ели)(?:сь)?",
+        "ever": r"когда нибудь",
+    },
+}
+
+
+def tense_of(query: str) -> Tense | None:
+    """Return the tense of a question; None for other texts, and for other questions on the past.
+
+    Examples
+    --------
+    >>> tense_of("Where do I live?"), tense_of("Where did I live before?")
+    ('present', 'past')
+    >>> tense_of("How has my rent changed?"), tense_of("When did I move?")
+    ('course', None)
+    """
+    asked = _LAST_SENTENCE.search(query.strip())
+    if asked is None or len(asked[0]) > MAX_CHARS:
+        return None
+    text = f" {_SIGNS.sub(' ', asked[0].lower().replace('?', ' ?')).strip()} "
+    plain, languages = folded(text), _languages(text)
+
+    def has(name: str) -> bool:
+        patterns = [_compiled(language, name) for language in languages]
+        return any(one.search(text) or one.search(plain) for one in patterns)
+
+    if has("course"):
+        return "course"
+    if has("ever"):
+        return None
+    past = has("past")
+    if has("former") or (past and has("earlier")):
+        return "past"
+    if has("now"):
+        return "present"
+    return None if past or not text.endswith("? ") else "present"
+
+
+@cache
+def _compiled(language: str, name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<=\s)(?:{_TABLE[language][name]})(?=\s)")
+
+
+def _languages(text: str) -> list[str]:
+    """Return the languages whose function words are the most in a text."""
+    words = text.split()
+    counts = Counter({name: sum(word in FUNCTION_WORDS[name] for word in words) for name in _TABLE})
+    most = max(counts.values())
+    return [name for name, count in counts.items() if count == most]
