@@ -24,21 +24,25 @@ _LAST_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\s]*$")
 _SIGNS = re.compile(r"[^\w?]+")
 
 # Patterns by language; they match whole words of the question in lower case, without accents unless
-# the pattern has some. course: how something changed. former: an earlier state, in any tense.
+# the pattern has some.
+# course: how something changed, and all that has been ("Where have I lived?").
+# former: an earlier state, in any tense.
 # earlier: the same, but only in the past tense ("What do I need before the trip?" is not about the
-# past). now: the present. past: the past tense. ever: whether something has ever happened.
+# past).
+# now: the present. past: the past tense. ever: whether something has ever happened.
 _TABLE: Final[dict[str, dict[str, str]]] = {
     "english": {
         "course": r"how .*(?:chang|develop|evolv|progress)\w*|chang(?:ed|es) over|over time|so far"
         r"|over the (?:years|months|weeks)|history of|timeline|in (?:what |which )?order"
-        r"|chronolog\w+|evolution of|course of|what (?:has |have )?changed",
+        r"|chronolog\w+|evolution of|course of|what (?:has |have )?changed"
+        r"|(?:which|what|where|who)(?: \w+){0,3} (?:have|has) (?:i|we|he|she|they)(?! got)",
         "former": r"previous(?:ly)?|former(?:ly)?|used to|in the past|back then|no longer"
         r"|originally|initially|at first|(?<!how )old(?! (?:am|is|are|was|were|i|he|she))"
         r"|before \?|earlier \?",
         "earlier": r"before|earlier|first|once|prior|until|original|initial",
         "now": r"now|current(?:ly)?|at the moment|these days|nowadays|today|at present|presently"
         r"|still|latest|newest|most recent(?:ly)?|by now",
-        "past": r"did|didn|was|wasn|were|weren|had|hadn|went|came|gave|got|took|made|said|told"
+        "past": r"did|didn|was|wasn|were|weren|had|hadn|went|came|gave|took|made|said|told"
         r"|taught|bought|sold|(?:who|which \w+|what) \w{2,}ed",
         "ever": r"ever|(?:have|has) .*before \?",
     },
@@ -158,9 +162,9 @@ def tense_of(query: str) -> Tense | None:
     past = has("past")
     if has("former") or (past and has("earlier")):
         return "past"
-    if has("now"):
-        return "present"
-    return None if past or not text.endswith("? ") else "present"
+    if past:
+        return None
+    return "present" if has("now") or text.endswith("? ") else None
 
 
 @cache
