@@ -59,7 +59,9 @@ class RetrieverConfig:
         this time; a naive time counts as UTC. Edges and texts are those of today. None: now.
     time_phrases
         Whether a time phrase in the question, such as "last week", makes the recall prefer memories
-        of that time. A filter by time (`MemoryFilter`) takes precedence.
+        of that time. A filter by time (`MemoryFilter`) takes precedence. Without a time phrase,
+        whether the newest statement comes first for a question about the present, and statements
+        come in order of time for one about the past or a change.
     time_zone
         The caller's time zone, which decides when a day begins: a name such as ``Europe/Berlin``,
         or a ``tzinfo``. None: that of ``as_of``, else UTC.

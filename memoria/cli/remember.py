@@ -83,7 +83,8 @@ def remember(
         note = f"it does not hold: {one_line(done.superseded_by)} supersedes it"
         err.print(note, style="yellow", markup=False)
     print_doubt(done.certain)
-    print_facts(asdict(done), as_json, _said(done, scope))
+    facts = asdict(done) | {"may_replace": list(done.may_replace)}
+    print_facts(facts, as_json, _said(done, scope))
 
 
 def _said(done: Remembered, scope: str) -> str:
@@ -95,4 +96,7 @@ def _said(done: Remembered, scope: str) -> str:
         parts.append(f"{number_of(done.edges, 'edge', 'edges')} made")
     if done.superseded:
         parts.append(f"superseded {', '.join(map(one_line, done.superseded))}")
+    if done.may_replace:
+        ids = ", ".join(map(one_line, done.may_replace))
+        parts.append(f"may replace {ids} (if so, repeat with --supersedes)")
     return f"{'; '.join(parts)}; scope {one_line(scope)}"

@@ -114,6 +114,7 @@ class ContextBuilder:
         worth: Mapping[str, float] | None = None,
         relevance: Mapping[str, float] | None = None,
         hidden: Collection[str] = (),
+        newer: Mapping[str, str] | None = None,
         query: str | None = None,
     ) -> ContextPack:
         """Pack what was added so far; more may be added afterwards.
@@ -133,6 +134,9 @@ class ContextBuilder:
             `ContextConfig.min_best_relevance`, all texts stay out. None: not known.
         hidden
             Ids of memories whose texts stay out in any case.
+        newer
+            Id of an older statement -> id of the one that probably replaces it, such as
+            `RankedMemory.newer`. The text marks the older one if it contains both.
         query
             The question. Long texts are shortened to the sentences with its words; if None, to
             their beginning.
@@ -149,6 +153,8 @@ class ContextBuilder:
         """
         paths = sorted(self._paths.values(), key=path_order)
         found = gather(paths, worth)
+        for one in found:
+            one.newer = (newer or {}).get(one.id)
         self._leave_out(found, worth, relevance, hidden)
         self._drop_duplicates(found, near)
         work = _Work(found, reasons_of(paths), query, self._config, self._count_tokens)

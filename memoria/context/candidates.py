@@ -36,6 +36,7 @@ class Candidate:
     text: str
     out: OmitReason | None = None  # why it stays out regardless of the budget
     duplicate_of: str | None = None
+    newer: str | None = None  # id of the statement that probably replaces it
 
     @property
     def id(self) -> str:

@@ -12,6 +12,10 @@ if the relation says more than both texts::
       | compressed, for a year
     [3] Tom: Why is the build red?
 
+A statement that a newer one probably replaces names the newer one::
+
+    [4] (older than [3]) user: My boss is Ann
+
 In order of time, a line names the memory that it is joined to::
 
     2026-04-30:
@@ -77,6 +81,8 @@ def _head(line: Line, day: str, names: Mapping[str, str], config: ContextConfig)
         if config.order == "time":
             way.insert(0, name.format(escape(names[line.above.one.id])))
         words = [*way, *words]
+    if line.one.newer is not None and line.one.newer in names:
+        day = f"{day} (older than {name.format(escape(names[line.one.newer]))})"
     speaker = line.one.memory.speaker
     words += [day, f"{escape(speaker)}:" if speaker else ""]
     return " ".join(" ".join(words).split())
@@ -107,6 +113,8 @@ def _json(line: Line, names: Mapping[str, str], text: str, config: ContextConfig
             "relation": line.reason.relation,
             "direction": line.reason.direction,
         }
+    if line.one.newer is not None and line.one.newer in names:
+        entry["older_than"] = names[line.one.newer]
     if line.one.memory.speaker:
         entry["speaker"] = line.one.memory.speaker
     entry["text"] = text

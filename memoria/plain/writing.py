@@ -66,6 +66,7 @@ def plain_recall(recall: Recall) -> Plain:
                 "shares": dict(ranked.shares),
                 "relevance": ranked.relevance,
                 "needed_by": dict(ranked.needed_by),
+                "newer": ranked.newer,
                 "beside": list(ranked.beside),
                 "session": None if ranked.session is None else list(ranked.session),
             }

@@ -1,5 +1,6 @@
 """Rank the memories that a recall found, by energy alone or by their relevance to the query."""
 
+from memoria.ranking.alike import ask_alike
 from memoria.ranking.candidates import (
     NOTHING_KNOWN,
     Candidate,
@@ -18,6 +19,7 @@ __all__ = [
     "Candidate",
     "Facts",
     "FactsRequest",
+    "ask_alike",
     "ask_facts",
     "gather",
     "needed_by",

@@ -110,6 +110,7 @@ class Facts:
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     aside: float | None = None
+    alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})

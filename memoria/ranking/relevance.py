@@ -5,12 +5,13 @@ In: a query, candidates, and facts about them. Out: `RankedMemory`s. Touches not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from memoria.ranking.calibration import MARGIN, probabilities
 from memoria.ranking.candidates import Candidate, Facts
+from memoria.ranking.changes import Changes, replacements, with_changes, with_order
 from memoria.ranking.config import RelevanceConfig
 from memoria.ranking.features import Array, features
 from memoria.ranking.folding import folded
@@ -20,7 +21,7 @@ from memoria.ranking.order import beside_of, with_beside
 from memoria.ranking.talk import with_session
 from memoria.ranking.within import with_window
 from memoria.types import RankedMemory
-from memoria.types.window import TimeWindow
+from memoria.types.window import Tense, TimeWindow
 
 
 def rank_by_relevance(
@@ -29,14 +30,15 @@ def rank_by_relevance(
     facts: Facts,
     config: RelevanceConfig,
     history: HistoryConfig | None = None,
-    window: TimeWindow | None = None,
+    when: TimeWindow | Tense | None = None,
 ) -> tuple[RankedMemory, ...]:
     """Rank candidates by the weighted sum of their features, and raise companions of likely ones.
 
     Companions are neighbours in one text, messages of one session, and memories that likely ones
     need. The parts of a message are one candidate; see `memoria.ranking.folding`.
 
-    With ``history``, the known past of a memory counts as well; with ``window``, its time.
+    With ``history``, the known past of a memory counts as well. ``when`` is the time that the
+    query is about: a window, or a tense; see `memoria.ranking.changes`.
 
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
@@ -56,19 +58,20 @@ def rank_by_relevance(
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     ids = [each.memory.id for each in candidates]
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
-    in_order = with_beside(by_features, by_query, ids, beside)
-    in_session = with_session(in_order, by_query, ids, facts.sessions)
-    needed = with_needs(in_session, ids, facts.needs)
-    total = with_window(needed, [each.memory.created_at for each in candidates], window)
-    names = ("beside", "in_session", "needed", "in_window")
-    steps = zip(names, (in_order, in_session, needed, total), strict=True)
+    tense = None if isinstance(when, TimeWindow) else when
+    replaced = replacements(candidates, by_query, facts) if tense else {}
+    memories = [each.memory for each in candidates]
+    changes = Changes(ids=ids, memories=memories, replaced=replaced, beside=beside)
+    steps = _steps(by_features, by_query, changes, facts, when)
     _note_steps(values, shares, by_features, steps)
+    total = steps["in_time"]
     scores = np.exp(total - total.max()).tolist()
     relevance: list[float] | list[None] = [None] * len(candidates)
     if facts.cosines and facts.aside is not None:
         values[MARGIN] = np.full(len(candidates), max(facts.cosines.values()) - facts.aside)
         if config.calibration is not None:
             relevance = probabilities(values, total, config.calibration).tolist()
+    newer = changes.newer()
     needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in ids})
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(
@@ -81,6 +84,7 @@ def rank_by_relevance(
             needed_by=needed_by.get(candidate.memory.id, {}),
             beside=beside.get(candidate.memory.id, ()),
             session=facts.sessions.get(candidate.memory.id),
+            newer=newer.get(candidate.memory.id),
         )
         for candidate, sum_, score, probability, of_features, of_shares in zip(
             candidates,
@@ -95,16 +99,36 @@ def rank_by_relevance(
     return tuple(ranked[place] for place in sorted(ranked))
 
 
+def _steps(
+    by_features: Array,
+    by_query: Array,
+    changes: Changes,
+    facts: Facts,
+    when: TimeWindow | Tense | None,
+) -> dict[str, Array]:
+    """Return the sums after each step, by its name, in order."""
+    ids, times = changes.ids, [memory.created_at for memory in changes.memories]
+    window, tense = (when, None) if isinstance(when, TimeWindow) else (None, when)
+    by_query = with_changes(changes, by_query, tense)
+    found = {"newest": with_changes(changes, by_features, tense)}
+    found["beside"] = with_beside(found["newest"], by_query, ids, changes.beside)
+    found["in_session"] = with_session(found["beside"], by_query, ids, facts.sessions)
+    found["needed"] = with_needs(found["in_session"], ids, facts.needs)
+    found["in_window"] = with_window(found["needed"], times, window)
+    found["in_time"] = with_order(changes, found["in_window"], tense)
+    return found
+
+
 def _note_steps(
     values: dict[str, Array],
     shares: dict[str, Array],
     before: Array,
-    steps: Iterable[tuple[str, Array]],
+    steps: Mapping[str, Array],
 ) -> None:
-    """Note how much each step added to the sums, if anything."""
-    for name, after in steps:
-        if (after > before).any():
-            values[name] = 1.0 - np.exp(before - after)
+    """Note how much each step changed the sums, if it did."""
+    for name, after in steps.items():
+        if (after != before).any():
+            values[name] = np.sign(after - before) * (1.0 - np.exp(-np.abs(after - before)))
             shares[name] = after - before
         before = after
 

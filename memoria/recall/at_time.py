@@ -7,22 +7,24 @@ Queries: ``seeds.window``, and those of the search.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memoria._support.checks import is_id
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
-from memoria.recall.when import window_of
+from memoria.recall.when import tense_of, window_of
 from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds
-from memoria.types.window import TimeWindow
+from memoria.types.window import Tense, TimeWindow
 
 #: Most memories to read from a window if the question asks for nothing but a time.
 MOST = 200
 # Score of a hit that was not compared with the question.
 _SCORE = 0.01
+# The longest a day may be, where clocks are set back.
+_DAY = timedelta(hours=25)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +51,28 @@ class Windowed:
 
 
 def window_for(call: RecallCall, now: datetime) -> TimeWindow | None:
-    """Return the time that a question is about; None if a filter by time is given."""
+    """Return the time that a question is about; None if a filter by time is given.
+
+    "Where do I live today?" is about the present, not about the memories of this day.
+    """
     config, where = call.config, call.where
     if not config.time_phrases or where.created_from or where.created_before:
         return None
-    return window_of(call.query, now=config.as_of or now, zone=config.zone)
+    now = config.as_of or now
+    window = window_of(call.query, now=now, zone=config.zone)
+    if window is not None and _is_today(window, now) and tense_of(call.query) == "present":
+        return None
+    return window
+
+
+def tense_for(call: RecallCall) -> Tense | None:
+    """Return whether a question is about the present, the past, or how something changed."""
+    return tense_of(call.query) if call.config.time_phrases else None
+
+
+def _is_today(window: TimeWindow, now: datetime) -> bool:
+    starts, ends = window.starts, window.ends
+    return starts is not None and ends is not None and window.has(now) and ends - starts <= _DAY
 
 
 async def at_time(

@@ -115,6 +115,7 @@ def pack(
         worth=worth,
         relevance=relevance_of(ranked),
         hidden=left_out(found.linked, worth),
+        newer={entry.id: entry.newer for entry in ranked if entry.newer is not None},
         query=request.query,
     )
 

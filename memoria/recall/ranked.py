@@ -1,28 +1,51 @@
 """Rank the memories that a recall found: by relevance, by energy, or by time.
 
-In: a call, and its completed results. Out: `RankedMemory`s. Touches nothing.
+In: a call, and its completed results. Out: `RankedMemory`s. Reads only. Query: ``ranking.alike``.
 """
 
 from __future__ import annotations
 
-from memoria.ranking import gather, rank_by_relevance
+from dataclasses import replace
+
+from memoria.errors import MemoriaError
+from memoria.ranking import FactsRequest, ask_alike, gather, rank_by_relevance
 from memoria.ranking.energy import rank_by_energy
 from memoria.ranking.within import in_order_of_time
 from memoria.recall.call import RecallCall
 from memoria.recall.texts import Completed
+from memoria.store import Store
 from memoria.types import RankedMemory, Seeds
-from memoria.types.window import TimeWindow
+from memoria.types.window import Tense, TimeWindow
+
+
+async def with_alike(
+    store: Store, found: Completed, request: FactsRequest, notes: list[str]
+) -> Completed:
+    """Add to the facts how alike the found statements are; without an answer, leave it out.
+
+    Notes
+    -----
+    One round trip; none unless at least two statements have a vector and different times.
+    """
+    paths = (*found.linked, *found.hits)
+    memories = {memory.id: memory for path in paths for memory in path.memories}
+    try:
+        alike = await ask_alike(store, request, [*memories.values()], found.facts.cosines)
+    except MemoriaError as exc:
+        notes.append(f"older statements could not be told from newer ones ({exc})")
+        return found
+    return replace(found, facts=replace(found.facts, alike=alike))
 
 
 def ranked_of(
-    call: RecallCall, found: Completed, seeds: Seeds, window: TimeWindow | None
+    call: RecallCall, found: Completed, seeds: Seeds, when: TimeWindow | Tense | None
 ) -> tuple[RankedMemory, ...]:
     """Rank the found memories; facts that the database did not return in time are ignored.
 
     If the question asks for nothing but a time, memories are in order of time.
     """
     echoes = {seed.id for seed in seeds.echoes}
-    in_time = window is not None and window.only
+    in_time = isinstance(when, TimeWindow) and when.only
     if call.config.relevance is None and not in_time:
         ranked = rank_by_energy(found.explorations)
         fitting = (entry for entry in ranked if call.where.fits(entry.memory))
@@ -37,5 +60,5 @@ def ranked_of(
     for one in candidates:
         one.loose = one.memory.id in seeds.loose
     return rank_by_relevance(
-        call.query, candidates, found.facts, call.config.relevance, call.config.history, window
+        call.query, candidates, found.facts, call.config.relevance, call.config.history, when
     )

@@ -22,7 +22,7 @@ from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest
 from memoria.recall.asides import Asides
-from memoria.recall.at_time import at_time, window_for
+from memoria.recall.at_time import at_time, tense_for, window_for
 from memoria.recall.call import RecallCall
 from memoria.recall.live import Facts, search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
@@ -35,7 +35,7 @@ from memoria.recall.packing import (
     packed,
     worth_of,
 )
-from memoria.recall.ranked import ranked_of
+from memoria.recall.ranked import ranked_of, with_alike
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
 from memoria.recall.tags import fitting_tags
 from memoria.recall.texts import Completed, Found, complete, read_early
@@ -118,6 +118,7 @@ class Recaller:
         self._tags: tuple[str, ...] = ()
         self._window = window_for(call, self._started_at)
         self._of_window: tuple[str, ...] = ()  # notes on the window
+        self._tense = tense_for(call)
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -260,7 +261,9 @@ class Recaller:
             grace_s = max(_GRACE_S, _PACK_SHARE * self._call.config.deadline_s)
             self._limit.reschedule(self._until + grace_s)
         with self._timed("rank"):
-            ranked = await asyncio.to_thread(ranked_of, self._call, completed, seeds, self._window)
+            ranked = await asyncio.to_thread(
+                ranked_of, self._call, completed, seeds, self._window or self._tense
+            )
         with self._timed("pack"):
             context = await self._pack(completed, ranked, notes)
         return Recall(
@@ -331,6 +334,9 @@ class Recaller:
         completed = await complete(
             self._store, found, request, for_ranking=for_ranking, notes=notes
         )
+        if self._tense and not self._window:
+            request = replace(request, until=self._after(_READ_SHARE))
+            completed = await with_alike(self._store, completed, request, notes)
         streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
         return replace(completed, facts=replace(completed.facts, aside=self._aside))

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from memoria.types.paths import Seed
 
+#: Cosine from which a memory may be an earlier statement about the same thing. Of 115 changed facts
+#: it names 77 %, and something for 38 % of the texts that change nothing; so the caller decides.
+MAY_REPLACE = 0.6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
@@ -52,3 +56,21 @@ class Remembered:
     superseded: tuple[str, ...] = ()
     superseded_by: str | None = None
     certain: bool = True
+
+    @property
+    def may_replace(self) -> tuple[str, ...]:
+        """Ids of the similar memories that a new text may replace, the nearest first.
+
+        Nothing is replaced by this guess: to say that the text replaces a memory, remember the same
+        text again and name the memory in ``supersedes``. Empty if nothing was written, and without
+        an embedder.
+        """
+        if not self.created:
+            return ()
+        return tuple(
+            seed.id
+            for seed in self.similar
+            if seed.vector_score is not None
+            and seed.vector_score >= MAY_REPLACE
+            and seed.id not in self.superseded
+        )

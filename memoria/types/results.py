@@ -59,6 +59,10 @@ class RankedMemory:
         Id of the memory's session, and the session's number of edges. The gain from other messages
         of the session is the share ``in_session``. None outside sessions, and without relevance
         weights.
+    newer
+        Id of the newest ranked statement that probably replaces this one: it is newer, by the same
+        speaker, and about the same thing. None if there is none, and if the question does not ask
+        for the present, the past, or how something changed.
     """
 
     memory: MemoryNode
@@ -70,6 +74,7 @@ class RankedMemory:
     needed_by: Mapping[str, float] = field(default_factory=dict)
     beside: Sequence[str] = ()
     session: tuple[str, int] | None = None
+    newer: str | None = None
 
     @property
     def id(self) -> str:

@@ -33,6 +33,7 @@ PAGES = [
     ),
     ("docs/recipes.md",),
     ("docs/conversations.md",),
+    ("docs/facts.md",),
     ("docs/importing.md",),
     ("docs/strategies.md",),
     ("docs/algorithm.md", "docs/command-line.md", "docs/linking.md", "docs/learning.md"),

@@ -93,6 +93,26 @@ def test_time_takes_dates_without_a_zone_as_utc() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("form", "marked"),
+    [
+        ("text", "[2] (older than [1]) Tom: Kept logs"),
+        ("markdown", "- **2** (older than **1**) Tom: Kept logs"),
+        ("json", '"date":"2026-05-02","older_than":"1","speaker":"Tom","text":"Kept logs"'),
+    ],
+)
+def test_an_older_statement_names_the_newer_one_if_both_are_there(
+    form: Format, marked: str
+) -> None:
+    kept = replace(LOGS, metadata={"speaker": "Tom"})
+    builder = ContextBuilder(PLENTY, config=ContextConfig(format=form))
+    builder.add(path(FIX, energies=[0.9]))
+    builder.add(path(kept, energies=[0.5]))
+    assert marked in builder.build(newer={LOGS.id: FIX.id}).text
+    assert "older" not in builder.build(newer={LOGS.id: "evt-99"}).text
+    assert "older" not in builder.build().text
+
+
 def test_json_lists_the_memories_with_what_joins_them() -> None:
     speaking = replace(FIX, metadata={"speaker": "Tom"})
     result = build([*PATHS[:1], path(DISK, speaking, energies=[0.9, 0.5]), *PATHS[2:]], JSON)

@@ -273,6 +273,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 path=path,
                 relevance=0.5,
                 needed_by={"a": 1.0},
+                newer="b",
                 beside=("a",),
                 session=("@session:c:1", 4),
             ),
@@ -335,6 +336,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "shares": {},
                 "relevance": 0.5,
                 "needed_by": {"a": 1.0},
+                "newer": "b",
                 "beside": ["a"],
                 "session": ["@session:c:1", 4],
             }

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria.config import RetrieverConfig
+from memoria.recall.at_time import tense_for, window_for
+from memoria.recall.call import RecallCall
 from memoria.recall.when import tense_of
+from memoria.types import MemoryFilter
 
 CASES = Path(__file__).parent.parent / "cases" / "tense.txt"
 LINES = [line.split(maxsplit=1) for line in CASES.read_text("utf-8").splitlines() if line[0] != "#"]
@@ -22,6 +27,28 @@ def test_the_tense_of_a_question_in_eight_languages(tense: str, question: str) -
 @given(st.text(max_size=400))
 def test_any_text_has_a_tense_or_none(text: str) -> None:
     assert tense_of(text) in ("present", "past", "course", None)
+
+
+@pytest.mark.parametrize(
+    ("question", "windowed"),
+    [
+        ("Where do I live today?", False),
+        ("Wo wohne ich heute?", False),
+        ("What did I do today?", True),
+        ("What is on my list this week?", True),
+    ],
+)
+def test_today_in_a_question_about_the_present_is_no_window(question: str, windowed: bool) -> None:
+    now = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)
+    call = RecallCall.checked(question, (), MemoryFilter(), RetrieverConfig())
+    assert (window_for(call, now) is not None) == windowed
+
+
+def test_the_setting_for_time_phrases_switches_the_tense_off() -> None:
+    off = RetrieverConfig(time_phrases=False)
+    for config, tense in ((RetrieverConfig(), "present"), (off, None)):
+        call = RecallCall.checked("Where do I live?", (), MemoryFilter(), config)
+        assert tense_for(call) == tense
 
 
 def test_a_long_text_has_no_tense() -> None:

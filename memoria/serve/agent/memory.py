@@ -39,7 +39,8 @@ class AgentMemory(AgentReader):
     ) -> Answer:
         """Remember a text once; see `GraphWriter.remember`, which explains the other arguments.
 
-        Name memories by labels from earlier answers, or by ids.
+        Name memories by labels from earlier answers, or by ids. The answer lists earlier memories
+        that a new text may replace, and says how to replace them.
 
         Parameters
         ----------
@@ -62,7 +63,9 @@ class AgentMemory(AgentReader):
         size = await self._size()
         data = asdict(done)
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
-        text = remembered(done, self._now(size))
+        data["may_replace"] = list(done.may_replace)
+        older = (await self.retriever.get(done.may_replace)).memories if done.may_replace else ()
+        text = remembered(done, self._now(size), older)
         return Answer(text=text, data=self._about(size) | data)
 
     async def feedback(

@@ -117,7 +117,8 @@ def _writing(memory: AgentMemory) -> list[Tool]:
         """Store one fact, decision or preference for later conversations.
 
         Use it when something is said that will matter later. A text that is stored already is not
-        stored twice. It is stored for good when this returns.
+        stored twice. It is stored for good when this returns. The answer lists earlier memories
+        that the text may replace, and how to say so.
 
         Args:
             text: One self-contained sentence, with names instead of pronouns.

@@ -6,7 +6,7 @@ randomness.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from memoria._support.wording import cut, number_of
@@ -23,6 +23,11 @@ WEAK_RELEVANCE = 0.3
 _WEAK = "The best of these has a relevance of {}: they may not answer the question."
 #: The longest line of `weakness`, for the room that it takes.
 LONGEST_WEAKNESS = _WEAK.format("0.00012")
+#: How a model says that a new text replaces earlier memories.
+HOW_TO_REPLACE = (
+    "If this text replaces a memory listed below, call memory_remember again with the same text "
+    "and the ids of the replaced memories in supersedes. Otherwise do nothing: all stay."
+)
 
 
 def why_empty(found: Recall) -> str:
@@ -84,13 +89,15 @@ def recalled(found: Recall) -> dict[str, Any]:
     }
 
 
-def remembered(done: Remembered, now: str) -> str:
+def remembered(done: Remembered, now: str, older: Sequence[MemoryNode] = ()) -> str:
     """Report the result of remembering a text; outside the fence, only a new id may appear.
 
     Parameters
     ----------
     now
         A sentence on the current size of the scope.
+    older
+        The memories that the text may replace.
     """
     ours, others = [f"id {one_line(done.id)}"], list[str]()
     if done.edges:
@@ -99,6 +106,9 @@ def remembered(done: Remembered, now: str) -> str:
         others.append(f"takes the place of {', '.join(map(one_line, done.superseded))}")
     if done.superseded_by is not None:
         others.append(f"does not hold: {one_line(done.superseded_by)} has taken its place")
+    others += [f"may be outdated now: {newest(memory)}" for memory in older]
+    if older:
+        ours.append(HOW_TO_REPLACE)
     if not done.certain:
         head = (
             "Remembered; an answer of the server was lost, so it is not known whether a memory "

@@ -256,8 +256,9 @@ def _add_writing(server: MCPServer, of: OfMemory) -> None:
         """Store one fact, decision or preference, in one self-contained sentence.
 
         It is stored for good when this returns; what is known already is not stored twice.
-        because_of, about: labels of memories it follows from, or is about. supersedes: labels of
-        memories it corrects; recalls leave them out. from_recall: id of the recall it comes from.
+        because_of, about: labels of memories it follows from, or is about. supersedes: labels or
+        ids of memories it corrects or replaces, such as those the answer lists; recalls leave them
+        out. from_recall: id of the recall it comes from.
         """
         return await _answered(
             of,

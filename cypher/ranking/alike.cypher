@@ -1,0 +1,17 @@
+// name: ranking.alike
+// mode: read
+// params: ids, others, scope
+// returns: rows LIST<LIST>
+// How alike the embeddings of some memories are to those of others. rows: [id, [[other, cosine]]].
+// Each is compared with each, so the caller must limit the number of ids.
+MATCH (m:Memory)
+WHERE m.scope = $p.scope AND m.id IN $p.ids + $p.others
+  AND m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+WITH m.id AS id, m.embedding AS embedding
+ORDER BY id
+WITH collect([id, embedding]) AS found
+UNWIND [each IN found WHERE each[0] IN $p.ids] AS one
+WITH one, [other IN found
+  WHERE other[0] IN $p.others AND other[0] <> one[0] AND size(other[1]) = size(one[1])
+  | [other[0], 2 * vector.similarity.cosine(one[1], other[1]) - 1]] AS row
+RETURN collect([one[0], row]) AS rows

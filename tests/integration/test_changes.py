@@ -1,0 +1,137 @@
+"""Facts that change: the newest first, the older ones marked, nothing replaced by guess."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import neo4j
+import pytest
+
+from memoria.config import RetrieverConfig
+from memoria.errors import QueryError
+from memoria.retriever import GraphRetriever
+from memoria.serve.agent.memory import AgentMemory
+from memoria.store import Store
+from memoria.store.queries import Query
+from memoria.types import Message, Recall
+from tests.integration.test_round_trips import Wire, wire
+from tests.integration.test_when import WORDS
+from tests.oracle.agreement import remove
+
+__all__ = ["wire"]
+
+FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
+OLD, NEW, LAST = "My boss is Ann Lee", "My boss is Ben Kerr", "My new boss is Cem Ates"
+BOUGHT = ["apples", "bread", "candles", "dates", "eggs", "flour", "garlic", "honey"]
+DONE = ["Mended the old bicycle", "Swam in the cold lake", "Called aunt Ida", "Read about whales"]
+
+
+def day(number: int) -> datetime:
+    return FIRST + timedelta(days=number)
+
+
+def life() -> list[Message]:
+    """Statements about a boss, some months apart, among 40 others; the assistant repeats one."""
+    others = [
+        Message(text=f"{DONE[n % 4]} and bought {BOUGHT[n % 8]} number {n}", created_at=day(3 * n))
+        for n in range(40)
+    ]
+    told = [
+        Message(text=OLD, created_at=day(10)),
+        Message(role="assistant", text="Ann Lee is your boss, noted", created_at=day(11)),
+        Message(text=NEW, created_at=day(61)),
+        Message(text=LAST, created_at=day(110)),
+    ]
+    return sorted([*others, *told], key=lambda one: one.created_at or FIRST)
+
+
+@pytest.fixture
+async def dana(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> AsyncIterator[GraphRetriever]:
+    retriever = GraphRetriever(
+        store.patient(60), scope=scope, embedder=WORDS, config=RetrieverConfig(deadline_s=60)
+    )
+    await retriever.conversations().append("chat", life())
+    yield retriever
+    await remove(driver, scope)
+
+
+def texts(found: Recall, count: int) -> list[str]:
+    return [one.memory.text for one in found.ranked[:count]]
+
+
+async def test_the_newest_statement_comes_first_and_the_older_ones_are_marked(
+    dana: GraphRetriever,
+) -> None:
+    found = await dana.recall("Who is my boss?")
+    assert texts(found, 1) == [LAST]
+    assert set(texts(found, 4)) >= {OLD, NEW, LAST}
+    lines = found.context.text.splitlines()
+    label = next(item.label for item in found.context.items if item.id == found.ranked[0].id)
+    assert lines[1] == f"[{label}] user: {LAST}"
+    for older in (OLD, NEW):
+        assert any(line.endswith(f"(older than [{label}]) user: {older}") for line in lines)
+
+
+@pytest.mark.parametrize("question", ["Who was my boss before?", "How has my boss changed?"])
+async def test_the_past_and_the_course_come_in_order_of_time(
+    dana: GraphRetriever, question: str
+) -> None:
+    found = await dana.recall(question)
+    told = [text for text in texts(found, 8) if text in (OLD, NEW, LAST)]
+    assert told == [OLD, NEW, LAST]
+
+
+async def test_statements_are_compared_in_one_query_only_if_the_question_needs_it(
+    dana: GraphRetriever, wire: Wire
+) -> None:
+    await dana.recall("Who is my boss?")
+    wire.clear()
+    await dana.recall("Who is my boss?")
+    assert wire.count("RUN ranking.alike") == 1
+    wire.clear()
+    off = replace(dana.config, time_phrases=False)
+    for question, config in (("When did I mend it?", None), ("Who is my boss?", off)):
+        found = await dana.recall(question, config=config)
+        assert wire.count("RUN ranking.alike") == 0
+        assert not any(one.newer for one in found.ranked)
+
+
+async def test_without_an_answer_to_that_query_the_order_stays_and_the_trace_says_so(
+    dana: GraphRetriever, store: Store
+) -> None:
+    class Refusing(Store):
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], **options: Any
+        ) -> list[neo4j.Record]:
+            if query.name == "ranking.alike":
+                raise QueryError("refused")
+            return await super().run(query, parameters, **options)
+
+    refusing = Refusing(store.driver, database=store.database)
+    off = replace(dana.config, time_phrases=False)
+    plain = await dana.recall("Who is my boss?", config=off)
+    retriever = GraphRetriever(refusing, scope=dana.scope, embedder=WORDS, config=dana.config)
+    found = await retriever.recall("Who is my boss?")
+    assert [one.id for one in found.ranked] == [one.id for one in plain.ranked]
+    assert [note for note in found.trace.degraded if "older statements" in note]
+
+
+async def test_remember_names_what_a_text_may_replace_and_only_a_word_replaces_it(
+    dana: GraphRetriever,
+) -> None:
+    memory = AgentMemory(dana, deadline_s=30)
+    text = "My boss is Dea Moor"
+    done = await memory.remember(text)
+    [older, *_] = done.data["may_replace"]
+    assert done.data["superseded"] == ()
+    assert f"may be outdated now: [{older}]" in done.text
+    assert "call memory_remember again with the same text" in done.text.split("<memories")[0]
+    again = await memory.remember(text, supersedes=[older])
+    assert again.data["superseded"] == (older,)
+    found = await dana.recall("Who is my boss?")
+    assert older not in {one.id for one in found.ranked}

@@ -1,0 +1,207 @@
+"""Statements about one thing: the newest first, or in order of time. Cases checked by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.ranking.alike import to_compare
+from memoria.ranking.changes import Changes, replacements
+from memoria.ranking.config import RelevanceConfig
+from memoria.types import MemoryNode, RankedMemory
+from memoria.types.window import Tense, TimeWindow
+from tests.unit.test_relevance import lone
+
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+BY_WORDS = RelevanceConfig(bm25=3.0)
+
+
+def said(name: str, text: str, day: int | None, role: str = "user", **more: str) -> Candidate:
+    made = None if day is None else FIRST + timedelta(days=day)
+    metadata = {"role": role, **more}
+    node = MemoryNode(id=name, kind="Event", text=text, created_at=made, metadata=metadata)
+    return Candidate(memory=node, path=lone(name, 0.5))
+
+
+OLD = said("old", "My boss is Ann Lee", 1)
+NEW = said("new", "Ben Kerr became my boss", 90)
+NOTES = [said(f"n{day:02}", f"Bought {day} apples at the market", day) for day in range(10, 40)]
+FAR, NEAR = 0.5, 0.85
+
+
+def alike(*near: tuple[str, str], among: list[Candidate]) -> dict[str, dict[str, float]]:
+    """Return the cosines of every statement with every other one; `near` pairs are alike."""
+    pairs = {frozenset(pair) for pair in near}
+    ids = [one.memory.id for one in among]
+    return {
+        one: {other: NEAR if {one, other} in pairs else FAR for other in ids if other != one}
+        for one in ids
+    }
+
+
+def ranked(
+    *all_: Candidate,
+    when: Tense | TimeWindow | None,
+    near: list[tuple[str, str]],
+    query: str = "Who is my boss?",
+    facts: Facts = NOTHING_KNOWN,
+) -> tuple[RankedMemory, ...]:
+    facts = replace(facts, alike=alike(*near, among=[*all_]))
+    return rank_by_relevance(query, sorted_(all_), facts, BY_WORDS, None, when)
+
+
+def sorted_(all_: tuple[Candidate, ...]) -> list[Candidate]:
+    return sorted(all_, key=lambda one: one.memory.id)
+
+
+def first_ids(found: tuple[RankedMemory, ...], count: int) -> list[str]:
+    return [one.id for one in found[:count]]
+
+
+def test_a_question_about_the_present_gets_the_newest_statement_then_the_older() -> None:
+    words = ranked(OLD, NEW, *NOTES, when=None, near=[("old", "new")])
+    found = ranked(OLD, NEW, *NOTES, when="present", near=[("old", "new")])
+    assert first_ids(words, 2) == ["old", "new"]
+    assert first_ids(found, 2) == ["new", "old"]
+    assert {one.id: one.newer for one in found if one.newer} == {"old": "new"}
+    assert found[0].shares["newest"] > 0 > found[1].shares["newest"]
+    assert [one.id for one in found[2:]] == [one.id for one in words[2:]]
+
+
+@pytest.mark.parametrize("tense", ["past", "course"])
+def test_a_question_about_the_past_or_a_course_gets_them_in_order_of_time(tense: Tense) -> None:
+    last = said("last", "Since today, Cem Ates is the boss", 120)
+    near = [("old", "new"), ("new", "last"), ("old", "last")]
+    found = ranked(NEW, last, OLD, *NOTES, when=tense, near=near)
+    assert first_ids(found, 3) == ["old", "new", "last"]
+    assert [one.newer for one in found[:3]] == ["last", "last", None]
+
+
+def test_the_newest_of_three_gets_the_odds_of_both() -> None:
+    last = said("last", "Cem Ates leads the team now", 120)
+    near = [("old", "new"), ("new", "last")]
+    found = ranked(OLD, NEW, last, *NOTES, when="present", near=near)
+    assert found[0].id == "last"
+    assert next(one for one in found if one.id == "old").newer == "last"
+
+
+def test_statements_that_are_not_alike_stay_as_they_are() -> None:
+    assert ranked(OLD, NEW, *NOTES, when="present", near=[]) == ranked(
+        OLD, NEW, *NOTES, when=None, near=[]
+    )
+
+
+@pytest.mark.parametrize("tense", ["present", "past", "course"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (said("old", "My boss is Ann Lee", None), said("new", "Ben Kerr became my boss", 90)),
+        (said("old", "My boss is Ann Lee", 90), said("new", "Ben Kerr became my boss", None)),
+        (said("old", "My boss is Ann Lee", 90), said("new", "Ben Kerr became my boss", 90)),
+        (OLD, said("new", "Is Ben Kerr my boss?", 90)),
+        (OLD, said("new", "Ben Kerr became your boss", 90, role="assistant")),
+        (
+            said("old", "My boss is Ann Lee", 1, role="other", speaker="Tom"),
+            said("new", "Ben Kerr became my boss", 90, role="other", speaker="Tom"),
+        ),
+        (
+            said("old", "My boss is Ann Lee", 1, speaker="Tom"),
+            said("new", "Ben Kerr became my boss", 90, speaker="Ida"),
+        ),
+    ],
+    ids=["old undated", "new undated", "same time", "question", "assistant", "group", "speakers"],
+)
+def test_nothing_replaces_what_is_not_an_older_statement_of_the_same_person(
+    old: Candidate, new: Candidate, tense: Tense
+) -> None:
+    near = [("old", "new")]
+    found = ranked(old, new, *NOTES, when=tense, near=near)
+    assert found == ranked(old, new, *NOTES, when=None, near=near)
+
+
+def test_without_cosines_between_statements_nothing_changes() -> None:
+    all_ = sorted_((OLD, NEW, *NOTES))
+    plain = rank_by_relevance("Who is my boss?", all_, NOTHING_KNOWN, BY_WORDS)
+    assert (
+        rank_by_relevance("Who is my boss?", all_, NOTHING_KNOWN, BY_WORDS, None, "past") == plain
+    )
+
+
+def test_where_the_question_names_a_time_that_time_counts() -> None:
+    window = TimeWindow(phrase="in January", starts=FIRST, ends=FIRST + timedelta(days=31))
+    found = ranked(OLD, NEW, *NOTES, when=window, near=[("old", "new")])
+    assert found[0].id == "old"
+    assert not any(one.newer for one in found)
+
+
+def test_what_the_assistant_repeated_is_outdated_too() -> None:
+    echo = said("echo", "As Ann Lee is your boss, ask Ann Lee, your boss", 2, role="assistant")
+    near = [("old", "new"), ("echo", "new")]
+    found = ranked(OLD, NEW, echo, *NOTES, when="present", near=near)
+    assert first_ids(found, 1) == ["new"]
+    assert next(one for one in found if one.id == "echo").newer == "new"
+
+
+def test_an_answer_to_an_outdated_statement_loses_as_much_as_the_statement() -> None:
+    answer = said("old-2", "My boss is strict, too", 1, role="assistant")
+    facts = replace(NOTHING_KNOWN, beside={"old": ["old-2"]})
+    near = [("old", "new")]
+    before = ranked(OLD, NEW, answer, *NOTES, when=None, near=near, facts=facts)
+    found = ranked(OLD, NEW, answer, *NOTES, when="present", near=near, facts=facts)
+    share = {one.id: one.shares.get("newest", 0.0) for one in found}
+    assert share["old-2"] == pytest.approx(share["old"])
+    assert share["old"] < 0
+    assert {one.id for one in before} == {one.id for one in found}
+
+
+def test_the_probability_of_a_replacement_by_hand() -> None:
+    # Cosines of `old`: 30 of 0.5 and one of 0.85. Mean (30 * 0.5 + 0.85) / 31 = 0.51129; mean
+    # square of the distances from it (30 * 0.01129**2 + 0.33871**2) / 31 = 0.003824, root 0.06184.
+    # The cosine stands out by 0.33871 / 0.06184 = 5.477. The first place and the best sum add
+    # nothing, so the log odds are -5.2 + 2.6 * 5.477 = 9.04.
+    all_ = sorted_((OLD, NEW, *NOTES))
+    facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
+    found = replacements(all_, np.zeros(len(all_)), facts)
+    assert found.keys() == {"old"}
+    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-9.04, abs=0.01)
+
+
+def test_with_two_statements_the_usual_mean_and_deviation_count() -> None:
+    # One cosine of 0.85 and seven of mean 0.5 and deviation 0.1: mean 4.35 / 8 = 0.54375; mean
+    # square (0.30625**2 + 7 * (0.1**2 + 0.04375**2)) / 8 = 0.022148, root 0.14882. It stands out
+    # by 2.0578: log odds -5.2 + 2.6 * 2.0578 = 0.1503.
+    all_ = sorted_((OLD, NEW))
+    facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=all_))
+    found = replacements(all_, np.zeros(2), facts)
+    assert math.log(1 / found["old"]["new"] - 1) == pytest.approx(-0.1503, abs=0.001)
+
+
+def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
+    memories = [one.memory for one in (OLD, NEW, said("bye", "Thanks!", 3))]
+    assert to_compare(memories, {"old": 0.4, "new": 0.5, "bye": 0.9}) == (
+        ["new", "old"],
+        ["old", "new"],
+    )
+    assert to_compare(memories, {"old": 0.4}) == ([], [])
+
+
+@given(st.lists(st.floats(-30, 30), min_size=6, max_size=6), st.floats(0.34, 1))
+def test_passing_odds_on_neither_makes_nor_loses_any(sums: list[float], share: float) -> None:
+    memories = [said(f"s{n}", f"statement number {n}", n).memory for n in range(6)]
+    ids = [one.id for one in memories]
+    replaced = {one: {other: share} for one, other in pairwise(ids)}
+    changes = Changes(ids=ids, memories=memories, replaced=replaced, beside={})
+    given_ = np.array(sums)
+    found = changes.with_newest(given_)
+    assert np.logaddexp.reduce(found) == pytest.approx(np.logaddexp.reduce(given_))
+    assert sorted(changes.in_time(given_)) == pytest.approx(
+        sorted(changes.in_time(found * 0 + given_))
+    )
