@@ -29,7 +29,8 @@ _SIGNS = re.compile(r"[^\w?]+")
 # former: an earlier state, in any tense.
 # earlier: the same, but only in the past tense ("What do I need before the trip?" is not about the
 # past).
-# now: the present. past: the past tense. ever: whether something has ever happened.
+# now: the present. past: the past tense. ever: whether something has ever happened, and
+# what lies between two events; neither asks for a state.
 _TABLE: Final[dict[str, dict[str, str]]] = {
     "english": {
         "course": r"how .*(?:chang|develop|evolv|progress)\w*|chang(?:ed|es) over|over time|so far"
@@ -44,7 +45,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|still|latest|newest|most recent(?:ly)?|by now",
         "past": r"did|didn|was|wasn|were|weren|had|hadn|went|came|gave|took|made|said|told"
         r"|taught|bought|sold|(?:who|which \w+|what) \w{2,}ed",
-        "ever": r"ever|(?:have|has) .*before \?",
+        "ever": r"ever|(?:have|has) .*before \?|between",
     },
     "german": {
         "course": r"(?:ver|ge)andert\w*|entwickelt\w*|entwicklung|verlauf\w*|verlief|im laufe?"
@@ -57,7 +58,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "past": r"war|waren|warst|wart|hatte\w*|wurde\w*|wohnte\w*|lebte\w*|arbeitete\w*|kostete\w*"
         r"|hiess\w*|gab|ging|kam|fuhr"
         r"|(?:habe?|haben|hast|hat|habt) .* (?:\w*ge|be|ver|er|ent|zer|unter|uber)\w{2,}(?:t|en)",
-        "ever": r"jemals|je|schon einmal|schon mal",
+        "ever": r"jemals|je|schon einmal|schon mal|zwischen",
     },
     "dutch": {
         "course": r"verander(?:d|de|den|ing\w*)|ontwikkel\w*|verlo(?:op|pen)|in de loop|evolutie"
@@ -69,7 +70,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|nieuwste|thans|inmiddels",
         "past": r"was|waren|had|hadden|werd|werden|deed|deden|woonde|woonden|werkte|werkten|kostte"
         r"|heette|ging|kwam|gaf|(?:heb|hebt|heeft|hebben) .*\bge\w{2,}(?:d|t|en)",
-        "ever": r"ooit",
+        "ever": r"ooit|tussen",
     },
     "french": {
         "course": r"comment .*(?:change|evolue|developpe)\w*|evolution|au fil|dans l ordre"
@@ -81,7 +82,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "past": r"etai(?:t|s|ent)|avai(?:t|s|ent)|habitai\w+|travaillai\w+|vivai\w+|coutai\w+"
         r"|faisai\w+|allai\w+|venai\w+|s appelai\w+|\w{2,}ai(?:t|s|ent) (?:je|tu|il|elle|on|t|ils)"
         r"|(?:ai|as|a|avons|avez|ont)(?: \w+){0,3} (?!tu )\w+(?:é|ée|és|ées|u|ue|is|it)",
-        "ever": r"jamais|deja",
+        "ever": r"jamais|deja|entre",
     },
     "spanish": {
         "course": r"como .*(?:cambi|evolucion|desarroll)\w*|evolucion|a lo largo|con el tiempo"
@@ -93,7 +94,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "past": r"era[ns]?|fue|fueron|fui|fuiste|di(?:o|j\w+)|vi(?:o|no)|puso|tenia\w*|estaba\w*"
         r"|habia\w*|hacia[ns]?|hubo|hice|hizo|tuv\w+|vivia\w*|daba\w*|decia\w*|venia\w*|llamaba\w*|\w{2,}ab(?:a|as|an|amos)"
         r"|\w{2,}(?:aste|iste|aron|ieron)|(?!café|bebé|aquí|allí|así|ahí)\w{3,}[éíó]",
-        "ever": r"alguna vez",
+        "ever": r"alguna vez|entre",
     },
     "italian": {
         "course": r"come .*(?:cambiat|evolut|sviluppat)\w*|evoluzione|nel tempo|nel corso"
@@ -106,7 +107,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|costav\w+|chiamav\w+"
         r"|(?:ho|hai|ha|abbiamo|avete|hanno)(?: (?!un|il|lo|la)\w+)?"
         r" \w+(?:[aiu]to|tto|iso|isto|eso)",
-        "ever": r"mai",
+        "ever": r"mai|tra|fra",
     },
     "portuguese": {
         "course": r"como .*(?:mudou|mudaram|mudado|evolu|desenvolv|alter)\w*|evolucao|ao longo"
@@ -118,7 +119,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "past": r"era[ms]?|foi|foram|fui|tinha\w*|estava\w*|havia\w*|fazia\w*|fez|fiz|teve|tive"
         r"|de[iu]|disse\w*|veio|viu|vivia\w*|dizia\w*|\w{2,}ava[ms]?|\w{2,}(?:aste|este|iste|aram|eram|iram)"
         r"|(?!estou)\w{3,}(?:ou|ei)",
-        "ever": r"alguma vez",
+        "ever": r"alguma vez|entre",
     },
     "russian": {
         "course": r"как .*(?:измен|менял|развива)\w*|истори[яю]|со временем|по порядку|хронолог\w+"
@@ -130,7 +131,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|пока",
         "past": r"был[аои]?|\w{3,}(?:ал|ила?|или|ел|яла?|яли)(?:ся)?"
         r"|\w{3,}(?:ала|али|ела|ели)(?:сь)?",
-        "ever": r"когда нибудь",
+        "ever": r"когда нибудь|между",
     },
 }
 
