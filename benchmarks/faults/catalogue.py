@@ -38,7 +38,7 @@ CATALOGUE: tuple[Entry, ...] = (
     Entry(
         "server or client killed during a write",
         "what was acknowledged is there; nothing is half written",
-        ("server-killed", "client-killed", "client-frozen"),
+        ("server-killed", "server-restarted", "client-killed", "client-frozen"),
     ),
     Entry(
         "connection reset or closed at any message",
@@ -133,6 +133,16 @@ CATALOGUE: tuple[Entry, ...] = (
         ),
     ),
     Entry(
+        "an MCP server killed while it remembers; several servers, a page and an importer at once",
+        "nothing acknowledged is lost, nothing is there twice, nothing grows",
+        ("mcp-killed", "together"),
+    ),
+    Entry(
+        "folders that can't be written to",
+        "the database is read and written; else one line that says what to do",
+        ("read-only-folder",),
+    ),
+    Entry(
         "a password or a token where it does not belong, or of a wrong form",
         "a typed error; no message, traceback, repr, log or list of processes shows it",
         ("secrets",),
@@ -165,13 +175,20 @@ CATALOGUE: tuple[Entry, ...] = (
         tests=(
             "integration/test_ingest.py::test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_"
             "of",
+            "integration/test_ingest.py::test_the_rest_of_a_batch_with_a_bad_vector_is_written_where_"
+            "the_caller_allows_it",
             "unit/test_rules.py::test_what_an_extractor_finds_must_be_mentions",
         ),
     ),
     Entry(
         "an offline import is killed",
-        "the next start removes its texts",
-        tests=("unit/test_local_server.py::test_texts_of_a_killed_import_are_named_and_removed",),
+        "the old database or the complete new one; its texts are named, and the next start removes "
+        "them",
+        tests=(
+            "unit/test_local_server.py::test_texts_of_a_killed_import_are_named_and_removed",
+            "unit/test_local_server.py::test_a_killed_import_leaves_the_old_database_or_the_complete_"
+            "new_one",
+        ),
     ),
     Entry(
         "a write on the path of reads",
@@ -253,12 +270,15 @@ CATALOGUE: tuple[Entry, ...] = (
         ("disk-full", "clock"),
     ),
     Entry(
-        "nodes that share a scope and an id; a record of another program or of a newer memoria",
+        "nodes that share a scope and an id; a record of another program, of a newer or an older "
+        "memoria",
         "an error that names them, and what to do",
         tests=(
             "integration/test_schema.py::test_duplicates_from_before_the_set_up_are_an_error",
             "integration/test_schema.py::test_a_record_that_this_memoria_can_not_read_is_refused_by_"
             "every_call",
+            "integration/test_schema.py::test_a_database_of_an_older_memoria_is_refused_until_it_is_"
+            "set_up_again",
         ),
     ),
     Entry(
@@ -271,6 +291,7 @@ CATALOGUE: tuple[Entry, ...] = (
     ),
     Entry("programs of calls", "the database is as the model says", ("programs",)),
     Entry("all faults of the wire, for long", "nothing grows", ("soak",)),
+    Entry("20,000 recalls in one process", "nothing grows", ("many-recalls",)),
 )
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.environment import ROOT, environment, load
 from benchmarks.faults import (
+    agents,
     cancelling,
     crashes,
     crowds,
@@ -46,7 +47,7 @@ from memoria.store import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(values.FAMILY, wire.FAMILY, cancelling.FAMILY, crowds.FAMILY),
-    *(inputs.FAMILY, files.FAMILY, fences.FAMILY, floods.FAMILY),
+    *(inputs.FAMILY, files.FAMILY, fences.FAMILY, floods.FAMILY, agents.FAMILY),
     *(secrets.FAMILY, tenants.FAMILY),
     *(programs.FAMILY, limits.FAMILY, crashes.FAMILY, soak.FAMILY),
 )

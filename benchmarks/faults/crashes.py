@@ -18,7 +18,7 @@ from benchmarks.faults import clients
 from benchmarks.faults.journal import OPERATIONS, compare, enter
 from benchmarks.faults.machine import Machine, opened
 from benchmarks.faults.table import Family, Row
-from benchmarks.faults.world import CALLS, QUERY_S, SEEDS, World, settled
+from benchmarks.faults.world import CALLS, QUERY_S, QUESTION, SEEDS, World, settled
 from memoria import GraphRetriever
 from memoria.errors import MemoriaError
 from memoria.store.config import StoreConfig
@@ -32,6 +32,10 @@ _BUSY = 4
 _HANG_S = 30.0
 # Every call has a session at once: a call's own limit counts from its turn.
 _WITHOUT_LINE = StoreConfig(query_timeout_s=QUERY_S, connect_timeout_s=QUERY_S, max_sessions=500)
+# Calls around one restart, the share of them that write, and limits that a restart exceeds.
+_MANY_CALLS, _QUICK_CALLS = 2_000, 60
+_WRITING = 0.6
+_PATIENT = StoreConfig(query_timeout_s=5.0, connect_timeout_s=5.0)
 _KEPT = "nothing acknowledged is lost, nothing half written, learning applied once"
 
 
@@ -54,6 +58,46 @@ async def _server_killed(machine: Machine, rng: random.Random, number: int) -> s
                 return f"untyped {type(each).__name__}: {each}"
         wrong = await settled(memory.store, machine.world.gone_s)
     return wrong or await compare(machine.noted, machine.journal)
+
+
+async def _server_restarted(machine: Machine, rng: random.Random, number: int) -> str | None:
+    """Restart the server amid calls that are made again and again, and compare."""
+    calls = _QUICK_CALLS if machine.quick else _MANY_CALLS
+    ahead = iter(range(calls))
+    half = asyncio.Event()
+    untyped: list[str] = []
+    async with machine.world.attacked(config=_PATIENT) as memory:
+        noted = memory.for_scope(machine.noted.scope)
+
+        async def call_on() -> None:
+            for place in ahead:
+                if place == calls // 2:
+                    half.set()
+                failed = await _one_call(noted, machine, rng, f"restarted-{number}-{place}")
+                if failed is not None and not isinstance(failed, MemoriaError):
+                    untyped.append(f"untyped {type(failed).__name__}: {failed}")
+
+        tasks = [asyncio.create_task(call_on()) for _ in range(2 * _WRITERS)]
+        await half.wait()
+        await machine.server.restart()
+        await asyncio.gather(*tasks)
+        wrong = await settled(memory.store, machine.world.gone_s)
+    if untyped:
+        return untyped[0]
+    return wrong or await machine.world.is_well() or await compare(machine.noted, machine.journal)
+
+
+async def _one_call(
+    memory: GraphRetriever, machine: Machine, rng: random.Random, name: str
+) -> Exception | None:
+    """Write or read; return the error, if any."""
+    if rng.random() < _WRITING:
+        return await enter(memory, machine.journal, rng.choice(OPERATIONS), name)
+    try:
+        await memory.recall(QUESTION)
+    except Exception as exc:  # noqa: BLE001 - an error that is not memoria's is a failure
+        return exc
+    return None
 
 
 async def _write_on(
@@ -171,6 +215,16 @@ FAMILY = Family(
             quick=1,
             full=200,
             attempt=_server_killed,
+        ),
+        Row(
+            key="server-restarted",
+            fault=f"the server is restarted amid {_MANY_CALLS:,} writes and recalls of eight tasks "
+            f"({_QUICK_CALLS} in a quick run)",
+            expected=f"typed errors; the next recall is right; {_KEPT}",
+            quick=1,
+            full=10,
+            attempt=_server_restarted,
+            try_s=600.0,
         ),
     ),
 )

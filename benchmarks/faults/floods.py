@@ -1,107 +1,40 @@
 """Clients that overload the HTTP servers: with connections, time, sessions or bodies.
 
-In: a server. Out: rows of the table. Starts `memoria mcp --transport http` and `memoria view`, each
-with 256 descriptors, the limit on some systems; loopback only, limited in number and time.
+In: a server. Out: rows of the table. Starts servers of memoria; loopback only, limited in number
+and time.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import re
 import resource
-import sys
 import tempfile
 import time
-from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
-import psutil
 
-from benchmarks.environment import ROOT
+from benchmarks.faults.servers import (
+    BUSY,
+    DONE,
+    MCP_HEADERS,
+    MOST_GROWTH,
+    SETTLED_S,
+    Served,
+    served_mcp,
+    served_page,
+)
 from benchmarks.faults.table import Family, Row, Setting
-from memoria.serve.view.guard import TOKEN_HEADER
 from memoria.serve.web import MOST_BODY, Bounds
-from memoria.store import Target
 
-_DESCRIPTORS = 256
-_BUSY, _TOO_LARGE, _NOT_READ, _DONE = 503, 413, 400, 200
+_TOO_LARGE, _NOT_READ = 413, 400
 _IDLE, _SLOW, _SESSIONS = 10_000, 300, 2_000
 _QUICK_IDLE, _QUICK_SESSIONS = 1_500, 100
 _BODY = 200_000_000
-# Allowed growth of a server's memory after a flood, because Python keeps some; bytes.
-_MOST_GROWTH = 24_000_000
-# Time for the server to recover, longer than a slow request may take; seconds.
-_SETTLED_S = 15.0
-_MCP_HEADERS = {"accept": "application/json, text/event-stream"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """A server.
-
-    Attributes
-    ----------
-    address
-        Host and port.
-    asked
-        A request that it answers with 200: method, path, headers and JSON body.
-    posted
-        Paths that accept a body -> the required headers.
-    pid
-        Its process.
-    """
-
-    address: tuple[str, int]
-    asked: tuple[str, str, Mapping[str, str], Any]
-    posted: Mapping[str, Mapping[str, str]]
-    pid: int
-
-    def url(self, path: str) -> str:
-        """Return the address of a path."""
-        return "http://{}:{}".format(*self.address) + path
-
-    async def answers(self) -> str | None:
-        """Send a request, retrying while the server is busy; return an error in words, or None."""
-        method, path, headers, body = self.asked
-        until = time.monotonic() + _SETTLED_S
-        async with httpx2.AsyncClient(headers=dict(headers), timeout=_SETTLED_S) as http:
-            while True:
-                try:
-                    answer = await http.request(method, self.url(path), json=body)
-                    wrong = None if answer.status_code == _DONE else f"{answer.status_code}"
-                    if answer.status_code not in (_DONE, _BUSY):
-                        return f"a call was answered {wrong}: {answer.text[:100]}"
-                except httpx2.HTTPError as exc:
-                    wrong = f"{type(exc).__name__}: {exc}"
-                if wrong is None or time.monotonic() > until:
-                    return wrong and f"a call was not answered: {wrong}"
-                await asyncio.sleep(0.1)
-
-    def held(self) -> tuple[int, int]:
-        """Return the server's memory in bytes and its number of descriptors."""
-        process = psutil.Process(self.pid)
-        return process.memory_info().rss, process.num_fds()
-
-    async def is_as(self, before: tuple[int, int]) -> str | None:
-        """Wait until the server uses no more than before; return the excess in words, or None."""
-        until = time.monotonic() + _SETTLED_S
-        while True:
-            memory, descriptors = (
-                now - then for now, then in zip(self.held(), before, strict=True)
-            )
-            if descriptors <= 0 and memory <= _MOST_GROWTH:
-                return None
-            if time.monotonic() > until:
-                return f"{memory / 1e6:.0f} MB and {descriptors} descriptors more than before"
-            await asyncio.sleep(0.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,81 +56,6 @@ async def opened(setting: Setting) -> AsyncIterator[Opened]:
             if wrong := await each.answers():
                 raise RuntimeError(wrong)
         yield Opened(servers=(mcp, page), quick=setting.quick)
-
-
-@asynccontextmanager
-async def served_mcp(target: Target, folder: Path) -> AsyncIterator[Served]:
-    """Start an MCP server over HTTP without tokens, which any program on the machine can reach."""
-    words = ("mcp", "--transport", "http", "--port", "0")
-    async with _started(target, folder, *words) as (process, line):
-        found = re.search(r"listening on (http://\S+)/mcp", line)
-        assert found is not None, line
-        call = {"name": "memory_status", "arguments": {}}
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-        json_type = {"content-type": "application/json", **_MCP_HEADERS}
-        yield Served(
-            address=_address(found[1]),
-            asked=("POST", "/mcp", _MCP_HEADERS, asked),
-            posted={"/mcp": json_type, "/hook": json_type},
-            pid=process.pid,
-        )
-
-
-@asynccontextmanager
-async def served_page(target: Target, folder: Path) -> AsyncIterator[Served]:
-    """Start the server of the page."""
-    async with _started(target, folder, "view", "--no-browser") as (process, line):
-        found = re.search(r"(http://\S+)/#token=(\S+)", line)
-        assert found is not None, line
-        headers = {TOKEN_HEADER: found[2]}
-        yield Served(
-            address=_address(found[1]),
-            asked=("GET", "/api/about", headers, None),
-            posted={"/api/recall": headers, "/api/replay/nothing": headers},
-            pid=process.pid,
-        )
-
-
-def _address(url: str) -> tuple[str, int]:
-    parts = urlsplit(url)
-    return str(parts.hostname), int(parts.port or 0)
-
-
-@asynccontextmanager
-async def _started(target: Target, folder: Path, *words: str) -> AsyncIterator[tuple[Process, str]]:
-    """Start a command with few descriptors; yield its process and first line of output."""
-    assert isinstance(target.auth, tuple)
-    user, password = target.auth
-    environment = {
-        "MEMORIA_HOME": str(folder),
-        "NEO4J_URI": target.uri,
-        "NEO4J_USERNAME": user,
-        "NEO4J_PASSWORD": password,
-    }
-    with (folder / f"{words[0]}.log").open("w+", encoding="utf-8") as log:
-        process = await asyncio.create_subprocess_exec(
-            *("sh", "-c", f'ulimit -Sn {_DESCRIPTORS}; exec "$@"', "sh"),
-            *(sys.executable, "-m", "memoria", *words, "--embedder", "none"),
-            cwd=ROOT,
-            env=os.environ | environment,
-            stdout=log,
-            stderr=log,
-        )
-        try:
-            while not (line := _first_line(Path(log.name))):
-                if process.returncode is not None:
-                    raise RuntimeError(f"memoria {words[0]} ended with {process.returncode}")
-                await asyncio.sleep(0.05)
-            yield process, line
-        finally:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-
-
-def _first_line(file: Path) -> str:
-    first, end, _ = file.read_text("utf-8").partition("\n")
-    return first if end else ""
 
 
 @contextmanager
@@ -287,10 +145,10 @@ async def sessions(served: Served, number: int) -> str | None:
     wrong: list[str] = []
 
     async def greet() -> None:
-        async with httpx2.AsyncClient(headers=_MCP_HEADERS, timeout=_SETTLED_S) as http:
+        async with httpx2.AsyncClient(headers=MCP_HEADERS, timeout=SETTLED_S) as http:
             for _ in ahead:
                 answer = await http.post(served.url("/mcp"), json=greeting)
-                if answer.status_code not in (_DONE, _BUSY):
+                if answer.status_code not in (DONE, BUSY):
                     wrong.append(f"a greeting was answered {answer.status_code}")
 
     await asyncio.gather(*(greet() for _ in range(8)))
@@ -313,14 +171,14 @@ async def large(served: Served, path: str, size: int, *, with_length: bool) -> s
     if with_length:
         headers["content-length"] = str(size)
     wrong = None
-    async with httpx2.AsyncClient(timeout=_SETTLED_S) as http:
+    async with httpx2.AsyncClient(timeout=SETTLED_S) as http:
         try:
             answer = await http.post(served.url(path), content=body(), headers=headers)
             if answer.status_code not in (_TOO_LARGE, _NOT_READ):
                 wrong = f"a body of {size:,} bytes was answered {answer.status_code}"
         except httpx2.HTTPError:
             pass  # the server closed the connection while this side was still sending
-    if most > 4 * MOST_BODY + _MOST_GROWTH:
+    if most > 4 * MOST_BODY + MOST_GROWTH:
         wrong = f"a body of {size:,} bytes took {most / 1e6:.0f} MB"
     return wrong or await served.answers() or await served.is_as(before)
 
@@ -330,7 +188,7 @@ async def _idle(opened: Opened, _: random.Random, number: int) -> str | None:
 
 
 async def _slow(opened: Opened, _: random.Random, number: int) -> str | None:
-    return await slow(opened.servers[number % 2], _SLOW, Bounds().request_s + _SETTLED_S)
+    return await slow(opened.servers[number % 2], _SLOW, Bounds().request_s + SETTLED_S)
 
 
 async def _sessions(opened: Opened, _: random.Random, __: int) -> str | None:

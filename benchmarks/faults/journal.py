@@ -113,7 +113,7 @@ async def compare(memory: GraphRetriever, journal: Journal) -> str | None:
     an unfinished write may leave two memories without the edge, but never one memory alone.
     Learning that was not acknowledged is sent again: then it must be there, once.
     """
-    found = await _kept(memory)
+    found = await kept(memory)
     ids, texts, pairs = set(found["ids"]), set(found["texts"]), set(found["pairs"])
     for name, operation in journal.begun.items():
         sure = name in journal.acknowledged
@@ -132,11 +132,12 @@ async def compare(memory: GraphRetriever, journal: Journal) -> str | None:
     for name in journal.open("learn"):
         await _learn(memory, name)
         journal.acknowledged.add(name)
-    uses = (await _kept(memory))["uses"]
+    uses = (await kept(memory))["uses"]
     return None if uses == len(learned) else f"learned {uses} times instead of {len(learned)}"
 
 
-async def _kept(memory: GraphRetriever) -> Mapping[str, Any]:
+async def kept(memory: GraphRetriever) -> Mapping[str, Any]:
+    """Return what the scope of a retriever holds: ids, texts, pairs, and uses of the edge."""
     query: Query = _KEPT
     parameters = {"scope": memory.scope, "edge": [*ENDS, RELATION]}
     records = await memory.store.run(query, parameters)

@@ -21,13 +21,17 @@ from memoria.store import Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A server, what stands in it, the paths in it by their ids, and a scope for noted writes."""
+    """A server, what stands in it, the paths in it by their ids, and a scope for noted writes.
+
+    ``quick`` says whether the run is short.
+    """
 
     server: EphemeralNeo4j
     world: World
     paths: dict[tuple[str, ...], Path]
     noted: GraphRetriever
     journal: Journal
+    quick: bool
 
 
 @asynccontextmanager
@@ -41,4 +45,11 @@ async def opened(setting: Setting) -> AsyncIterator[Machine]:
             await prepare(noted)
             async with here.clean.stream_paths(SEEDS, deadline_s=60) as stream:
                 paths = {path.ids: path async for path in stream}
-            yield Machine(server=server, world=here, paths=paths, noted=noted, journal=Journal())
+            yield Machine(
+                server=server,
+                world=here,
+                paths=paths,
+                noted=noted,
+                journal=Journal(),
+                quick=setting.quick,
+            )

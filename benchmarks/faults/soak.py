@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.faults.messages import WRONG_MESSAGES, frame
@@ -25,6 +25,7 @@ from memoria.errors import MemoriaError
 
 # Calls of one try; the first try is not measured, as caches fill.
 _CALLS = 60
+_RECALLS, _QUICK_RECALLS = 1_000, 20
 _MB = 1 << 20
 _MOST_MB = 24.0
 _MOST_MESSAGES = 30
@@ -64,12 +65,13 @@ def _memory() -> int:
 
 @dataclass(slots=True, kw_only=True)
 class Soak:
-    """One retriever for the whole time, and its size when it had worked for a while."""
+    """One retriever for the whole time, and the size of the process after the first tries."""
 
     world: World
     proxy: FaultProxy
     memory: GraphRetriever
-    first: Size | None = None
+    quick: bool
+    first: dict[str, Size] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -82,13 +84,13 @@ async def opened(setting: Setting) -> AsyncIterator[Soak]:
         with FaultProxy(setting.target) as proxy:
             async with here.attacked(proxy.target) as memory:
                 await here.recalls_again(memory)
-                yield Soak(world=here, proxy=proxy, memory=memory)
+                yield Soak(world=here, proxy=proxy, memory=memory, quick=setting.quick)
 
 
-async def _soaked(soak: Soak, rng: random.Random, number: int) -> str | None:
+async def _soaked(soak: Soak, rng: random.Random, _: int) -> str | None:
     """Make calls while faults come, and compare the size with that after the first try."""
     names = list(CALLS)
-    for _ in range(_CALLS):
+    for __ in range(_CALLS):
         kind = rng.choice(KINDS)
         content = frame(WRONG_MESSAGES[rng.choice(sorted(WRONG_MESSAGES))])
         soak.proxy.arm(Fault(kind=kind, at=rng.randrange(_MOST_MESSAGES), content=content))
@@ -101,12 +103,27 @@ async def _soaked(soak: Soak, rng: random.Random, number: int) -> str | None:
     soak.proxy.arm(None)
     if (wrong := await settled(soak.memory.store, soak.world.gone_s)) is not None:
         return wrong
-    if number == 0 or soak.first is None:
-        soak.first = Size.now()
+    return await _is_as_first(soak, "soak")
+
+
+async def _many_recalls(soak: Soak, rng: random.Random, _: int) -> str | None:
+    """Recall, and compare the size with that after the first try."""
+    memory = soak.world.clean
+    for _ in range(_QUICK_RECALLS if soak.quick else _RECALLS):
+        recall = await memory.recall(f"Which oven burnt the buns of batch {rng.randrange(17)}?")
+        if not recall.ranked:
+            return "a recall found nothing"
+    return await _is_as_first(soak, "many-recalls")
+
+
+async def _is_as_first(soak: Soak, key: str) -> str | None:
+    """Keep the size of the process after the first try of a row; compare later ones with it."""
+    if key not in soak.first:
+        soak.first[key] = Size.now()
         return None
     until = time.monotonic() + soak.world.gone_s  # the driver may still be closing a connection
     while True:
-        wrong = _grown(soak, soak.first)
+        wrong = _grown(soak, soak.first[key])
         if wrong is None or time.monotonic() > until:
             return wrong
         await asyncio.sleep(_WAIT_S)
@@ -137,6 +154,17 @@ FAMILY = Family(
             full=200,
             attempt=_soaked,
             least=2,
+        ),
+        Row(
+            key="many-recalls",
+            fault=f"{_RECALLS:,} recalls in one process, again and again ({_QUICK_RECALLS} in a "
+            "quick run)",
+            expected=f"open files, tasks and threads stay the same, memory within {_MOST_MB:g} MB",
+            quick=2,
+            full=20,
+            attempt=_many_recalls,
+            least=2,
+            try_s=1_200.0,
         ),
     ),
 )

@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from benchmarks.faults.floods import Served, idle, large, served_mcp, served_page, sessions
+from benchmarks.faults.floods import idle, large, sessions
+from benchmarks.faults.servers import Served, served_mcp, served_page
 from memoria.serve.web import Bounds, bounded
 from memoria.store import Target
 
