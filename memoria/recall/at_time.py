@@ -134,8 +134,9 @@ async def _all_inside(
 
 def _joined(found: Seeds, hits: Seeds) -> Seeds:
     """Append the hits of the search within the window to those of the search without it."""
+    degraded = tuple(dict.fromkeys((*found.degraded, *hits.degraded)))
     if not found.seeds:
-        return replace(hits, degraded=found.degraded)
+        return replace(hits, degraded=degraded)
     known = {seed.id for seed in (*found.seeds, *found.runners_up, *found.echoes)}
     least = min((seed.score for seed in (*found.seeds, *found.runners_up)), default=1.0)
     added = tuple(
@@ -148,4 +149,5 @@ def _joined(found: Seeds, hits: Seeds) -> Seeds:
         found,
         runners_up=(*found.runners_up, *(seed for seed in added if seed.id not in echoes)),
         loose=tuple(dict.fromkeys((*found.loose, *hits.loose))),
+        degraded=degraded,
     )

@@ -10,9 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memoria.recall.at_time import _joined
 from memoria.recall.when import window_of
 from memoria.recall.when.grammar import LANGUAGES
 from memoria.recall.when.phrases import MAX_CHARS
+from memoria.types import Seed, Seeds
 from memoria.types.window import TimeWindow
 
 NOW = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)
@@ -177,3 +179,11 @@ def test_a_question_takes_little_time() -> None:
     for question in questions:
         window_of(question, now=NOW)
     assert (time.process_time() - began) / len(questions) < 0.005
+
+
+@pytest.mark.parametrize("seeds", [(), (Seed(id="a", score=1.0),)])
+def test_faults_of_the_search_within_a_time_are_reported_too(seeds: tuple[Seed, ...]) -> None:
+    found = Seeds(seeds=seeds, degraded=("no embedder", "late"))
+    hits = Seeds(seeds=(Seed(id="b", score=0.5),), degraded=("late", "vector search failed"))
+    joined = _joined(found, hits)
+    assert joined.degraded == ("no embedder", "late", "vector search failed")
