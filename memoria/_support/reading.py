@@ -16,6 +16,9 @@ from memoria.errors import InvalidInputError
 
 #: Largest document that is read at once. Parsed, it takes up to twenty times as much memory.
 MAX_DOCUMENT_BYTES = 32_000_000
+#: Most lists and objects of a JSON text. Python takes about 80 bytes for an empty one, so that
+#: 32 MB of them would take a gigabyte; conversations of that size have some 100,000.
+MAX_CONTAINERS = 3_000_000
 #: JSON of conversations compresses to a fifth or a twentieth of its size. No real conversation
 #: reaches this ratio; archives made to fill a disk or memory do.
 MAX_PACKED_RATIO = 250
@@ -29,9 +32,11 @@ def parse_json(raw: bytes) -> Any:
     Raises
     ------
     InvalidInputError
-        The text is not UTF-8, not JSON, nested too deep, or has a number with too many digits.
+        The text is not UTF-8, not JSON, nested too deep, or has a number with too many digits, or
+        too many lists and objects.
     """
     try:
+        check_containers(raw)
         return json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:
         raise InvalidInputError(f"not UTF-8: byte {exc.start + 1}") from exc
@@ -41,6 +46,25 @@ def parse_json(raw: bytes) -> Any:
         raise InvalidInputError("nested too deep: flatten it") from exc
     except ValueError as exc:  # a whole number with more digits than Python converts
         raise InvalidInputError("a number has too many digits") from exc
+
+
+def check_containers(raw: bytes | str) -> None:
+    """Refuse a JSON text that may have more lists and objects than fit into memory.
+
+    Raises
+    ------
+    InvalidInputError
+        It has too many.
+    """
+    if len(raw) <= MAX_CONTAINERS:
+        return
+    count = (
+        raw.count("[") + raw.count("{")
+        if isinstance(raw, str)
+        else raw.count(b"[") + raw.count(b"{")
+    )
+    if count > MAX_CONTAINERS:
+        raise InvalidInputError(f"more than {MAX_CONTAINERS} lists and objects: split it")
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from memoria._support.reading import read_whole
+from memoria._support.reading import check_containers, read_whole
 from memoria.cli.common import Json, print_facts, print_text
 from memoria.cli.packing import Packing
 from memoria.context import ContextBuilder, left_out, with_links
@@ -88,6 +88,7 @@ def read_document(name: str, read: Callable[[Any], T]) -> T:
         raw = read_whole(sys.stdin.buffer if name == STDIN else name)
         if not raw.strip():
             raise InvalidInputError(f"is empty; {wanted}")
+        check_containers(raw)
         return read(json.loads(raw))
     except InvalidInputError as exc:
         raise at_place(exc, place) from exc

@@ -176,6 +176,12 @@ def test_a_memory_takes_no_other_history(value: Any) -> None:
         (b'{"source":"a","target":"b","weight":' + b"9" * 5_000 + b"}", None, "too many digits"),
         (b"{" * 200_000, None, "not JSON"),
         (b"[" * 200_000, None, "nested too deep"),
+        pytest.param(
+            b"[" + b"[]," * 3_000_001,
+            None,
+            "more than 3000000 lists and objects",
+            id="three million lists",
+        ),
         (b'{"a":' * 200_000, None, "nested too deep"),
         (b'["id"]', None, "must be a JSON object"),
         (b"id,kind,text", None, "not JSON: Expecting value at character 1"),

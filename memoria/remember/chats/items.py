@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from memoria._support.reading import check_containers
 from memoria.errors import InvalidInputError
 
 CHUNK_BYTES = 1_000_000
@@ -126,4 +127,6 @@ class _Window:
         self._complete = not raw
         self._dropped += self._place
         self._text, self._place = self._text[self._place :] + more, 0
+        if left > CHUNK_BYTES:  # one element that is as long
+            check_containers(self._text)
         return True
