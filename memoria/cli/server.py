@@ -90,7 +90,7 @@ async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
             await _take_models(folder, local.home, verify=verify)
         started = (await local.start(progress=show)).to_dict()
         spinner.update(PLANNING)
-        await asyncio.to_thread(warm_up)
+        await warm_up()
     return started | facts
 
 

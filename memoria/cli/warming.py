@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from contextlib import suppress
 
 from memoria.cli.connection import on_target
 from memoria.connection import find_target
@@ -18,23 +17,35 @@ from memoria.errors import MemoriaError
 from memoria.recall.warming import warm_plans
 from memoria.store import Store
 
-# The process ends by itself after this time; seconds.
-_LONGEST_S = 120.0
-# So long `memoria up` waits for it; seconds. A recall that has to wait for plans may fail.
+# `memoria up` waits this long for the plans; seconds. Without them, a first recall may fail.
 _PATIENCE_S = 60.0
+# After that, a process in the background continues, and gives up after this time; seconds.
+_LONGEST_S = 120.0
 
 
-def warm_up() -> None:
-    """Warm the plans of the local server in another process, which continues if it takes long."""
-    process = subprocess.Popen(
+async def warm_up() -> None:
+    """Warm the plans of the local server; if that takes long, leave it to another process."""
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            await _warm_local()
+    except MemoriaError:
+        return
+    except TimeoutError:
+        _continue_later()
+
+
+def _continue_later() -> None:
+    subprocess.Popen(
         [sys.executable, "-m", "memoria.cli.warming"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_PATIENCE_S)
+
+
+async def _warm_local() -> None:
+    await on_target(await find_target(uri=None), _warm)
 
 
 async def _warm(store: Store) -> None:
@@ -45,7 +56,7 @@ async def main() -> None:
     """Warm the plans; a server that goes away meanwhile ends it."""
     try:
         async with asyncio.timeout(_LONGEST_S):
-            await on_target(await find_target(uri=None), _warm)
+            await _warm_local()
     except (MemoriaError, TimeoutError):
         return
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,10 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.once import Once
 from memoria._support.seldom import SELDOM
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, check_vectors
-from memoria.errors import DeadlineError
 
 Array = NDArray[np.float64]
 
@@ -34,6 +33,8 @@ VECTORS = Path(__file__).with_suffix(".npy")
 # fitted, and finds itself, is judged like any other message.
 _FIRST, _LAST = 1, 4
 _BATCH = 64
+# After a failure; seconds.
+_PAUSE_S = 60.0
 
 
 @cache
@@ -47,42 +48,69 @@ class Asides:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._made: list[list[float]] = []
-        self._vectors = Once[Array]()
+        self._vectors: Array | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._fault = "it takes long"
+        self._again_at = -math.inf  # after a failure; time of the loop's clock
 
-    async def likeness(self, vector: Sequence[float], *, until: float) -> float | None:
-        """Return how close a message is to the examples, -1 to 1; None if they can't be embedded.
+    async def likeness(
+        self, vector: Sequence[float], *, until: float, notes: list[str]
+    ) -> float | None:
+        """Return how close a message is to the examples, -1 to 1; None if they have no vectors.
 
         Parameters
         ----------
         vector
             Vector of the message, as a query.
         until
-            Time of the loop's clock at which the vectors of the examples must be there; seconds.
+            Time of the loop's clock until which to wait for the vectors of the examples; seconds.
+            The embedder goes on after it.
+        notes
+            List to which the reason is added if there are no vectors.
 
         Notes
         -----
         The mean cosine of the second to the fourth nearest example.
         """
-        try:
-            vectors = await self._vectors.get(self._embed, keep=lambda _: True, until=until)
-        except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
-            if not isinstance(exc, DeadlineError):  # the next recall waits for them again
-                SELDOM.warn(log, "examples can't be embedded (%s)", type(exc).__name__)
-            return None
-        return likeness(vectors, np.asarray(vector, np.float64))
-
-    async def _embed(self) -> Array:
-        embedder = self._embedder
-        default = ONNX_MODELS[DEFAULT_ONNX_MODEL]
-        if (embedder.name, embedder.dimensions) == (default.name, default.dimensions):
-            return await asyncio.to_thread(_shipped)
-        while batch := examples()[len(self._made) :][:_BATCH]:  # a late call has made some
-            found = await embedder.embed_documents(batch)
-            self._made += check_vectors(
-                found, name=embedder.name, count=len(batch), dimensions=embedder.dimensions
+        if self._vectors is None:
+            await self._wait(until)
+        if self._vectors is None:
+            notes.append(
+                f"examples of small talk are not embedded ({self._fault}): no relevance is known"
             )
-        return _unit(np.array(self._made, np.float64))
+            return None
+        return likeness(self._vectors, np.asarray(vector, np.float64))
+
+    async def _wait(self, until: float) -> None:
+        loop, task = asyncio.get_running_loop(), self._task
+        if task is not None and task.get_loop() is loop and not task.done():
+            pass
+        elif loop.time() >= self._again_at:
+            # It outlives the recall, which may have less time than the embedder needs.
+            task = self._task = loop.create_task(self._embed())
+        else:
+            return
+        await asyncio.wait({task}, timeout=max(0.0, until - loop.time()))
+
+    async def _embed(self) -> None:
+        embedder, default = self._embedder, ONNX_MODELS[DEFAULT_ONNX_MODEL]
+        try:
+            if (embedder.name, embedder.dimensions) == (default.name, default.dimensions):
+                self._vectors = await asyncio.to_thread(_shipped)
+                return
+            found: list[list[float]] = []
+            while batch := examples()[len(found) :][:_BATCH]:
+                found += check_vectors(
+                    await embedder.embed_documents(batch),
+                    name=embedder.name,
+                    count=len(batch),
+                    dimensions=embedder.dimensions,
+                )
+            self._vectors = _unit(np.array(found, np.float64))
+        except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
+            self._fault = type(exc).__name__
+            self._again_at = asyncio.get_running_loop().time() + _PAUSE_S
+            SELDOM.warn(log, "examples of small talk can't be embedded (%s)", self._fault)
 
 
 def likeness(vectors: Array, vector: Array) -> float:

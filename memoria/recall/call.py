@@ -1,6 +1,6 @@
-"""The arguments of one recall, checked once.
+"""The input of one recall: its arguments, checked once, and the parts of the retriever.
 
-In: the arguments of a call. Out: `RecallCall`. Touches nothing.
+In: the arguments of a call. Out: `RecallCall`, `Engine`. Touches nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from typing import Literal, Self
 
 from memoria._support.checks import check_string, check_strings
 from memoria.config import RetrieverConfig
+from memoria.context import CountTokens
+from memoria.embed import Embedder
 from memoria.errors import InvalidInputError
+from memoria.recall.asides import Asides
+from memoria.recall.live import Facts
 from memoria.types import MemoryFilter, Seeds
 
 #: In place of tags: those of the edges around the hits whose words stand in the question.
@@ -71,3 +75,28 @@ class RecallCall:
             where=where,
             config=config,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What a retriever gives to each of its recalls.
+
+    Attributes
+    ----------
+    scope
+        Scope of the memories.
+    embedder
+        Makes the query's vector, or None.
+    facts
+        Returns the facts about the server by a given time of the loop's clock.
+    asides
+        The examples of small talk by the embedder, or None without one.
+    count_tokens
+        Counts the tokens of a context, or None for the estimate.
+    """
+
+    scope: str
+    embedder: Embedder | None
+    asides: Asides | None
+    facts: Facts
+    count_tokens: CountTokens | None

@@ -8,23 +8,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from memoria._support import telemetry
 from memoria._support.ahead import OneAhead
 from memoria._support.wording import MORE_TIME
-from memoria.context import CountTokens, near_pairs
-from memoria.embed import Embedder
+from memoria.context import near_pairs
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest
-from memoria.recall.asides import Asides
 from memoria.recall.at_time import at_time, tense_for, window_for
-from memoria.recall.call import RecallCall
-from memoria.recall.live import Facts, search_live
+from memoria.recall.call import Engine, RecallCall
+from memoria.recall.live import search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
 from memoria.recall.packing import (
     PackRequest,
@@ -70,31 +68,6 @@ _GRACE_S, _PACK_SHARE = 0.1, 0.25
 _SPANS = {"embed": "embeddings"}
 
 _OnPath = Callable[[Path], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """What a retriever gives to each of its recalls.
-
-    Attributes
-    ----------
-    scope
-        Scope of the memories.
-    embedder
-        Makes the query's vector, or None.
-    facts
-        Returns the facts about the server by a given time of the loop's clock.
-    asides
-        The examples of small talk by the embedder, or None without one.
-    count_tokens
-        Counts the tokens of a context, or None for the estimate.
-    """
-
-    scope: str
-    embedder: Embedder | None
-    asides: Asides | None
-    facts: Facts
-    count_tokens: CountTokens | None
 
 
 class Recaller:
@@ -195,7 +168,9 @@ class Recaller:
                 self._engine.embedder, self._call.query, until=late, notes=notes
             )
             if self._vector is not None and self._engine.asides is not None:
-                self._aside = await self._engine.asides.likeness(self._vector, until=late)
+                self._aside = await self._engine.asides.likeness(
+                    self._vector, until=late, notes=notes
+                )
         return facts, notes
 
     async def _search(self, facts: ServerFacts | None, notes: list[str]) -> Seeds:

@@ -12,6 +12,8 @@ from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.recall import Asides
 from memoria.recall.asides import VECTORS, examples
 
+MISSING = "examples of small talk are not embedded ({}): no relevance is known"
+
 
 class Counting:
     """Puts the message "ok" at 60 degrees from all examples, which it embeds in one call."""
@@ -32,43 +34,48 @@ class Counting:
         raise AssertionError(text)
 
 
-def soon(seconds: float = 5.0) -> float:
-    return asyncio.get_running_loop().time() + seconds
-
-
 def test_examples_are_distinct_and_each_has_a_vector() -> None:
     assert len({*examples()}) == len(examples()) > 300
     assert all(text == text.strip() != "" for text in examples())
     assert np.load(VECTORS).shape == (len(examples()), 384)
 
 
+async def likeness(asides: Asides, *, within_s: float = 5.0) -> tuple[float | None, list[str]]:
+    notes: list[str] = []
+    until = asyncio.get_running_loop().time() + within_s
+    return await asides.likeness((1.0, 0.0), until=until, notes=notes), notes
+
+
 async def test_examples_are_embedded_once_for_all_recalls() -> None:
     embedder = Counting(wait_s=0.01)
     asides = Asides(embedder)
-    found = await asyncio.gather(*(asides.likeness((1.0, 0.0), until=soon()) for _ in range(5)))
-    assert found == [pytest.approx(0.5)] * 5
+    found = await asyncio.gather(*(likeness(asides) for _ in range(5)))
+    assert found == [(pytest.approx(0.5), [])] * 5
     assert embedder.calls == -(-len(examples()) // 64)
 
 
 async def test_default_embedder_has_its_vectors_already() -> None:
     embedder = Counting(name=DEFAULT_ONNX_MODEL)
     embedder.dimensions = 384
-    assert await Asides(embedder).likeness(np.load(VECTORS)[0], until=soon()) is not None
+    asides, until = Asides(embedder), asyncio.get_running_loop().time() + 5.0
+    assert await asides.likeness(np.load(VECTORS)[0], until=until, notes=[]) is not None
     assert embedder.calls == 0
     embedder.dimensions = 2  # another embedder of that name
-    assert await Asides(embedder).likeness((1.0, 0.0), until=soon()) == pytest.approx(0.5)
+    assert await likeness(Asides(embedder)) == (pytest.approx(0.5), [])
 
 
-async def test_without_the_examples_the_likeness_is_unknown() -> None:
+async def test_an_embedder_slower_than_recalls_is_asked_once() -> None:
+    embedder = Counting(wait_s=0.1)
+    asides = Asides(embedder)
+    found = [await likeness(asides, within_s=0.06) for _ in range(20)]
+    assert found[0] == (None, [MISSING.format("it takes long")])
+    assert found[-1] == (pytest.approx(0.5), [])
+    assert embedder.calls == -(-len(examples()) // 64)
+
+
+async def test_an_embedder_that_fails_is_left_alone_for_a_while() -> None:
     embedder = Counting(fails=True)
     asides = Asides(embedder)
-    assert await asides.likeness((1.0, 0.0), until=soon()) is None
-    embedder.fails = False
-    assert await asides.likeness((1.0, 0.0), until=soon()) == pytest.approx(0.5)
-
-
-async def test_a_slow_embedder_gets_on_with_each_recall() -> None:
-    asides = Asides(Counting(wait_s=0.05))
-    found = [await asides.likeness((1.0, 0.0), until=soon(0.08)) for _ in range(12)]
-    assert found[0] is None
-    assert found[-1] == pytest.approx(0.5)
+    found = [await likeness(asides) for _ in range(5)]
+    assert found == [(None, [MISSING.format("ConnectionError")])] * 5
+    assert embedder.calls == 1
