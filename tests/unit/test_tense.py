@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,3 +54,14 @@ def test_the_setting_for_time_phrases_switches_the_tense_off() -> None:
 
 def test_a_long_text_has_no_tense() -> None:
     assert tense_of(f"Where do I live {'and ' * 100}now?") is None
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\n", "\n    ", ". ", ".", "?", "? ", "！", "a. ", "a\n    "]
+)
+def test_the_time_is_linear_in_the_text(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    started = time.process_time()
+    for end in ("", "a", "a?"):
+        tense_of(f"x{text}{end}")
+    assert time.process_time() - started < 2  # a few milliseconds; a quadratic one takes minutes

@@ -20,7 +20,7 @@ from memoria.types.window import Tense
 
 #: A longer sentence is not a question about one thing.
 MAX_CHARS = 300
-_LAST_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\s]*$")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\s]*")
 _SIGNS = re.compile(r"[^\w?]+")
 
 # Patterns by language; they match whole words of the question in lower case, without accents unless
@@ -146,10 +146,10 @@ def tense_of(query: str) -> Tense | None:
     >>> tense_of("How has my rent changed?"), tense_of("When did I move?")
     ('course', None)
     """
-    asked = _LAST_SENTENCE.search(query.strip())
-    if asked is None or len(asked[0]) > MAX_CHARS:
+    asked = _asked(query)
+    if asked is None:
         return None
-    text = f" {_SIGNS.sub(' ', asked[0].lower().replace('?', ' ?')).strip()} "
+    text = f" {_SIGNS.sub(' ', asked.lower().replace('?', ' ?')).strip()} "
     plain, languages = folded(text), _languages(text)
 
     def has(name: str) -> bool:
@@ -166,6 +166,20 @@ def tense_of(query: str) -> Tense | None:
     if past:
         return None
     return "present" if has("now") or text.endswith("? ") else None
+
+
+def _asked(query: str) -> str | None:
+    """Return the last question of a text, or else its last sentence; None if that is too long.
+
+    Only the end of a long text is read, and a sentence that begins before it is too long.
+    """
+    end = query.rstrip()[-(MAX_CHARS + 1) :]
+    found = list(_SENTENCE.finditer(end))
+    if found and found[0].start() == 0 and len(end) > MAX_CHARS:
+        del found[0]
+    sentences = [one[0] for one in found]
+    questions = [one for one in sentences if "?" in one]
+    return next(reversed(questions or sentences), None)
 
 
 @cache
