@@ -33,25 +33,29 @@ _SIGNS = re.compile(r"[^\w?]+")
 # what lies between two events; neither asks for a state.
 _TABLE: Final[dict[str, dict[str, str]]] = {
     "english": {
-        "course": r"how .*(?:chang|develop|evolv|progress)\w*|chang(?:ed|es) over|over time|so far"
-        r"|over the (?:years|months|weeks)|history of|timeline|in (?:what |which )?order"
-        r"|chronolog\w+|evolution of|course of|what (?:has |have )?changed"
-        r"|(?:which|what|where|who)(?: \w+){0,3} (?:have|has) (?:i|we|he|she|they)(?! got)",
-        "former": r"previous(?:ly)?|former(?:ly)?|used to|in the past|back then|no longer"
-        r"|originally|initially|at first|(?<!how )old(?! (?:am|is|are|was|were|i|he|she))"
+        "course": r"how (?:\w+ ){0,2}(?:(?:has|have|had|did(?! (?:i|we|you) \w+ (?:my|our|your|the"
+        r"|an?) )|s) .*(?:chang|develop|evolv|progress)\w*|(?:is|are|am) .*(?:chang|develop|evolv"
+        r"|progress)ing)|chang(?:ed|es) over|over time|so far|over the (?:years|months|weeks)"
+        r"|history of|timeline|in (?:what |which )?order(?! to| for)|chronolog\w+|evolution of"
+        r"|the course of|what (?:has |have )?changed|(?:which|what|where|who)(?: \w+){0,3} (?:have"
+        r"|has) (?:i|we|he|she|they)(?! got)",
+        "former": r"previous(?:ly)?|former(?:ly)?|(?<!am i )(?<!is )(?<!are )used to|in the past"
+        r"|back then|no longer|originally|initially|at first|(?:my|our|your|his|her|their|s) old"
         r"|before \?|earlier \?",
         "earlier": r"before|earlier|first|once|prior|until|original|initial",
         "now": r"now|current(?:ly)?|at the moment|these days|nowadays|today|at present|presently"
         r"|still|latest|newest|most recent(?:ly)?|by now",
         "past": r"did|didn|was|wasn|were|weren|had|hadn|went|came|gave|took|made|said|told"
-        r"|taught|bought|sold|(?:who|which \w+|what) \w{2,}ed",
+        r"|taught|bought|sold|(?:who|which \w+|what) (?!\w*eed )\w{2,}ed",
         "ever": r"ever|(?:have|has) .*before \?|between",
     },
     "german": {
-        "course": r"(?:ver|ge)andert\w*|entwickelt\w*|entwicklung|verlauf\w*|verlief|im laufe?"
-        r"|der reihe nach|chronolog\w+|mit der zeit|uber die (?:jahre|zeit|monate)",
+        "course": r"(?:ver|ge)andert\w*|sich .*entwickelt\w*|entwickelt\w* sich|verlauf\w*|verlief"
+        r"|im laufe?|(?:wie|zeig\w*) .*entwicklung|der reihe nach|chronolog\w+|mit der zeit"
+        r"|uber die (?:jahre|zeit|monate)",
         "former": r"vorig\w+|fruher\w*|ehemalig\w+|damal\w+|vorher\w*|zuvor|ursprunglich\w*"
-        r"|anfangs|einst|nicht mehr|vorherig\w+|alte[nmrs]?",
+        r"|anfangs|einst|nicht mehr|vorherig\w+"
+        r"|(?:(?:mein|dein|sein|ihr|unser|euer)(?:e[nmrs]?)?|unsre|eure[nmrs]?) alte[nmrs]?(?! \?)",
         "earlier": r"davor|bevor|vor|zuerst|erste[nmrs]?|am anfang",
         "now": r"jetzt\w*|aktuell\w*|derzeit\w*|momentan\w*|gerade|zurzeit|zur zeit|im moment"
         r"|heute|heutzutage|inzwischen|mittlerweile|noch|neueste\w*|gegenwartig\w*|nun",
@@ -61,10 +65,12 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "ever": r"jemals|je|schon einmal|schon mal|zwischen",
     },
     "dutch": {
-        "course": r"verander(?:d|de|den|ing\w*)|ontwikkel\w*|verlo(?:op|pen)|in de loop|evolutie"
-        r"|chronolog\w+|op volgorde|door de (?:jaren|tijd)",
+        "course": r"verander(?:d|de|den|ing\w*)|zich .*ontwikkel\w*|ontwikkel\w* zich"
+        r"|ontwikkeling van|verloop|hoe .*verlopen|in de loop|evolutie|chronolog\w+|op volgorde"
+        r"|door de (?:jaren|tijd)",
         "former": r"vorige?|vroegere?|voormalige?|voorheen|destijds|toen|oorspronkelijke?"
-        r"|aanvankelijk|eerder\w*|niet meer|oude",
+        r"|aanvankelijk|eerder\w*|niet meer"
+        r"|(?:mijn|jouw|je|zijn|haar|onze?|jullie|hun|uw) oude",
         "earlier": r"eerste?|voor|daarvoor|ervoor|ooit",
         "now": r"nu|momenteel|tegenwoordig|op dit moment|vandaag|huidige?|nog|actueel|actuele"
         r"|nieuwste|thans|inmiddels",
@@ -73,8 +79,9 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "ever": r"ooit|tussen",
     },
     "french": {
-        "course": r"comment .*(?:change|evolue|developpe)\w*|evolution|au fil|dans l ordre"
-        r"|historique|avec le temps|chronolog\w+|au cours d\w+",
+        "course": r"comment .*(?:evolue\w*|se developpe\w*|s est .*developpee?)"
+        r"|comment (?:.* )?(?:a|ont) (?:.* )?change(?:e?s?)|evolution|au fil|dans l ordre"
+        r"|l historique|historique d\w+|avec le temps|chronolog\w+|au cours d\w+",
         "former": r"ancien\w*|precedent\w*|precedemment|auparavant|autrefois|jadis|a l origine"
         r"|au debut|initial\w*|plus tot|avant \?",
         "earlier": r"avant|premier\w*|premiere\w*|d abord",
@@ -85,22 +92,24 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "ever": r"jamais|deja|entre",
     },
     "spanish": {
-        "course": r"como .*(?:cambi|evolucion|desarroll)\w*|evolucion|a lo largo|con el tiempo"
-        r"|en orden|historial|cronolog\w+",
-        "former": r"anterior\w*|antigu[oa]s?|previ[oa]s?|antes(?! de)|originalmente|al principio"
-        r"|inicialmente|ya no|solia\w*|antano",
+        "course": r"c[oó]mo .*(?:(?:cambi|desarroll)(?:ado|ó|aron|aban?|ando)|evolucion\w*)"
+        r"|evolucion|a lo largo|con el tiempo|(?<!todo )en orden|historial|cronolog\w+",
+        "former": r"anterior\w*|(?:mi|tu|su|nuestr[oa]|vuestr[oa])s? antigu[oa]s?|previ[oa]s?"
+        r"|antes(?! de)|originalmente|al principio|inicialmente|ya no|solia\w*|antano",
         "earlier": r"antes|primer\w*",
         "now": r"ahora|actual\w*|hoy|en este momento|todavia|aun|sigo|sigue|seguimos",
         "past": r"era[ns]?|fue|fueron|fui|fuiste|di(?:o|j\w+)|vi(?:o|no)|puso|tenia\w*|estaba\w*"
-        r"|habia\w*|hacia[ns]?|hubo|hice|hizo|tuv\w+|vivia\w*|daba\w*|decia\w*|venia\w*|llamaba\w*|\w{2,}ab(?:a|as|an|amos)"
-        r"|\w{2,}(?:aste|iste|aron|ieron)|(?!café|bebé|aquí|allí|así|ahí)\w{3,}[éíó]",
+        r"|habia\w*|hacia[ns]?|hubo|hice|hizo|tuv\w+|vivia\w*|daba\w*|decia\w*|venia\w*|llamaba\w*"
+        r"|\w{2,}ab(?:a|as|an|amos)|\w{2,}(?:aste|iste|aron|ieron)|(?!café|bebé|aquí|allí|así"
+        r"|ahí)\w{3,}[éíó]",
         "ever": r"alguna vez|entre",
     },
     "italian": {
         "course": r"come .*(?:cambiat|evolut|sviluppat)\w*|evoluzione|nel tempo|nel corso"
-        r"|in ordine|cronolog\w+",
+        r"|(?<!tutto )in ordine|cronolog\w+",
         "former": r"precedent\w*|precedenza|in passato|un tempo|originariamente|inizialmente"
-        r"|all inizio|vecchi[oae]?|prima(?! d)|non .* piu",
+        r"|all inizio|(?:mi[oae]|miei|tu[oae]|tuoi|su[oae]|suoi|[nv]ostr[oaei]|loro) vecchi[oae]?"
+        r"|(?<!la )(?<!mia )(?<!tua )(?<!sua )prima(?! d)|non .* piu",
         "earlier": r"prim[oaie]",
         "now": r"ora|adesso|attual\w*|al momento|oggi|in questo momento|ancora|ormai|oggigiorno",
         "past": r"era|erano|ero|eri|avev\w+|fu|stava\w*|facev\w+|vivev\w+|abitav\w+|lavorav\w+"
@@ -110,22 +119,24 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         "ever": r"mai|tra|fra",
     },
     "portuguese": {
-        "course": r"como .*(?:mudou|mudaram|mudado|evolu|desenvolv|alter)\w*|evolucao|ao longo"
-        r"|com o tempo|em ordem|cronolog\w+",
-        "former": r"anterior\w*|antig[oa]s?|antes(?! d)|originalmente|inicialmente|no inicio"
-        r"|no comeco|outrora|costumava\w*|ja nao|nao .* mais",
+        "course": r"como .*(?:mudou|mudaram|mudado|mudando|evolu\w*|alterou|alterado|alteraram"
+        r"|desenvolve(?:u|ram)|desenvolvido)|evolucao|ao longo|com o tempo|(?<!tudo )em ordem"
+        r"|cronolog\w+",
+        "former": r"anterior\w*|(?:meu|minha|teu|tua|seu|sua|noss[oa])s? antig[oa]s?|antes(?! d)"
+        r"|originalmente|inicialmente|no inicio|no comeco|outrora|costumava\w*|ja nao|nao .* mais",
         "earlier": r"antes|primeir[oa]s?",
         "now": r"agora|atual\w*|actual\w*|neste momento|no momento|hoje|ainda",
         "past": r"era[ms]?|foi|foram|fui|tinha\w*|estava\w*|havia\w*|fazia\w*|fez|fiz|teve|tive"
-        r"|de[iu]|disse\w*|veio|viu|vivia\w*|dizia\w*|\w{2,}ava[ms]?|\w{2,}(?:aste|este|iste|aram|eram|iram)"
-        r"|(?!estou)\w{3,}(?:ou|ei)",
+        r"|de[iu]|disse\w*|veio|viu|vivia\w*|dizia\w*|\w{2,}ava[ms]?|\w{2,}(?:aste|este|iste|aram"
+        r"|eram|iram)|(?!estou)\w{3,}(?:ou|ei)",
         "ever": r"alguma vez|entre",
     },
     "russian": {
-        "course": r"как .*(?:измен|менял|развива)\w*|истори[яю]|со временем|по порядку|хронолог\w+"
-        r"|динамик\w+",
+        "course": r"как .*(?:изменил\w*|меня(?:л\w*|ется|ются)|разви(?:ва)?(?:л\w*|ется|ются))"
+        r"|истори[яю]|со временем|по порядку|хронолог\w+|динамик\w+",
         "former": r"раньше|прежн\w+|прежде|бывш\w+|предыдущ\w+|сначала|вначале|изначально"
-        r"|первоначально|больше не|стар(?:ыи|ая|ое|ые|ого|ои|ом)",
+        r"|первоначально|больше не"
+        r"|(?:(?:мо|тво|сво|наш|ваш)\w{0,3}|его|ее|их) стар(?:ыи|ая|ое|ые|ого|ои|ом|ую|ых|ым)",
         "earlier": r"перв\w+|до",
         "now": r"сеичас|теперь|нынешн\w+|текущ\w+|в настоящее время|сегодня|на данныи момент|еще"
         r"|пока",
@@ -150,7 +161,10 @@ def tense_of(query: str) -> Tense | None:
     if asked is None:
         return None
     text = f" {_SIGNS.sub(' ', asked.lower().replace('?', ' ?')).strip()} "
-    plain, languages = folded(text), _languages(text)
+    languages = _languages(text)
+    if "german" in languages:  # there, "was" asks for a thing, also where the text may be English
+        text = text.replace(" was ", " ")
+    plain = folded(text)
 
     def has(name: str) -> bool:
         patterns = [_compiled(language, name) for language in languages]
