@@ -122,18 +122,15 @@ class Changes:
 
     Attributes
     ----------
-    ids
-        Ids of the candidates.
     memories
-        The candidates' memories, in the same order.
+        Id -> memory of each candidate, in their order.
     replaced
         As `replacements` returns it.
     beside
         As `memoria.ranking.order.beside_of` returns it.
     """
 
-    ids: Sequence[str]
-    memories: Sequence[MemoryNode]
+    memories: Mapping[str, MemoryNode]
     replaced: Replacements
     beside: Mapping[str, Sequence[str]]
 
@@ -146,7 +143,7 @@ class Changes:
         """
         if not self.replaced:
             return sums
-        place = {id_: row for row, id_ in enumerate(self.ids)}
+        place = {id_: row for row, id_ in enumerate(self.memories)}
         best = sums.max()
         odds = np.exp(sums - best)
         for id_ in self._in_time(self.replaced):
@@ -165,12 +162,11 @@ class Changes:
 
         Each of them first gets a share of the odds of the best one.
         """
-        row_of = {id_: row for row, id_ in enumerate(self.ids)}
-        stating = {one.id for one in statements(self.memories)}
-        rows = [row for row, id_ in enumerate(self.ids) if id_ in stating]
-        if not rows:
+        row_of = {id_: row for row, id_ in enumerate(self.memories)}
+        stating = [one.id for one in statements([*self.memories.values()])]
+        if not stating:
             return sums
-        best = self.ids[max(rows, key=lambda row: (sums[row], self.ids[row]))]
+        best = min(stating, key=lambda id_: (-sums[row_of[id_]], id_))
         together = self._about_the_same(best)
         if len(together) == 1:
             return sums
@@ -194,12 +190,12 @@ class Changes:
 
     def _in_time(self, ids: Mapping[str, object] | Sequence[str]) -> list[str]:
         """Return ids of statements, the oldest first."""
-        made = {one.id: one.created_at for one in self.memories if one.created_at is not None}
-        return sorted(ids, key=lambda id_: (made[id_], id_))
+        made = {id_: when for id_ in ids if (when := self.memories[id_].created_at) is not None}
+        return sorted(made, key=lambda id_: (made[id_], id_))
 
     def _answers_to(self, id_: str) -> list[str]:
         """Return the messages of the assistant right after a statement."""
-        memories = {one.id: one for one in self.memories}
+        memories = self.memories
         said = memories[id_].created_at
         return [
             other

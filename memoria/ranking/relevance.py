@@ -60,8 +60,8 @@ def rank_by_relevance(
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
     tense = None if isinstance(when, TimeWindow) else when
     replaced = replacements(candidates, by_query, facts) if tense else {}
-    memories = [each.memory for each in candidates]
-    changes = Changes(ids=ids, memories=memories, replaced=replaced, beside=beside)
+    memories = {each.memory.id: each.memory for each in candidates}
+    changes = Changes(memories=memories, replaced=replaced, beside=beside)
     steps = _steps(by_features, by_query, changes, facts, when)
     _note_steps(values, shares, by_features, steps)
     total = steps["in_time"]
@@ -107,7 +107,8 @@ def _steps(
     when: TimeWindow | Tense | None,
 ) -> dict[str, Array]:
     """Return the sums after each step, by its name, in order."""
-    ids, times = changes.ids, [memory.created_at for memory in changes.memories]
+    ids = [*changes.memories]
+    times = [memory.created_at for memory in changes.memories.values()]
     window, tense = (when, None) if isinstance(when, TimeWindow) else (None, when)
     by_query = with_changes(changes, by_query, tense)
     found = {"newest": with_changes(changes, by_features, tense)}

@@ -195,13 +195,23 @@ def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
 
 @given(st.lists(st.floats(-30, 30), min_size=6, max_size=6), st.floats(0.34, 1))
 def test_passing_odds_on_neither_makes_nor_loses_any(sums: list[float], share: float) -> None:
-    memories = [said(f"s{n}", f"statement number {n}", n).memory for n in range(6)]
-    ids = [one.id for one in memories]
-    replaced = {one: {other: share} for one, other in pairwise(ids)}
-    changes = Changes(ids=ids, memories=memories, replaced=replaced, beside={})
+    memories = {f"s{n}": said(f"s{n}", f"statement number {n}", n).memory for n in range(6)}
+    replaced = {one: {other: share} for one, other in pairwise(memories)}
+    changes = Changes(memories=memories, replaced=replaced, beside={})
     given_ = np.array(sums)
     found = changes.with_newest(given_)
     assert np.logaddexp.reduce(found) == pytest.approx(np.logaddexp.reduce(given_))
     assert sorted(changes.in_time(given_)) == pytest.approx(
         sorted(changes.in_time(found * 0 + given_))
     )
+
+
+def test_of_two_best_statements_the_first_id_is_put_in_order_of_time() -> None:
+    memories = [said(name, f"statement {name}", n).memory for n, name in enumerate("abyz")]
+    changes = Changes(
+        memories={one.id: one for one in memories},
+        replaced={"a": {"b": 1.0}, "y": {"z": 1.0}},
+        beside={},
+    )
+    found = changes.in_time(np.array([1.0, 0.0, 0.0, 1.0]))
+    assert found.tolist() == [1.0, 1.0, 0.0, 1.0]
