@@ -10,8 +10,9 @@ WHERE m.scope = $p.scope AND m.id IN $p.ids + $p.others
 WITH m.id AS id, m.embedding AS embedding
 ORDER BY id
 WITH collect([id, embedding]) AS found
-UNWIND [each IN found WHERE each[0] IN $p.ids] AS one
-WITH one, [other IN found
-  WHERE other[0] IN $p.others AND other[0] <> one[0] AND size(other[1]) = size(one[1])
+WITH [each IN found WHERE each[0] IN $p.ids] AS asked,
+  [each IN found WHERE each[0] IN $p.others] AS others
+UNWIND asked AS one
+WITH one, [other IN others WHERE other[0] <> one[0] AND size(other[1]) = size(one[1])
   | [other[0], 2 * vector.similarity.cosine(one[1], other[1]) - 1]] AS row
 RETURN collect([one[0], row]) AS rows
