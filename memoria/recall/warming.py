@@ -30,7 +30,8 @@ from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
 from memoria.strategies import RunInput, Synapse
-from memoria.types import Seed
+from memoria.types import MemoryFilter, Seed
+from memoria.types.validity import Validity
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,7 @@ async def _send_all(store: Store, scope: str, config: RetrieverConfig, facts: Se
             until=None,
             generation=facts.generation,
         )
+    await _send_for_time(store, scope, config, facts, validity)
     if config.relevance is not None:
         asked = FactsRequest(
             scope=scope, vector=vector, generation=facts.generation, max_weight=config.max_weight
@@ -124,6 +126,20 @@ async def _send_all(store: Store, scope: str, config: RetrieverConfig, facts: Se
     await with_unembedded(store, seeds, search)
     if config.seed_search.fusion == "cosine":  # it asks by words only where it found something
         await search_seeds(store, replace(search, config=SeedConfig()))
+
+
+async def _send_for_time(
+    store: Store, scope: str, config: RetrieverConfig, facts: ServerFacts, validity: Validity
+) -> None:
+    """Send the queries of questions about the present, the past, or a time."""
+    if not config.time_phrases:
+        return
+    if config.relevance is not None:
+        compared = {"ids": [_NOTHING], "others": [_NOTHING], "scope": scope}
+        await store.run(load("ranking.alike").at(facts.generation), compared)
+    # This one passes over a whole scope, so it gets one without memories.
+    windowed = {"held": validity.held, "limit": 1, "scope": _NOTHING}
+    await store.run(load("seeds.window"), MemoryFilter().parameters | windowed)
 
 
 @asynccontextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -21,10 +23,13 @@ class Statements(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.sent: set[str] = set()
+        self.names: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         if "C: RUN" in str(record.msg) and isinstance(record.args, tuple):
-            self.sent.add(str(record.args[-1]).partition("{")[0])
+            text = str(record.args[-1])
+            self.sent.add(text.partition("{")[0])
+            self.names.update(re.findall(r"'query': '([a-z._]+)'", text))
 
 
 @pytest.fixture
@@ -42,15 +47,25 @@ def statements() -> Iterator[Statements]:
 async def test_every_statement_of_a_recall_has_been_sent_before(
     retriever: GraphRetriever, statements: Statements, strategy: str
 ) -> None:
-    memories = [Memory(id=id_, kind="Event", text=f"The oven is {id_}.") for id_ in "ab"]
+    asking = GraphRetriever(retriever.store, scope=retriever.scope, embedder=embedder("test", 384))
+    memories = [
+        Memory(id=id_, kind="Event", text=f"The oven is {id_}.", created_at=day)
+        for id_, day in (("a", datetime(2026, 1, 5, tzinfo=UTC)), ("b", datetime.now(UTC)))
+    ]
     edge = Relation(source="a", target="b", relation="near", weight=0.9)
-    await retriever.writer().write(memories, [edge])
+    await asking.writer().write(memories, [edge])
     config = RetrieverConfig(strategy=STRATEGIES[strategy])
     statements.sent.clear()
-    await warm_plans(retriever.store, scope=retriever.scope, config=config)
-    warmed, statements.sent = statements.sent, set()
-    found = await retriever.recall("Which oven?", config=config, deadline_s=60)
-    assert found.ranked
+    await warm_plans(asking.store, scope=asking.scope, config=config)
+    warmed, statements.sent, statements.names = statements.sent, set(), set()
+    for one, question in (
+        (retriever, "Which oven?"),
+        (asking, "Which oven?"),
+        (asking, "What did I do yesterday?"),
+    ):
+        found = await one.recall(question, config=config, deadline_s=60)
+        assert found.ranked
+    assert statements.names >= {"ranking.alike", "seeds.window"}
     assert statements.sent <= warmed
 
 
