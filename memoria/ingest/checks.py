@@ -131,7 +131,7 @@ class LeftOut:
         Leave values out; False raises the first error.
     """
 
-    def __init__(self, *, skip_invalid: bool) -> None:
+    def __init__(self, *, skip_invalid: bool = False) -> None:
         self.skip_invalid = skip_invalid
         self.count = 0
         self.problems: tuple[str, ...] = ()
@@ -143,6 +143,18 @@ class LeftOut:
         self.count += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems += (str(error),)
+
+    def without(self, memories: Iterable[Memory], check: Callable[[Memory], None]) -> list[Memory]:
+        """Return the memories that pass a check; the error about another one names it."""
+        passed = []
+        for memory in memories:
+            try:
+                check(memory)
+            except InvalidInputError as exc:
+                self.add(at_place(exc, named(memory, 0)))
+            else:
+                passed.append(memory)
+        return passed
 
     def valid(self, values: Iterable[T], check: Callable[[T], None], *, first: int) -> list[T]:
         """Return the values that pass a check; the error about another one names it.

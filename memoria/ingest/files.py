@@ -76,8 +76,8 @@ async def ingest_files(
     paths
         JSON Lines, plain or gzip; ``-`` is standard input.
     skip_invalid
-        Leave out and count lines that are not valid, and memories for which the embedder gives no
-        valid vector, instead of raising at the first of them.
+        Leave out and count lines that are not valid, and memories for which the embedder returns
+        zeros or numbers that are not finite, instead of raising at the first of them.
     progress
         Called with the stage (``memories``, ``relations``), the number done, and the total, which
         is None while it is not known.

@@ -55,7 +55,7 @@ class JointWriter(BatchWriter):
         InvalidInputError
             An end of a relation is missing. Nothing was written.
         """
-        made = await self._set_up(memories)
+        made, _ = await self._set_up(memories)
         nodes, embedded = await self._memory_parameters(memories, undated, vectors)
         edges = self._relation_parameters(relations, skip_missing=skip_missing)
 
@@ -95,7 +95,7 @@ class JointWriter(BatchWriter):
         For a caller whose write may have to be repeated: the texts are embedded once. A memory
         whose text is stored with a vector gets none.
         """
-        made = await self._set_up(memories)
+        made, _ = await self._set_up(memories)
         vectors = await self._make_vectors(memories)
         by_text = {memory.text: vectors[memory.id] for memory in memories if memory.id in vectors}
         return by_text, WriteReport(embedded=len(vectors), schema_created=made)

@@ -7,14 +7,17 @@ Writes vectors only. Queries: ``ingest.count_without_embedding``, ``ingest.embed
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memoria._support.checks import check_kind
 from memoria._support.progress import ProgressCallback
+from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.graph.server import replaced_error
+from memoria.ingest.checks import LeftOut
+from memoria.jsonl import at_place
 from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import Memory
@@ -58,6 +61,41 @@ async def texts_to_embed(
     for id_ in found[0]["ids"]:
         del texts[id_]
     return texts
+
+
+async def embed_each(
+    memories: Sequence[Memory],
+    texts: Mapping[str, str],
+    embed: Callable[[Sequence[str]], Awaitable[Sequence[list[float]]]],
+    left_out: LeftOut,
+) -> tuple[list[Memory], dict[str, list[float]]]:
+    """Embed each text alone; return the memories to write, and text -> vector.
+
+    Parameters
+    ----------
+    texts
+        What `texts_to_embed` returned for these memories. Of equal ids it names the last one; an
+        earlier one counts if the last one is left out, so it is embedded, too.
+    """
+    good: list[Memory] = []
+    vectors: dict[str, list[float]] = {}
+    for memory in memories:
+        is_wanted = memory.id in texts and memory.embedding is None and memory.text.strip()
+        if is_wanted and memory.text not in vectors:
+            try:
+                (vectors[memory.text],) = await embed([memory.text])
+            except InvalidInputError as exc:
+                if not is_of_one_text(exc):
+                    raise
+                left_out.add(at_place(exc, f"memory {memory.id!r}"))
+                continue
+        good.append(memory)
+    return good, vectors
+
+
+def is_of_one_text(error: InvalidInputError) -> bool:
+    """Tell whether one vector is bad; a wrong size or number is a fault of the embedder."""
+    return error.field == "embedding" and not isinstance(error, DimensionError)
 
 
 async def count_unembedded(store: Store, which: Unembedded) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
 
 from memoria._support import telemetry
@@ -48,7 +49,7 @@ from memoria.ingest.checks import (
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
-from memoria.ingest.unembedded import texts_to_embed
+from memoria.ingest.unembedded import embed_each, is_of_one_text, texts_to_embed
 from memoria.jsonl import at_place
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
@@ -126,7 +127,8 @@ class BatchWriter:
         ----------
         skip_invalid
             Leave out memories and relations that are not valid, and memories for which the
-            embedder gives no valid vector, instead of raising; the report counts them and says why.
+            embedder returns zeros or numbers that are not finite, instead of raising; the report
+            counts them and says why.
 
         Raises
         ------
@@ -135,7 +137,8 @@ class BatchWriter:
             ends are not both in this scope. The message names the missing ids; nothing of the
             batch of that edge is written.
         DimensionError
-            A vector, or the embedder, does not fit the index.
+            A vector, or the embedder, does not fit the index; or the embedder returns vectors of
+            another size than it declares, also with ``skip_invalid``.
         IndexNotReadyError
             An index is not online, or the database is not set up and this user may not set it up.
         """
@@ -208,16 +211,20 @@ class BatchWriter:
     def _generation(self) -> int:
         return 1 if self._facts is None else self._facts.generation
 
-    async def _set_up(self, memories: Sequence[Memory] = ()) -> tuple[str, ...]:
-        """Create a missing schema for the vectors of these memories; return the names created."""
+    async def _set_up(
+        self, memories: Sequence[Memory] = (), left_out: LeftOut | None = None
+    ) -> tuple[tuple[str, ...], Sequence[Memory]]:
+        """Create a missing schema; return the names created, and the memories that fit it.
+
+        Memories whose vectors have another size go to ``left_out``; None raises.
+        """
         await self.ready()
         if self._facts is not None:
-            return ()
+            return (), memories
         made = await make_schema(self._store, self.embedder, memories)
         self._facts = made.facts
-        for memory in memories:
-            self.check_memory(memory)  # again, since the size of the vectors is now known
-        return made.created
+        # Again, since the size of the vectors is now known.
+        return made.created, (left_out or LeftOut()).without(memories, self.check_memory)
 
     def check_memory(self, memory: Memory) -> None:
         """Raise unless the memory can be written by this writer; call `ready` first."""
@@ -228,19 +235,20 @@ class BatchWriter:
     ) -> WriteReport:
         """Write checked memories in one transaction, then link them; an id's last memory counts.
 
-        Memories for which the embedder gives no valid vector go to ``left_out``; None raises.
+        Memories without a valid vector go to ``left_out``; None raises.
         """
         if not memories:
             return WriteReport()
-        made = await self._set_up(memories)
+        made, memories = await self._set_up(memories, left_out)
         with self._recorded(len(memories)):
             try:
                 parameters, embedded = await self._memory_parameters(memories)
             except InvalidInputError as exc:
-                if left_out is None or not left_out.skip_invalid or exc.field != "embedding":
+                if left_out is None or not left_out.skip_invalid or not is_of_one_text(exc):
                     raise
-                memories = await self._embeddable(memories, left_out)
-                parameters, embedded = await self._memory_parameters(memories)
+                memories, ready = await self._embeddable(memories, left_out)
+                parameters, embedded = await self._memory_parameters(memories, ready=ready)
+                embedded += len({m.id for m in memories if m.text in ready and m.embedding is None})
             query = load("ingest.memories").at(self._generation)
             row = (await self._store.run(query, parameters))[0]
             if row["written"] < len(parameters["rows"]):
@@ -314,7 +322,7 @@ class BatchWriter:
         """
         if not relations:
             return WriteReport(), frozenset()
-        made = await self._set_up()
+        made, _ = await self._set_up()
         parameters = self._relation_parameters(relations, skip_missing=skip_missing)
         row = (await self._store.run(load("ingest.relations"), parameters))[0]
         done = WriteReport(
@@ -366,19 +374,14 @@ class BatchWriter:
             raise at_place(exc, f"memory {list(texts)[exc.item]!r}") from exc
         return dict(zip(texts, vectors, strict=True))
 
-    async def _embeddable(self, memories: Sequence[Memory], left_out: LeftOut) -> list[Memory]:
-        """Return the memories for which the embedder gives a valid vector; asks for each alone."""
-        good = []
-        for memory in memories:
-            try:
-                await self._make_vectors([memory])
-            except InvalidInputError as exc:
-                if exc.field != "embedding":
-                    raise
-                left_out.add(exc)
-            else:
-                good.append(memory)
-        return good
+    async def _embeddable(
+        self, memories: Sequence[Memory], left_out: LeftOut
+    ) -> tuple[Sequence[Memory], dict[str, list[float]]]:
+        """Embed each text alone; return the memories to write, and text -> vector."""
+        if self.embedder is None:
+            return memories, {}
+        texts = await texts_to_embed(self._store, self.scope, memories, self._generation)
+        return await embed_each(memories, texts, partial(self._embed, self.embedder), left_out)
 
     async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
         """Make vectors to be stored; the first vectors of a database record their embedder."""

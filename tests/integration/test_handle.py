@@ -267,6 +267,21 @@ async def test_vectors_of_two_sizes_in_the_first_batch_are_refused(bare: Store) 
         await GraphWriter(bare, scope="s").write(memories)
 
 
+async def test_vectors_that_do_not_fit_the_first_one_are_left_out_where_the_caller_allows_it(
+    bare: Store,
+) -> None:
+    memories = [
+        Memory(id=id_, kind="Event", text="t", embedding=[1.0] * size)
+        for id_, size in (("a", 2), ("b", 1), ("c", 2))
+    ]
+    writer = GraphWriter(bare, scope="s")
+    first = await writer.write(memories, skip_invalid=True)
+    again = await writer.write(memories, skip_invalid=True)
+    assert [(each.memories, each.skipped) for each in (first, again)] == [(2, 1), (2, 1)]
+    assert first.problems == again.problems
+    assert first.problems[0].startswith("memory 'b': embedding has 1 dimension, but the index")
+
+
 async def test_the_first_ingest_of_files_makes_the_schema(bare: Store, tmp_path: Any) -> None:
     file = tmp_path / "memories.jsonl"
     file.write_text('{"id": "a", "kind": "Event", "text": "t", "embedding": [1.0, 0.0, 0.0]}\n')

@@ -640,7 +640,7 @@ async def test_the_rest_of_a_batch_with_a_bad_vector_is_written_where_the_caller
     store: Store, scope: str, graph: Graph
 ) -> None:
     def embed(texts: list[str]) -> list[list[float]]:
-        return [[1.0] * (1 if text == "bad" else DIMENSIONS) for text in texts]
+        return [[0.0 if text == "bad" else 1.0] * DIMENSIONS for text in texts]
 
     mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     writer = GraphWriter(store, scope=scope, embedder=mine)
@@ -649,14 +649,47 @@ async def test_the_rest_of_a_batch_with_a_bad_vector_is_written_where_the_caller
     report = await writer.write(memories, edges, skip_invalid=True)
     assert (report.memories, report.embedded, report.relations, report.skipped) == (2, 2, 1, 3)
     assert report.problems == (
-        f"memory 'bad': embedder {EMBEDDER!r} returned a vector of 1 number; it declares "
-        f"{DIMENSIONS} dimensions",
+        f"memory 'bad': embedder {EMBEDDER!r} returned a vector of zeros: cosine similarity "
+        "is not defined for it",
         "edge 'good' to 'good': target must be another memory than source, both are 'good'",
         f"target 'bad' is not a memory of scope {scope!r}",
     )
     assert await graph.ids() == ["good", "other"]
     alone = await writer.write([memories[1]], skip_invalid=True)
     assert (alone.memories, alone.skipped) == (0, 1)
+
+
+async def test_each_text_of_a_batch_with_a_bad_vector_is_embedded_at_most_once_more(
+    store: Store, scope: str, graph: Graph
+) -> None:
+    asked: list[list[str]] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        asked.append(texts)
+        return [[0.0 if text == "bad" else 1.0] * DIMENSIONS for text in texts]
+
+    mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
+    writer = GraphWriter(store, scope=scope, embedder=mine)
+    texts = ["bad", *(f"text {number}" for number in range(127))]
+    memories = [Memory(id=text, kind="Event", text=text) for text in texts]
+    again = [memory("bad", text="text 1"), memory("text 2", text="bad")]
+    report = await writer.write([*again, *memories[:-2]], skip_invalid=True)
+    assert (report.memories, report.embedded, report.skipped, len(asked)) == (126, 126, 2, 128)
+    assert sum(map(len, asked)) <= 2 * 128
+    assert len(await graph.ids()) == 126
+
+
+async def test_an_embedder_that_misdeclares_its_size_is_an_error_whatever_is_skipped(
+    store: Store, scope: str, graph: Graph
+) -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0] * (DIMENSIONS + 1) for _ in texts]
+
+    mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
+    writer = GraphWriter(store, scope=scope, embedder=mine)
+    with pytest.raises(DimensionError, match=f"{DIMENSIONS + 1} numbers.*; it declares"):
+        await writer.write([memory("a"), memory("b")], skip_invalid=True)
+    assert await graph.ids() == []
 
 
 async def test_an_error_of_a_list_names_the_memory_or_edge_and_its_place(
