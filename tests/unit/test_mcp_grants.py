@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from contextlib import closing
 from pathlib import Path
@@ -99,6 +100,53 @@ def test_what_would_be_open_to_others_is_refused(options: list[str]) -> None:
 def test_an_address_that_is_not_of_this_machine_is_named_in_the_error(host: str) -> None:
     with pytest.raises(ConfigError, match=f"can't listen on {host}, port 8765: .*; give another"):
         listening(Address(host=host))
+
+
+@pytest.mark.parametrize("host", ["a" * 70, "a..b"])
+def test_a_name_that_no_host_can_have_is_named_in_the_error(host: str) -> None:
+    with pytest.raises(ConfigError, match=f"can't listen on {host}, port 8765: .*; give another"):
+        listening(Address(host=host))
+
+
+def test_an_address_is_opened_once_and_one_that_the_machine_lacks_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        near = ("127.0.0.1", free.getsockname()[1])
+    found = [(socket.AF_APPLETALK, near), (socket.AF_INET, ("192.0.2.1", 8765))]
+    found += [(socket.AF_INET, near)] * 2
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda *_, **__: [(family, socket.SOCK_STREAM, 6, "", place) for family, place in found],
+    )
+    (opened,) = listening(Address(host="localhost"))
+    with closing(opened):
+        assert opened.getsockname() == near
+        with pytest.raises(ConfigError, match="can't listen on localhost, port 8765: "):
+            listening(Address(host="localhost"))  # taken by now
+    del found[1:]
+    with pytest.raises(ConfigError, match=r"can't listen on localhost, port 8765: .*family"):
+        listening(Address(host="localhost"))
+
+
+def test_an_address_keeps_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    place = ("fe80::1", 8765, 0, 7)
+
+    def create_server(address: object, **_: object) -> None:
+        asked.append(address)
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", create_server)
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda *_, **__: [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", place)],
+    )
+    with pytest.raises(ConfigError, match="Permission denied"):
+        listening(Address(host="fe80::1%eth0"))
+    assert asked == [place]
 
 
 def test_a_port_that_is_taken_is_named_in_the_error() -> None:

@@ -6,11 +6,14 @@ standard error. Touches a port, if it is to.
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import uvicorn
 from starlette.routing import Route
@@ -26,6 +29,8 @@ from memoria.serve.mcp.server import MemoryServer, build_server
 from memoria.serve.web import MOST_BODY, bounded
 
 PATH = "/mcp"
+#: Errors where the machine does not have an address, such as one of IPv6 where that is off.
+_LACKING = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,18 +90,34 @@ def listening(address: Address) -> list[socket.socket]:
         It can't be listened on.
     """
     host, port = address.host, address.port
-    opened: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        for family, *_, place in found:
-            opened.append(socket.create_server(place[:2], family=family))
-    except OSError as exc:
-        for each in opened:
-            each.close()
-        reason = exc.strerror or str(exc)
+        # Two lines of /etc/hosts may give a name the same address.
+        return _opened(dict.fromkeys((family, place) for family, *_, place in found))
+    except (OSError, UnicodeError) as exc:
+        reason = "not a valid name" if isinstance(exc, UnicodeError) else exc.strerror or str(exc)
         raise ConfigError(
             f"can't listen on {host}, port {port}: {reason}; give another host or port"
         ) from exc
+
+
+def _opened(places: Iterable[tuple[socket.AddressFamily, Any]]) -> list[socket.socket]:
+    """Listen on these addresses, except those that the machine lacks if it has another."""
+    opened: list[socket.socket] = []
+    lacking: OSError | None = None
+    with ExitStack() as opening:
+        for family, place in places:
+            try:
+                each = socket.create_server(place, family=family)
+            except OSError as exc:
+                if exc.errno not in _LACKING:
+                    raise
+                lacking = exc
+            else:
+                opened.append(opening.enter_context(each))
+        if lacking is not None and not opened:
+            raise lacking
+        opening.pop_all()
     return opened
 
 
