@@ -72,7 +72,7 @@ def _is_served(file: Path) -> bool:
 
     try:
         return bool(psutil.pid_exists(int(json.loads(file.read_text(encoding="utf-8"))["pid"])))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return file.exists()
 
 

@@ -379,6 +379,8 @@ def test_the_file_of_a_killed_server_of_agents_is_named_and_removed(
         content = json.loads(file.read_text())
         with subprocess.Popen([sys.executable, "-c", ""]) as ended:
             ended.wait()
+        file.write_text(json.dumps({**content, "pid": 10**30}))
+        assert not left_behind(tmp_path), "nobody can tell"
         file.write_text(json.dumps({**content, "pid": ended.pid}))
         assert [each.path for each in left_behind(tmp_path)] == [file]
         remove_left_behind(tmp_path)
