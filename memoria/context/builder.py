@@ -235,7 +235,7 @@ class _Work:
         self._most = SHORT_TOKENS  # tokens of one text
         self._texts: dict[str, str] = {}
         self._counted: dict[str, int] = {}
-        self._least: dict[str, int] = {}  # like _counted, or lower
+        self._least: dict[str, int] = {}  # lower than what _counted would hold, or equal
 
     def pack(self, budget: int) -> _Draft:
         """Fill the budget; if all memories fit, try longer excerpts."""
@@ -339,11 +339,13 @@ class _Work:
 
     def _exceeds(self, text: str, tokens: int) -> bool:
         """Tell whether a text has more tokens; the estimate need not count a long one whole."""
-        if self._count_tokens is not estimate_tokens:
+        if text in self._counted or self._count_tokens is not estimate_tokens:
             return self._tokens(text) > tokens
-        if self._least.get(text, 0) <= tokens:
-            self._least[text] = least_tokens(text, tokens)
-        return self._least[text] > tokens
+        if (least := self._least.get(text, 0)) <= tokens:
+            self._least[text] = least = least_tokens(text, tokens)
+            if least <= tokens:  # then it is the estimate
+                self._counted[text] = least
+        return least > tokens
 
     def _tokens(self, text: str) -> int:
         if text not in self._counted:

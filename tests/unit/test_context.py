@@ -17,8 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.context import ContextBuilder, estimate_tokens, pack
+from memoria.context import builder as context_builder
 from memoria.context.arrange import MOST_DEPTH
 from memoria.context.config import ContextConfig
+from memoria.context.tokens import least_tokens
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.types import (
     ContextPack,
@@ -529,6 +531,22 @@ def test_counter_that_finds_no_tokens_takes_everything() -> None:
 def test_the_estimate_is_the_default() -> None:
     result = pack([exploration(path(("a", 0.9)))], budget_tokens=100)
     assert result.tokens == estimate_tokens("[1] text of a")
+
+
+def test_the_estimate_is_made_once_for_each_text_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+
+    def counting(text: str, most: int) -> int:
+        counted.append(text)
+        return least_tokens(text, most)
+
+    monkeypatch.setattr(context_builder, "least_tokens", counting)
+    long = [" ".join(f"word{i}x{n}" for n in range(5 + i)) for i in range(200)]
+    texts = {f"m{i}": text for i, text in enumerate(long)}
+    explored = [exploration(path((id_, 0.9), texts=texts)) for id_ in texts]
+    result = pack(explored, budget_tokens=400_000)
+    assert len(result.items) == 200
+    assert len(counted) == len({*counted})
 
 
 def test_seed_explored_twice_counts_with_its_best_score() -> None:
