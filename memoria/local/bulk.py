@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,8 +76,11 @@ def left_imports(home: Path) -> list[Path]:
     found = []
     for folder in home.glob(f"{_FOLDER}*"):
         number = folder.name.removeprefix(_FOLDER).partition("-")[0]
-        if number.isascii() and number.isdigit() and not psutil.pid_exists(int(number)):
-            found.append(folder)
+        if not (number.isascii() and number.isdigit()):
+            continue
+        with suppress(OverflowError):  # no process has this number, so it is not our folder
+            if not psutil.pid_exists(int(number)):
+                found.append(folder)
     return found
 
 
@@ -108,7 +111,7 @@ async def import_files(
     *,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Make the database of a server anew.
+    """Replace the database of a server with one made from these files.
 
     The caller holds the server's lock, and has called `recover` and `check_import`.
 

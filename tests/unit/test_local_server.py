@@ -331,6 +331,7 @@ def test_texts_of_a_killed_import_are_named_and_removed(tmp_path: Path) -> None:
         assert (folder.exists(), oct(folder.stat().st_mode & 0o777)) == (True, "0o700")
     (found,) = left_behind(tmp_path)
     assert (found.path, found.what) == (folder, "texts of a killed import")
+    (tmp_path / f"import-{10**30}-of-somebody").mkdir()
     remove_left_behind(tmp_path)
     assert not folder.exists()
     assert not left_behind(tmp_path)
