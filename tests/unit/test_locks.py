@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +53,22 @@ def test_each_script_that_installs_has_a_lock() -> None:
         )
     }
     assert installs == LOCKS.keys()
+
+
+def test_an_extra_without_a_lock_gets_one(tmp_path: Path) -> None:
+    bin_, scripts = tmp_path / ".venv" / "bin", tmp_path / "scripts"
+    for folder in (bin_, scripts, tmp_path / "locks"):
+        folder.mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "lock", scripts)
+    write = 'while [ "$1" != --output-file ]; do shift; done; echo locked >"$2"'
+    for script, line in ((scripts / "install", ":"), (bin_ / "uv", write)):
+        script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        script.chmod(0o700)
+    for name in LOCKS.keys() - {"docs"}:
+        (tmp_path / "locks" / f"{name}.txt").touch()
+    subprocess.run([scripts / "lock"], check=True)
+    assert {file.stem for file in (tmp_path / "locks").iterdir()} == LOCKS.keys()
+    assert (tmp_path / "locks" / "docs.txt").read_text(encoding="utf-8") == "locked\n"
 
 
 @pytest.mark.parametrize("name", LOCKS)
