@@ -103,6 +103,14 @@ class Writing:
             self.first.set()
         return wrong
 
+    async def answered(self, clients: Sequence[asyncio.Task[None]]) -> None:
+        """Wait until something was acknowledged, or went wrong, or no client is left."""
+        first = asyncio.create_task(self.first.wait())
+        gone = asyncio.gather(*clients, return_exceptions=True)
+        either: list[asyncio.Future[Any]] = [first, gone]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        first.cancel()
+
     async def compare(self, memory: GraphRetriever) -> str | None:
         """Return in words what the database lacks, or has twice; also once all is sent again."""
         if not self.done:
@@ -156,7 +164,7 @@ async def _mcp_killed(agents: Agents, rng: random.Random, number: int) -> str | 
 
     async with served_mcp(agents.world.target, agents.folder, "--scope", memory.scope) as served:
         tasks = [asyncio.create_task(remember_on()) for _ in range(_CLIENTS)]
-        await writing.first.wait()
+        await writing.answered(tasks)
         await asyncio.sleep(rng.random() * _LONGEST_S)
         os.kill(served.pid, signal.SIGKILL)
         await asyncio.gather(*tasks)

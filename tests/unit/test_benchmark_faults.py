@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.environment import ROOT
+from benchmarks.faults.agents import Writing
 from benchmarks.faults.catalogue import CATALOGUE
 from benchmarks.faults.command import FAMILIES, KEYS, kept, numbers_of, parsed, summed
 from benchmarks.faults.page import again, markdown, read
@@ -35,6 +36,27 @@ def row(attempt: Attempt, **settings: Any) -> Row:
 async def tried(each: Row, tries: int, within_s: float = LONG_S) -> Tally:
     until = time.monotonic() + within_s
     return await tally(each, None, seed=1, numbers=range(tries), until=until)
+
+
+async def test_clients_are_waited_for_until_one_is_answered_or_all_are_gone() -> None:
+    async def nothing() -> None:
+        return
+
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    writing = Writing(random.Random(1))
+    gone = [asyncio.create_task(nothing()) for _ in range(2)]
+    async with asyncio.timeout(LONG_S):
+        await writing.answered(gone)
+        waiting = asyncio.create_task(forever())
+        both = asyncio.create_task(writing.answered([*gone, waiting]))
+        await asyncio.sleep(0)
+        assert not both.done()
+        writing.first.set()
+        await both
+    assert not waiting.done()
+    waiting.cancel()
 
 
 def test_the_page_is_written_as_it_was_read() -> None:
