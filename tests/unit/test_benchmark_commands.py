@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import cold
 from benchmarks.__main__ import COMMANDS
 from benchmarks.environment import OUT, ROOT, commit
+from memoria.embed import OnnxEmbedder
+from memoria.local import LocalNeo4j
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -38,6 +41,18 @@ def test_an_unknown_command_is_refused_by_the_names_that_there_are() -> None:
     assert "no command 'recal'" in done.stderr
     for name in COMMANDS:
         assert name in done.stderr
+
+
+async def test_a_start_that_is_not_done_in_time_counts_as_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cold, "_BUSY_S", 0.01)
+    failed: list[str] = []
+    await cold.restarted(LocalNeo4j(tmp_path), OnnxEmbedder(), 0, failed)
+    assert failed == ["not done after 0.01 s"]
+    await cold.twenty(LocalNeo4j(tmp_path), OnnxEmbedder(), "not started", failed)
+    assert len(failed) == 2
+    assert "0 busy: not done after 0.01 s" in capsys.readouterr().out
 
 
 def test_a_run_names_its_commit_and_writes_outside_of_the_repository() -> None:
