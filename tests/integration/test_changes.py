@@ -135,3 +135,27 @@ async def test_remember_names_what_a_text_may_replace_and_only_a_word_replaces_i
     assert again.data["superseded"] == (older,)
     found = await dana.recall("Who is my boss?")
     assert older not in {one.id for one in found.ranked}
+
+
+async def test_a_text_that_is_stored_is_reported_though_what_it_may_replace_can_not_be_read(
+    dana: GraphRetriever, store: Store
+) -> None:
+    class Refusing(Store):
+        has_written = False
+
+        async def run(
+            self, query: Query, parameters: Mapping[str, Any], **options: Any
+        ) -> list[neo4j.Record]:
+            if self.has_written and query.name == "graph.hydrate":
+                raise QueryError("refused")
+            records = await super().run(query, parameters, **options)
+            Refusing.has_written |= query.mode == "write"
+            return records
+
+    refusing = Refusing(store.driver, database=store.database).patient(60)
+    retriever = GraphRetriever(refusing, scope=dana.scope, embedder=WORDS, config=dana.config)
+    done = await AgentMemory(retriever, deadline_s=30).remember("My boss is Dea Moor")
+    assert done.data["may_replace"]
+    assert done.text.startswith("Remembered.")
+    assert Refusing.has_written
+    assert (await dana.get([done.data["id"]])).memories

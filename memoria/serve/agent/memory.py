@@ -6,19 +6,22 @@ call returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TypedDict, Unpack, cast
 
 from memoria._support.checks import check_ids
 from memoria._support.wording import number_of
-from memoria.errors import InvalidInputError
+from memoria.errors import InvalidInputError, MemoriaError
 from memoria.learn.trails import found_in
 from memoria.serve.agent.answer import Answer
 from memoria.serve.agent.kinds import Kind
 from memoria.serve.agent.reading import AgentReader, some_ids
 from memoria.serve.agent.words import remembered
-from memoria.types import Trace
+from memoria.types import MemoryNode, Trace
+
+log = logging.getLogger(__name__)
 
 
 class AboutIt(TypedDict, total=False):
@@ -64,8 +67,7 @@ class AgentMemory(AgentReader):
         data = asdict(done)
         data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
         data["may_replace"] = list(done.may_replace)
-        older = (await self.retriever.get(done.may_replace)).memories if done.may_replace else ()
-        text = remembered(done, self._now(size), older)
+        text = remembered(done, self._now(size), await self._older(done.may_replace))
         return Answer(text=text, data=self._about(size) | data)
 
     async def feedback(
@@ -127,6 +129,14 @@ class AgentMemory(AgentReader):
             "certain": report.certain,
         }
         return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
+
+    async def _older(self, ids: Sequence[str]) -> Sequence[MemoryNode]:
+        """Read the memories that a text may replace; none on an error, since the text is stored."""
+        try:
+            return (await self.retriever.get(ids)).memories if ids else ()
+        except MemoriaError as exc:
+            log.warning("can't read what a new text may replace (%s)", type(exc).__name__)
+            return ()
 
     def _with_ids(self, about_it: AboutIt, recall_id: str | None) -> AboutIt:
         """Return the arguments of `remember` with labels replaced by ids."""
