@@ -43,8 +43,8 @@ class RankedMemory:
     relevance
         Probability that the memory is evidence for the query, 0 to 1; it never falls where the
         score rises. Unlike the score, it can be low for all memories of a recall. None without a
-        `Calibration`, and where nothing that was found has a vector, or too little was found (fewer
-        than 21 memories) to tell near from far.
+        `Calibration`, if the query or all that was found has no vector, and while the examples of
+        small talk, with which the query is compared, could not be embedded.
     needed_by
         Id of each ranked memory that needs this one -> weight of the edge. Its relation is one that
         the scope declares as a need (`RelationRoles`); if it declares none, the names and the shape
