@@ -61,7 +61,8 @@ class Limits(OptionGroup):
             min=0.0,
             max=1.0,
             metavar="P",
-            help="Lowest relevance, a probability, of a memory; as recall has it, if not given.",
+            help="Lowest relevance, a probability, of a memory; by default that of a recall. "
+            "Needs a running memoria mcp.",
         ),
     ] = None
     min_best_relevance: Annotated[
@@ -71,7 +72,8 @@ class Limits(OptionGroup):
             min=0.0,
             max=1.0,
             metavar="P",
-            help="Lowest relevance of the best memory; below it the model gets nothing.",
+            help="Lowest relevance of the best memory; below it the model gets nothing. "
+            "Needs a running memoria mcp.",
         ),
     ] = None
 
