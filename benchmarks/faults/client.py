@@ -19,7 +19,7 @@ from memoria import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 
-# A client that nobody kills ends by itself after so many writes.
+# A client that nobody kills stops after so many writes.
 _MOST = 5_000
 
 

@@ -83,7 +83,7 @@ async def administer(
 
 
 async def end_tool(layout: Layout) -> None:
-    """End the tool where it runs on for a process that was killed."""
+    """End the tool if it still runs after the process that started it was killed."""
     import psutil
 
     for process in psutil.process_iter(["cmdline"]):

@@ -208,7 +208,7 @@ class RelevanceConfig:
         if earlier := sorted(_OF_EARLIER & _names(weights)):
             raise ConfigError(
                 f"{path}: holds weights of an earlier version of the ranking, which had "
-                f"{', '.join(earlier)}: fit them anew with memoria tune"
+                f"{', '.join(earlier)}: fit them again with memoria tune"
             )
         _check_names(path, weights, cls)
         calibration = weights.pop("calibration", None)

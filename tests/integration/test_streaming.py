@@ -38,7 +38,7 @@ ALL = RetrieverConfig(seeds_per_session=5)
 USER = f"streaming-{uuid4().hex}"
 MISSING = Seed(id="nobody", score=1.0)
 
-# So long that no call which ends by itself gets there, on the slowest machine.
+# No call that works as it should takes so long, even on the slowest machine.
 LONG_S = 120.0
 # When a test gives up waiting for what should have come at once; below LONG_S.
 HANG_S = 60.0
