@@ -17,9 +17,12 @@ from memoria.types import MemoryNode
 
 #: How many statements, the nearest to the question, are compared with the others.
 MOST_COMPARED = 16
-# Who states something: the user, the assistant on their behalf, and whoever has no role. In a group
-# ("other"), people speak about the same subjects without changing what is true.
-_STATING = frozenset({"", USER, ASSISTANT})
+# Who states something: the user, and the assistant on their behalf. In a group ("other"), people
+# speak about the same subjects without changing what is true.
+_STATING = frozenset({USER, ASSISTANT})
+# So does a memory of this kind. Events and other memories without a role report what happened at
+# different times, which does not replace each other.
+_PREFERENCE = "UserPreference"
 
 #: Id of a statement -> id of another one -> cosine of their vectors.
 Alike = Mapping[str, Mapping[str, float]]
@@ -28,13 +31,13 @@ Alike = Mapping[str, Mapping[str, float]]
 def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
     """Return the memories that state something at a known time.
 
-    Questions, thanks, and the messages of a group do not.
+    Questions, thanks, the messages of a group, and events outside of conversations do not.
     """
     return [
         memory
         for memory in memories
         if memory.created_at is not None
-        and role_of(memory) in _STATING
+        and (role_of(memory) in _STATING or memory.kind == _PREFERENCE)
         and not memory.text.rstrip().endswith("?")
         and substance(memory.text) > 0
     ]

@@ -193,6 +193,15 @@ def test_only_statements_with_a_vector_and_several_times_are_compared() -> None:
     assert to_compare(memories, {"old": 0.4}) == ([], [])
 
 
+def test_events_outside_of_a_conversation_do_not_replace_each_other() -> None:
+    """The guess made a sample's sales figures of one week outdated by those of another."""
+    both = [replace(one.memory, metadata={}) for one in (OLD, NEW)]
+    cosines = {"old": 0.4, "new": 0.5}
+    assert to_compare(both, cosines) == ([], [])
+    preferences = [replace(one, kind="UserPreference") for one in both]
+    assert to_compare(preferences, cosines) == (["new", "old"], ["old", "new"])
+
+
 @given(st.lists(st.floats(-30, 30), min_size=6, max_size=6), st.floats(0.34, 1))
 def test_passing_odds_on_neither_makes_nor_loses_any(sums: list[float], share: float) -> None:
     memories = {f"s{n}": said(f"s{n}", f"statement number {n}", n).memory for n in range(6)}
