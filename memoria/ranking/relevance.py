@@ -21,7 +21,7 @@ from memoria.ranking.order import beside_of, with_beside
 from memoria.ranking.talk import with_session
 from memoria.ranking.within import with_window
 from memoria.types import RankedMemory
-from memoria.types.window import Tense, TimeWindow
+from memoria.types.window import ANY_TIME, When
 
 
 def rank_by_relevance(
@@ -30,7 +30,7 @@ def rank_by_relevance(
     facts: Facts,
     config: RelevanceConfig,
     history: HistoryConfig | None = None,
-    when: TimeWindow | Tense | None = None,
+    when: When = ANY_TIME,
 ) -> tuple[RankedMemory, ...]:
     """Rank candidates by the weighted sum of their features, and raise companions of likely ones.
 
@@ -38,7 +38,7 @@ def rank_by_relevance(
     need. The parts of a message are one candidate; see `memoria.ranking.folding`.
 
     With ``history``, the known past of a memory counts as well. ``when`` is the time that the
-    query is about: a window, or a tense; see `memoria.ranking.changes`.
+    query is about; for its tense, see `memoria.ranking.changes`.
 
     The score of a memory is in (0, 1] and relative to the best one: e to the power of the
     difference of the two sums. In the model that the weights were fitted for, that is the ratio of
@@ -58,8 +58,7 @@ def rank_by_relevance(
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     ids = [each.memory.id for each in candidates]
     beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
-    tense = None if isinstance(when, TimeWindow) else when
-    replaced = replacements(candidates, by_query, facts) if tense else {}
+    replaced = replacements(candidates, by_query, facts) if when.tense else {}
     memories = {each.memory.id: each.memory for each in candidates}
     changes = Changes(memories=memories, replaced=replaced, beside=beside)
     steps = _steps(by_features, by_query, changes, facts, when)
@@ -104,19 +103,18 @@ def _steps(
     by_query: Array,
     changes: Changes,
     facts: Facts,
-    when: TimeWindow | Tense | None,
+    when: When,
 ) -> dict[str, Array]:
     """Return the sums after each step, by its name, in order."""
     ids = [*changes.memories]
     times = [memory.created_at for memory in changes.memories.values()]
-    window, tense = (when, None) if isinstance(when, TimeWindow) else (None, when)
-    by_query = with_changes(changes, by_query, tense)
-    found = {"newest": with_changes(changes, by_features, tense)}
+    by_query = with_changes(changes, by_query, when.tense)
+    found = {"newest": with_changes(changes, by_features, when.tense)}
     found["beside"] = with_beside(found["newest"], by_query, ids, changes.beside)
     found["in_session"] = with_session(found["beside"], by_query, ids, facts.sessions)
     found["needed"] = with_needs(found["in_session"], ids, facts.needs)
-    found["in_window"] = with_window(found["needed"], times, window)
-    found["in_time"] = with_order(changes, found["in_window"], tense)
+    found["in_window"] = with_window(found["needed"], times, when.window)
+    found["in_time"] = with_order(changes, found["in_window"], when.tense)
     return found
 
 

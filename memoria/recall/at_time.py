@@ -17,7 +17,7 @@ from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds
-from memoria.types.window import Tense, TimeWindow
+from memoria.types.window import ANY_TIME, TimeWindow, When
 
 #: Most memories to read from a window if the question asks for nothing but a time.
 MOST = 200
@@ -50,24 +50,25 @@ class Windowed:
     notes: tuple[str, ...] = ()
 
 
-def window_for(call: RecallCall, now: datetime) -> TimeWindow | None:
-    """Return the time that a question is about; None if a filter by time is given.
+def when_for(call: RecallCall, now: datetime) -> When:
+    """Return what a question says about time; no window if a filter by time is given.
 
-    "Where do I live today?" is about the present, not about the memories of this day.
+    No rule tells "Where do I live today?", which is about the present, from "What meetings do I
+    have today?", which is about this day. So both count, and memories of this day are only
+    preferred.
     """
     config, where = call.config, call.where
-    if not config.time_phrases or where.created_from or where.created_before:
-        return None
-    now = config.as_of or now
-    window = window_of(call.query, now=now, zone=config.zone)
-    if window is not None and _is_today(window, now) and tense_of(call.query) == "present":
-        return None
-    return window
-
-
-def tense_for(call: RecallCall) -> Tense | None:
-    """Return whether a question is about the present, the past, or how something changed."""
-    return tense_of(call.query) if call.config.time_phrases else None
+    if not config.time_phrases:
+        return ANY_TIME
+    tense, now = tense_of(call.query), config.as_of or now
+    window = None
+    if not (where.created_from or where.created_before):
+        window = window_of(call.query, now=now, zone=config.zone)
+    if window is None:
+        return When(tense=tense)
+    if tense == "present" and _is_today(window, now):
+        return When(window=replace(window, only=False), tense=tense)
+    return When(window=window)
 
 
 def _is_today(window: TimeWindow, now: datetime) -> bool:

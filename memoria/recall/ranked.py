@@ -15,7 +15,7 @@ from memoria.recall.call import RecallCall
 from memoria.recall.texts import Completed
 from memoria.store import Store
 from memoria.types import RankedMemory, Seeds
-from memoria.types.window import Tense, TimeWindow
+from memoria.types.window import When
 
 
 async def with_alike(
@@ -38,14 +38,14 @@ async def with_alike(
 
 
 def ranked_of(
-    call: RecallCall, found: Completed, seeds: Seeds, when: TimeWindow | Tense | None
+    call: RecallCall, found: Completed, seeds: Seeds, when: When
 ) -> tuple[RankedMemory, ...]:
     """Rank the found memories; facts that the database did not return in time are ignored.
 
     If the question asks for nothing but a time, memories are in order of time.
     """
     echoes = {seed.id for seed in seeds.echoes}
-    in_time = isinstance(when, TimeWindow) and when.only
+    in_time = when.window is not None and when.window.only
     if call.config.relevance is None and not in_time:
         ranked = rank_by_energy(found.explorations)
         fitting = (entry for entry in ranked if call.where.fits(entry.memory))

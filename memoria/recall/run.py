@@ -20,7 +20,7 @@ from memoria.errors import DeadlineError, MemoriaError
 from memoria.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.plain.settings import settings_of
 from memoria.ranking import FactsRequest
-from memoria.recall.at_time import at_time, tense_for, window_for
+from memoria.recall.at_time import at_time, when_for
 from memoria.recall.call import Engine, RecallCall
 from memoria.recall.live import search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
@@ -89,9 +89,8 @@ class Recaller:
         self._generation = 1  # of the stored vectors that it is compared with
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
-        self._window = window_for(call, self._started_at)
+        self._when = when_for(call, self._started_at)
         self._of_window: tuple[str, ...] = ()  # notes on the window
-        self._tense = tense_for(call)
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -198,8 +197,9 @@ class Recaller:
             request, found = await search_live(self._store, request, self._engine.facts)
             rest = replace(request, until=self._after(0.5))
             seeds = await with_unembedded(self._store, found, rest)
-            windowed = await at_time(self._store, rest, seeds, self._window)
-        seeds, self._window, self._of_window = windowed.seeds, windowed.window, windowed.notes
+            windowed = await at_time(self._store, rest, seeds, self._when.window)
+        seeds, self._of_window = windowed.seeds, windowed.notes
+        self._when = replace(self._when, window=windowed.window)
         self._call = replace(call, where=windowed.where)
         self._generation = request.generation
         return replace(seeds, degraded=(*notes, *seeds.degraded))
@@ -236,9 +236,7 @@ class Recaller:
             grace_s = max(_GRACE_S, _PACK_SHARE * self._call.config.deadline_s)
             self._limit.reschedule(self._until + grace_s)
         with self._timed("rank"):
-            ranked = await asyncio.to_thread(
-                ranked_of, self._call, completed, seeds, self._window or self._tense
-            )
+            ranked = await asyncio.to_thread(ranked_of, self._call, completed, seeds, self._when)
         with self._timed("pack"):
             context = await self._pack(completed, ranked, notes)
         return Recall(
@@ -305,11 +303,9 @@ class Recaller:
             until=self._after(_READ_SHARE),
             now=self._started_at,
         )
-        reading, for_ranking = self._clock(), config.relevance is not None
-        completed = await complete(
-            self._store, found, request, for_ranking=for_ranking, notes=notes
-        )
-        if self._tense and not self._window:
+        reading, ranks = self._clock(), config.relevance is not None
+        completed = await complete(self._store, found, request, for_ranking=ranks, notes=notes)
+        if self._when.tense:
             request = replace(request, until=self._after(_READ_SHARE))
             completed = await with_alike(self._store, completed, request, notes)
         streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
@@ -321,7 +317,7 @@ class Recaller:
     ) -> ContextPack:
         """Pack a context, off the event loop, because a large context takes a while."""
         config = self._call.config
-        if self._window and self._window.only:
+        if self._when.window and self._when.window.only:
             found = flat(found, ranked)
         worth = await asyncio.to_thread(worth_of, found, ranked, config)
         near: list[tuple[str, str]] = []
@@ -359,7 +355,7 @@ class Recaller:
             timings_s=self._timings_s,
             degraded=(*seeds.degraded, *degraded, *missed(explorations)),
             notes=(*self._of_window, *notes_of(ranked, self._call.config)),
-            window=self._window,
+            window=self._when.window,
             seeds=seeds,
             explorations=explorations,
             needed=found.needed,

@@ -46,3 +46,15 @@ class TimeWindow:
         parts = [f"from {self.starts:%Y-%m-%d %H:%M}"] if self.starts else []
         parts += [f"before {self.ends:%Y-%m-%d %H:%M}"] if self.ends else []
         return f"'{self.phrase}' is {' and '.join(parts)} (UTC)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When:
+    """What a question says about time; both only if it is about the present, and names today."""
+
+    window: TimeWindow | None = None
+    tense: Tense | None = None
+
+
+#: A question that says nothing about time.
+ANY_TIME = When()

@@ -17,7 +17,7 @@ from memoria.ranking.alike import to_compare
 from memoria.ranking.changes import Changes, replacements
 from memoria.ranking.config import RelevanceConfig
 from memoria.types import MemoryNode, RankedMemory
-from memoria.types.window import Tense, TimeWindow
+from memoria.types.window import Tense, TimeWindow, When
 from tests.unit.test_relevance import lone
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +55,8 @@ def ranked(
     facts: Facts = NOTHING_KNOWN,
 ) -> tuple[RankedMemory, ...]:
     facts = replace(facts, alike=alike(*near, among=[*all_]))
-    return rank_by_relevance(query, sorted_(all_), facts, BY_WORDS, None, when)
+    known = When(window=when) if isinstance(when, TimeWindow) else When(tense=when)
+    return rank_by_relevance(query, sorted_(all_), facts, BY_WORDS, None, known)
 
 
 def sorted_(all_: tuple[Candidate, ...]) -> list[Candidate]:
@@ -130,9 +131,8 @@ def test_nothing_replaces_what_is_not_an_older_statement_of_the_same_person(
 def test_without_cosines_between_statements_nothing_changes() -> None:
     all_ = sorted_((OLD, NEW, *NOTES))
     plain = rank_by_relevance("Who is my boss?", all_, NOTHING_KNOWN, BY_WORDS)
-    assert (
-        rank_by_relevance("Who is my boss?", all_, NOTHING_KNOWN, BY_WORDS, None, "past") == plain
-    )
+    past = When(tense="past")
+    assert rank_by_relevance("Who is my boss?", all_, NOTHING_KNOWN, BY_WORDS, None, past) == plain
 
 
 def test_where_the_question_names_a_time_that_time_counts() -> None:
@@ -140,6 +140,25 @@ def test_where_the_question_names_a_time_that_time_counts() -> None:
     found = ranked(OLD, NEW, *NOTES, when=window, near=[("old", "new")])
     assert found[0].id == "old"
     assert not any(one.newer for one in found)
+
+
+def test_a_question_about_today_prefers_this_day_and_the_newest_statement() -> None:
+    met = said("met", "The boss cancelled the meeting", 100)
+    day = TimeWindow(
+        phrase="today", starts=FIRST + timedelta(days=100), ends=FIRST + timedelta(days=101)
+    )
+    facts = replace(NOTHING_KNOWN, alike=alike(("old", "new"), among=[OLD, NEW, met, *NOTES]))
+    found = rank_by_relevance(
+        "Who is my boss today?",
+        sorted_((OLD, NEW, met, *NOTES)),
+        facts,
+        BY_WORDS,
+        None,
+        When(window=day, tense="present"),
+    )
+    shares = {one.id: one.shares for one in found}
+    assert shares["met"]["in_window"] > 0 < shares["new"]["newest"]
+    assert next(one for one in found if one.id == "old").newer == "new"
 
 
 def test_what_the_assistant_repeated_is_outdated_too() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.config import RetrieverConfig
-from memoria.recall.at_time import tense_for, window_for
+from memoria.recall.at_time import when_for
 from memoria.recall.call import RecallCall
 from memoria.recall.when import tense_of
 from memoria.types import MemoryFilter
@@ -31,25 +31,31 @@ def test_any_text_has_a_tense_or_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "windowed"),
+    ("question", "tense", "only"),
     [
-        ("Where do I live today?", False),
-        ("Wo wohne ich heute?", False),
-        ("What did I do today?", True),
-        ("What is on my list this week?", True),
+        ("Where do I live today?", "present", False),
+        ("Wo wohne ich heute?", "present", False),
+        ("What meetings do I have today?", "present", False),
+        ("What is new today?", "present", False),
+        ("What did I do today?", None, True),
+        ("What is on my list this week?", None, True),
     ],
 )
-def test_today_in_a_question_about_the_present_is_no_window(question: str, windowed: bool) -> None:
+def test_a_question_about_today_only_prefers_this_day_and_has_a_tense(
+    question: str, tense: str | None, only: bool
+) -> None:
     now = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)
     call = RecallCall.checked(question, (), MemoryFilter(), RetrieverConfig())
-    assert (window_for(call, now) is not None) == windowed
+    when = when_for(call, now)
+    assert when.window is not None
+    assert (when.tense, when.window.only) == (tense, only)
 
 
 def test_the_setting_for_time_phrases_switches_the_tense_off() -> None:
     off = RetrieverConfig(time_phrases=False)
     for config, tense in ((RetrieverConfig(), "present"), (off, None)):
         call = RecallCall.checked("Where do I live?", (), MemoryFilter(), config)
-        assert tense_for(call) == tense
+        assert when_for(call, datetime.now(UTC)).tense == tense
 
 
 def test_a_long_text_has_no_tense() -> None:
