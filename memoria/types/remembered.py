@@ -11,6 +11,8 @@ from memoria.types.paths import Seed
 
 #: Cosine from which a memory may be an earlier statement about the same thing. Of 115 changed facts
 #: it names 77 %, and something for 38 % of the texts that change nothing; so the caller decides.
+#: Meant for the default embedder and similar models: the three nearest memories, which are all that
+#: is read, do not tell how alike unrelated texts are to another model.
 MAY_REPLACE = 0.6
 
 
@@ -63,7 +65,8 @@ class Remembered:
 
         Nothing is replaced by this guess: to say that the text replaces a memory, remember the same
         text again and name the memory in ``supersedes``. Empty if nothing was written, and without
-        an embedder.
+        an embedder. The limit, a cosine of 0.6, is meant for the default embedder and similar
+        models; for another one, apply a limit of your own to ``similar``.
         """
         if not self.created:
             return ()
