@@ -235,7 +235,9 @@ class _Work:
         self._most = SHORT_TOKENS  # tokens of one text
         self._texts: dict[str, str] = {}
         self._counted: dict[str, int] = {}
-        self._least: dict[str, int] = {}  # lower than what _counted would hold, or equal
+        self._least: dict[
+            str, int
+        ] = {}  # at most the tokens of a text that was not read to its end
 
     def pack(self, budget: int) -> _Draft:
         """Fill the budget; if all memories fit, try longer excerpts."""
@@ -342,9 +344,8 @@ class _Work:
         if text in self._counted or self._count_tokens is not estimate_tokens:
             return self._tokens(text) > tokens
         if (least := self._least.get(text, 0)) <= tokens:
-            self._least[text] = least = least_tokens(text, tokens)
-            if least <= tokens:  # then it is the estimate
-                self._counted[text] = least
+            least, is_exact = least_tokens(text, tokens)
+            (self._counted if is_exact else self._least)[text] = least
         return least > tokens
 
     def _tokens(self, text: str) -> int:

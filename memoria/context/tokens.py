@@ -58,13 +58,16 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(_cost(text, words, _LONG_ENGLISH if english or code else _LONG))
 
 
-def least_tokens(text: str, most: int) -> int:
-    """Return the estimate for a text, or a lower number that already exceeds ``most``, 0 or more.
+def least_tokens(text: str, most: int) -> tuple[int, bool]:
+    """Return the estimate for a text and True, or a lower number above ``most`` and False.
 
     To find such a number, only the beginning of a long text is read.
 
-    >>> least_tokens("one two three", 100), 10 < least_tokens("one two three " * 100, 10) < 100
+    >>> least_tokens("one two three", 100)
     (3, True)
+    >>> least, is_exact = least_tokens("one two three " * 100, 10)
+    >>> 10 < least < 100, is_exact
+    (True, False)
     """
     end = _ENOUGH * max(most, 1)
     while end < len(text):
@@ -72,9 +75,9 @@ def least_tokens(text: str, most: int) -> int:
         # Long words cost least in English, and the last mark costs nothing if a letter follows.
         least = math.ceil(_cost(start, _WORD.findall(start), _LONG_ENGLISH) - _LAST_MARK)
         if least > most:
-            return least
+            return least, False
         end *= 2
-    return estimate_tokens(text)
+    return estimate_tokens(text), True
 
 
 def _cost(text: str, words: list[str], long: tuple[int, float]) -> float:
