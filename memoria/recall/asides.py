@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria._support.seldom import SELDOM
-from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder, check_vectors
+from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder
+from memoria.errors import DimensionError, InvalidInputError
 
 Array = NDArray[np.float64]
 
@@ -98,15 +99,10 @@ class Asides:
             if (embedder.name, embedder.dimensions) == (default.name, default.dimensions):
                 self._vectors = await asyncio.to_thread(_shipped)
                 return
-            found: list[list[float]] = []
+            found: list[Sequence[float]] = []
             while batch := examples()[len(found) :][:_BATCH]:
-                found += check_vectors(
-                    await embedder.embed_documents(batch),
-                    name=embedder.name,
-                    count=len(batch),
-                    dimensions=embedder.dimensions,
-                )
-            self._vectors = _unit(np.array(found, np.float64))
+                found += await _embedded(embedder, batch)
+            self._vectors = _checked(found, embedder.dimensions)
         except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
             self._fault = type(exc).__name__
             self._again_at = asyncio.get_running_loop().time() + _PAUSE_S
@@ -122,6 +118,26 @@ def likeness(vectors: Array, vector: Array) -> float:
     """
     cosines = np.sort(vectors @ _unit(vector[None])[0])[::-1]
     return float(cosines[_FIRST:_LAST].mean())
+
+
+async def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
+    """Embed texts; one that the embedder has no vector for, such as "?", is near to nothing."""
+    try:
+        return [*await embedder.embed_documents(texts)]
+    except InvalidInputError:
+        if len(texts) == 1:
+            return [(0.0,) * embedder.dimensions]
+    middle = len(texts) // 2
+    halves = (texts[:middle], texts[middle:])
+    return [vector for half in halves for vector in await _embedded(embedder, half)]
+
+
+def _checked(found: Sequence[Sequence[float]], dimensions: int) -> Array:
+    """Return unit vectors; those of zeros stay."""
+    vectors = np.array(found, np.float64)
+    if vectors.shape != (len(examples()), dimensions) or not np.isfinite(vectors).all():
+        raise DimensionError("the vectors of the examples have a wrong shape, or are not finite")
+    return _unit(vectors)
 
 
 def _shipped() -> Array:

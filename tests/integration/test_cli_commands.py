@@ -271,7 +271,7 @@ def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]
     )
     assert set(told) == {
         *("id", "created", "duplicate_of", "echo_of", "similar", "edges", "superseded", "certain"),
-        "superseded_by",
+        *("may_replace", "superseded_by"),
     }
     assert (told["created"], told["superseded"]) == (True, [id_])
     outdated = call("remember", "The pump is red.", *words)

@@ -51,7 +51,7 @@ def vector(text: str) -> list[float]:
     found = np.zeros(DIMENSIONS)
     for word in re.findall(r"\w+", text.lower()):
         found[zlib.crc32(word.encode()) % DIMENSIONS] += 1.0
-    return [float(number) for number in found / np.linalg.norm(found)]
+    return [float(number) for number in found / (np.linalg.norm(found) or 1.0)]
 
 
 EMBED = CallableEmbedder(

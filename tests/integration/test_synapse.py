@@ -21,6 +21,7 @@ from memoria.embed import CallableEmbedder
 from memoria.formulas import situation
 from memoria.formulas.synapse import squashed
 from memoria.learn import Learner
+from memoria.recall.asides import examples
 from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.seeds.config import SeedConfig
@@ -574,7 +575,7 @@ async def test_the_query_is_embedded_and_the_context_is_not(
     embedder = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     config = settled(context={"file": "cache_test.go", "task": "testing", "language": "go"})
     await GraphRetriever(driver, scope=scope, embedder=embedder, config=config).recall("rain")
-    assert asked == ["rain"]
+    assert asked == ["rain", *examples()]
 
 
 async def test_candidates_without_an_embedding_are_few_and_the_newest(

@@ -49,7 +49,7 @@ async def test_every_statement_of_a_recall_has_been_sent_before(
 ) -> None:
     asking = GraphRetriever(retriever.store, scope=retriever.scope, embedder=embedder("test", 384))
     memories = [
-        Memory(id=id_, kind="Event", text=f"The oven is {id_}.", created_at=day)
+        Memory(id=id_, kind="UserPreference", text=f"The oven is {id_}.", created_at=day)
         for id_, day in (("a", datetime(2026, 1, 5, tzinfo=UTC)), ("b", datetime.now(UTC)))
     ]
     edge = Relation(source="a", target="b", relation="near", weight=0.9)

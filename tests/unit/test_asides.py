@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.embed import DEFAULT_ONNX_MODEL, CallableEmbedder
 from memoria.recall import Asides
 from memoria.recall.asides import VECTORS, examples
 
@@ -79,3 +79,11 @@ async def test_an_embedder_that_fails_is_left_alone_for_a_while() -> None:
     found = [await likeness(asides) for _ in range(5)]
     assert found == [(None, [MISSING.format("ConnectionError")])] * 5
     assert embedder.calls == 1
+
+
+async def test_an_example_without_a_vector_is_near_to_nothing() -> None:
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[0.0, 0.0] if text in ("?", "...") else [0.5, 0.75**0.5] for text in texts]
+
+    asides = Asides(CallableEmbedder(embed, dimensions=2, name="words"))
+    assert await likeness(asides) == (pytest.approx(0.5), [])

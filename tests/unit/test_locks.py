@@ -60,7 +60,7 @@ def test_an_extra_without_a_lock_gets_one(tmp_path: Path) -> None:
     for folder in (bin_, scripts, tmp_path / "locks"):
         folder.mkdir(parents=True)
     shutil.copy(ROOT / "scripts" / "lock", scripts)
-    write = 'while [ "$1" != --output-file ]; do shift; done; echo locked >"$2"'
+    write = 'cat >/dev/null; while [ "$1" != --output-file ]; do shift; done; echo locked >"$2"'
     for script, line in ((scripts / "install", ":"), (bin_ / "uv", write)):
         script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         script.chmod(0o700)
