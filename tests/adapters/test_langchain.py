@@ -231,7 +231,7 @@ async def test_an_agent_that_awaits_recalls_once_a_turn_without_a_thread(
         "Is there rye flour?",
         "There is none.",
     }
-    state: Any = {"messages": [HumanMessage("And rye bread?", id="h2"), AIMessage("No.", id="a2")]}
+    state: Any = {"messages": [HumanMessage("More rye flour?", id="h2"), AIMessage("No.", id="a2")]}
     with no_threads():
         update = await middleware.abefore_agent(state, RUNTIME)
         await middleware.aafter_agent(state, RUNTIME)
