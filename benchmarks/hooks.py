@@ -37,7 +37,7 @@ from memoria.serve.mcp.places import Place, new_secret
 
 SCOPE = "sample"
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
-# What is called in turn: an event, and the prompt.
+# The calls in turn: an event, and the prompt.
 CALLS = (("session-start", ""), ("prompt", QUESTIONS[0].text), ("prompt", "/clear"), ("stop", ""))
 ANSWERED = 2  # of these; a command of the host and a stop have no answer
 HOSTS = ("claude", "codex")

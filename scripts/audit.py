@@ -1,6 +1,6 @@
 """Audit the locks for known faults; called by ``scripts/audit``.
 
-In: ``locks/*.txt``, arguments of pip-audit. Out: what was found, and what could not be asked about.
+In: ``locks/*.txt``, arguments of pip-audit. Out: known faults, and packages not asked about.
 An audit that did not happen is never shown as a clean one: pip-audit itself ends with 0 if the
 service does not know a package. Touches: the network.
 """
@@ -67,7 +67,7 @@ def _asked(
 def report(
     wanted: Mapping[str, list[str]], answers: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> int:
-    """Print what is known, and what could not be asked about; return the exit code."""
+    """Print known faults, and packages that could not be asked about; return the exit code."""
     pairs = [(name, version) for name, found in wanted.items() for version in found]
     faults = [(pair, fault) for pair in pairs for fault in answers.get(pair, {}).get("vulns", [])]
     for (name, version), fault in faults:

@@ -46,10 +46,10 @@ _LONGEST_S = 1.0
 _CALL_S = 60.0
 # Time in which several programs work on one store; seconds.
 _TOGETHER_S, _QUICK_TOGETHER_S = 30.0, 2.0
-# Tries in which a server fills what it keeps, such as its last recalls: 161, 191, then 194 MB.
+# Tries in which a server fills its caches, such as the last recalls: 161, 191, then 194 MB.
 _FILLING = 2
 _IMPORTED = 50
-# Exit codes of commands that say in one line what is wrong.
+# Exit codes of commands that report an error in one line.
 _GOOD_CODES = (0, 1, 3, 4, 5)
 
 
@@ -85,7 +85,7 @@ async def opened(setting: Setting) -> AsyncIterator[Agents]:
 
 
 class Writing:
-    """What clients asked servers to remember, and what was acknowledged."""
+    """Texts that clients asked servers to remember, and those that were acknowledged."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -94,7 +94,7 @@ class Writing:
         self.first = asyncio.Event()  # something was acknowledged, or went wrong
 
     async def remember(self, http: httpx2.AsyncClient, served: Served) -> str | None:
-        """Remember a new text; return in words what is wrong with the answer, if anything is."""
+        """Remember a new text; return the fault of the answer in words, if there is one."""
         text = f"Order {self._rng.getrandbits(64):x} was paid."
         self.begun.append(text)
         wrong, refused = await called(http, served, "memory_remember", text=text)
@@ -112,7 +112,7 @@ class Writing:
         first.cancel()
 
     async def compare(self, memory: GraphRetriever) -> str | None:
-        """Return in words what the database lacks, or has twice; also once all is sent again."""
+        """Name the texts that the database lacks or has twice; also after all are sent again."""
         if not self.done:
             return "nothing was acknowledged"
         found = Counter((await kept(memory))["texts"])
@@ -129,7 +129,7 @@ class Writing:
 async def called(
     http: httpx2.AsyncClient, served: Served, tool: str, **arguments: Any
 ) -> tuple[str | None, bool]:
-    """Call a tool; return in words what is wrong with the answer, and whether the tool refused.
+    """Call a tool; return the fault of the answer in words, and whether the tool refused.
 
     A busy server may refuse, and so may a tool whose time is up; then nothing is acknowledged.
     """
@@ -148,7 +148,7 @@ async def called(
 
 
 async def _mcp_killed(agents: Agents, rng: random.Random, number: int) -> str | None:
-    """Kill a server while clients remember, and compare with what it acknowledged."""
+    """Kill a server while clients remember, and compare the texts with the acknowledged ones."""
     memory = agents.world.clean.for_scope(f"killed-{number}-{uuid4().hex[:8]}")
     writing = Writing(rng)
     wrong: list[str] = []
@@ -168,7 +168,7 @@ async def _mcp_killed(agents: Agents, rng: random.Random, number: int) -> str | 
         await asyncio.sleep(rng.random() * _LONGEST_S)
         os.kill(served.pid, signal.SIGKILL)
         await asyncio.gather(*tasks)
-    await asyncio.sleep(0.2)  # the server notices the closed sockets, and ends what was under way
+    await asyncio.sleep(0.2)  # the server notices the closed sockets, and ends its pending work
     return next(iter(wrong), None) or await writing.compare(memory)
 
 

@@ -137,7 +137,7 @@ async def compare(memory: GraphRetriever, journal: Journal) -> str | None:
 
 
 async def kept(memory: GraphRetriever) -> Mapping[str, Any]:
-    """Return what the scope of a retriever holds: ids, texts, pairs, and uses of the edge."""
+    """Return the contents of a retriever's scope: ids, texts, pairs, and uses of the edge."""
     query: Query = _KEPT
     parameters = {"scope": memory.scope, "edge": [*ENDS, RELATION]}
     records = await memory.store.run(query, parameters)

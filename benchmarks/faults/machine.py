@@ -21,7 +21,7 @@ from memoria.store import Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A server, what stands in it, the paths in it by their ids, and a scope for noted writes.
+    """A server, its contents, its paths by their ids, and a scope for noted writes.
 
     ``quick`` says whether the run is short.
     """

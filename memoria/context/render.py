@@ -2,9 +2,9 @@ r"""Write lines as plain text, Markdown or JSON.
 
 In: lines, their names. Out: the text of each line, and the whole text. Touches nothing.
 
-A text contains only what a reader of the prompt can use: the label, speaker and words of each
-memory; each day once, above its memories; and the relation that joins a memory to the one above it,
-if the relation says more than both texts::
+A text contains only information that a reader of the prompt can use: the label, speaker and words
+of each memory; each day once, above its memories; and the relation that joins a memory to the one
+above it, if the relation says more than both texts::
 
     2026-05-02:
     [1] Disk of build host 7 is full

@@ -164,7 +164,7 @@ def is_at_work(layout: Layout) -> bool:
 
 
 async def recover(layout: Layout) -> None:
-    """End what a killed import began: keep its database if it is complete, else the old one.
+    """Finish a killed import: keep its database if it is complete, else the old one.
 
     The caller holds the lock of the folder.
     """

@@ -1,4 +1,4 @@
-"""What killed processes left in memoria's folder: find it, say what it is, remove it.
+"""Find, name and remove the files that killed processes left in memoria's folder.
 
 In: memoria's folder. Out: `LeftBehind`, one for each file or folder. Reads the list of processes.
 """

@@ -18,7 +18,7 @@ from memoria.types import MemoryNode
 #: How many statements, the nearest to the question, are compared with the others.
 MOST_COMPARED = 16
 # Who states something: the user, and the assistant on their behalf. In a group ("other"), people
-# speak about the same subjects without changing what is true.
+# speak about the same subjects without changing the facts.
 _STATING = frozenset({USER, ASSISTANT})
 # So does a memory of this kind. Events and other memories without a role report what happened at
 # different times, which does not replace each other.

@@ -65,7 +65,7 @@ class Asides:
             Vector of the message, as a query.
         until
             Time of the loop's clock until which to wait for the vectors of the examples; seconds.
-            The embedder goes on after it.
+            The embedder continues after that.
         notes
             List to which the reason is added if there are no vectors.
 

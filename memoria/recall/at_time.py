@@ -51,7 +51,7 @@ class Windowed:
 
 
 def when_for(call: RecallCall, now: datetime) -> When:
-    """Return what a question says about time; no window if a filter by time is given.
+    """Return the time of a question; without a window if a filter by time is given.
 
     No rule tells "Where do I live today?", which is about the present, from "What meetings do I
     have today?", which is about this day. So both count, and memories of this day are only

@@ -79,7 +79,7 @@ class RecallCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """What a retriever gives to each of its recalls.
+    """The parts of a retriever that its recalls use.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def notes_of(ranked: Sequence[RankedMemory], config: RetrieverConfig) -> tuple[s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackRequest:
-    """What to pack for.
+    """The input of a packing besides the memories.
 
     Attributes
     ----------

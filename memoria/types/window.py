@@ -50,7 +50,7 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """What a question says about time; both only if it is about the present, and names today."""
+    """The time of a question; it has both only if it is about the present and names today."""
 
     window: TimeWindow | None = None
     tense: Tense | None = None

@@ -32,7 +32,7 @@ def audit() -> ModuleType:
 
 
 def asked(extra: str | None) -> Iterator[Requirement]:
-    """What pyproject.toml asks for, with and without an extra."""
+    """The requirements of pyproject.toml, with and without an extra."""
     extras = PROJECT["optional-dependencies"]
     for text in PROJECT["dependencies"] if extra is None else extras[extra]:
         requirement = Requirement(text)

@@ -58,7 +58,7 @@ def texts_in_python() -> Iterator[tuple[str, str]]:
 
 
 def returned(query: Query) -> str:
-    """What follows the last RETURN of a query."""
+    """The text after the last RETURN of a query."""
     return query.text.rpartition("RETURN ")[2]
 
 

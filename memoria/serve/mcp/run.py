@@ -82,7 +82,7 @@ async def serve_http(
 
 
 def listening(address: Address) -> list[socket.socket]:
-    """Listen on an address; a name may stand for several.
+    """Listen on an address; a name may have several.
 
     Raises
     ------
