@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.graph.server import current_facts
+from memoria.recall.asides import unit_vectors
 from memoria.store import Store
 from memoria.store.queries import load
 
@@ -109,12 +110,10 @@ def _items(rows: Sequence[Sequence[Any]]) -> Items:
     for place, (_, _, vector, _) in enumerate(rows):
         if vector is not None and len(vector) == size:
             vectors[place] = vector
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors /= np.where(lengths > 0, lengths, 1.0)
     return Items(
         ids=tuple(row[0] for row in rows),
         texts=tuple(row[1] for row in rows),
-        vectors=vectors,
+        vectors=unit_vectors(vectors),
         made_ms=np.array([np.inf if row[3] is None else row[3] for row in rows], dtype=np.float64),
     )
 

@@ -116,7 +116,7 @@ def likeness(vectors: Array, vector: Array) -> float:
     >>> round(likeness(vectors, np.array([2.0, 0.0])), 3)
     0.467
     """
-    cosines = np.sort(vectors @ _unit(vector[None])[0])[::-1]
+    cosines = np.sort(vectors @ unit_vectors(vector[None])[0])[::-1]
     return float(cosines[_FIRST:_LAST].mean())
 
 
@@ -137,14 +137,15 @@ def _checked(found: Sequence[Sequence[float]], dimensions: int) -> Array:
     vectors = np.array(found, np.float64)
     if vectors.shape != (len(examples()), dimensions) or not np.isfinite(vectors).all():
         raise DimensionError("the vectors of the examples have a wrong shape, or are not finite")
-    return _unit(vectors)
+    return unit_vectors(vectors)
 
 
 def _shipped() -> Array:
-    return _unit(np.load(VECTORS).astype(np.float64))
+    return unit_vectors(np.load(VECTORS).astype(np.float64))
 
 
-def _unit(vectors: Array) -> Array:
+def unit_vectors(vectors: Array) -> Array:
+    """Return the rows, each with length 1; rows of zeros stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     found: Array = vectors / np.where(lengths > 0, lengths, 1.0)
     return found
