@@ -21,7 +21,7 @@ from memoria.errors import ConfigError
 def view(
     traces: Annotated[
         list[str] | None,
-        typer.Argument(help="Output of recall --json; - is stdin.", metavar="TRACE"),
+        typer.Argument(help="Output of recall --json --full; - is stdin.", metavar="TRACE"),
     ] = None,
     scope: Scope = "default",
     *,
@@ -42,7 +42,7 @@ def view(
     Examples
     --------
     memoria view --scope alice
-    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria recall "Why is the oven cold?" --json --full > trace.json
     memoria view trace.json
     """
     try:

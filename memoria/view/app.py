@@ -9,7 +9,7 @@ In: a `Source`, a token, the names of this machine. Out: an ASGI application. Re
     GET  /api/scopes                the scopes of the database with their sizes
     POST /api/recall                events, see `memoria.view.events`
     POST /api/replay/{recall_id}    {"changes": {setting: value}} -> what ``replay --json`` prints
-    GET  /api/saved/{number}        what ``recall --json`` printed
+    GET  /api/saved/{number}        what ``recall --json --full`` printed
     GET  /api/memory?scope=&id=     a memory and its strongest edges
 """
 

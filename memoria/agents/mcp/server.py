@@ -30,7 +30,8 @@ from mcp.types import (
 )
 from pydantic import AliasChoices, AnyHttpUrl, BeforeValidator, Field
 
-from memoria._support.wording import told
+from memoria._support.nearest import did_you_mean
+from memoria._support.wording import cut, told, visible
 from memoria.agents.kinds import Kind
 from memoria.agents.mcp.memories import Memories
 from memoria.agents.mcp.resources import add_resources
@@ -67,13 +68,13 @@ def _none_is_empty(value: object) -> object:
 
 
 _LONG = 20_000
+_NAME_CHARS = 60
+#: Names under which the question is taken.
+_QUERY = ("query", "q", "question", "text")
+#: Names that models use for an argument of another name.
+_MEANT = {"budget": "max_tokens", "budget_tokens": "max_tokens", "tokens": "max_tokens"}
 Query = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=_LONG,
-        validation_alias=AliasChoices("query", "q", "question", "text"),
-    ),
+    str, Field(min_length=1, max_length=_LONG, validation_alias=AliasChoices(*_QUERY))
 ]
 Text = Annotated[str, Field(min_length=1, max_length=_LONG)]
 Strings = Annotated[list[str], BeforeValidator(_none_is_empty)]
@@ -98,6 +99,15 @@ class MemoryServer(MCPServer):
                 shown.append(tool.model_copy(update={"input_schema": _untitled(tool.input_schema)}))
         return shown
 
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Any = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; an argument that it does not take is refused, as it would have no effect."""
+        for tool in await super().list_tools():
+            if tool.name == name:
+                _check_names(name, arguments, tool.input_schema.get("properties", {}))
+        return await super().call_tool(name, arguments, context)
+
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
     ) -> GetPromptResult | InputRequiredResult:
@@ -110,6 +120,17 @@ class MemoryServer(MCPServer):
         if not needs <= (arguments or {}).keys() <= takes:
             raise MCPError(INVALID_PARAMS, f"the prompt takes {', '.join(sorted(takes))}")
         return await super().get_prompt(name, arguments, context)
+
+
+def _check_names(tool: str, arguments: Mapping[str, Any], takes: Mapping[str, Any]) -> None:
+    known = {*takes, *(_QUERY if "query" in takes else ())}
+    for name in arguments:
+        if name not in known:
+            meant = _MEANT.get(name)
+            near = f"; did you mean {meant!r}?" if meant in takes else did_you_mean(name, takes)
+            shown = visible(cut(name, _NAME_CHARS))
+            listed = ", ".join(takes) or "none"
+            raise ToolError(f"{tool} has no argument {shown!r}{near or ';'} it takes {listed}")
 
 
 def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:
