@@ -47,8 +47,6 @@ async def unknown_names(
 
 
 def _unknown(what: str, names: Iterable[str], known: list[str]) -> list[str]:
-    if not known:  # the scope is empty, which is said elsewhere
-        return []
     return [
         f"no memory of the scope has the {what} {name!r}{did_you_mean(name, known)}"
         for name in names

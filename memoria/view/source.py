@@ -97,6 +97,8 @@ class Source:
         loaded.
     files
         Saved recalls.
+    writes
+        Whether the page may change memories.
     """
 
     def __init__(
@@ -105,8 +107,10 @@ class Source:
         *,
         load: Callable[[GraphRetriever], Awaitable[None]] = _nothing,
         files: Sequence[Saved] = (),
+        writes: bool = False,
     ) -> None:
         self.files = files
+        self.writes = writes
         self._opening = opening
         self._load = load
         self._lock = asyncio.Lock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memoria.types import Hop, MemoryNode, Path
 from memoria.types.leading import leading
@@ -26,7 +27,7 @@ def path(*ids: str) -> Path:
             source=source, target=target, relation="led_to", direction="out", weight=0.5, tags=(),
             tag_similarity=1.0, degree=1, energy_in=0.5**n, energy_out=0.5 ** (n + 1),
         )
-        for n, (source, target) in enumerate(zip(ids, ids[1:], strict=False))
+        for n, (source, target) in enumerate(pairwise(ids))
     )  # fmt: skip
     return Path(
         seed_id=ids[0],
