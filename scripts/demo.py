@@ -140,7 +140,7 @@ def show_path(path: memoria.Path) -> None:
         arrow = f" -{hop.relation}-> " if hop.direction == "out" else f" <-{hop.relation}- "
         line.append(arrow, style="dim").append(f"[{hop.target}]")
         line.append(f" {hop.energy_out:.4f}", style="cyan")
-    console.print(line.append(f"   {path.end_reason}", style="dim"))
+    console.print(line)
 
 
 if __name__ == "__main__":

@@ -44,19 +44,23 @@ async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
         forest.sort()
 
 
-def print_paths(paths: Iterable[Path], console: Console, labels: Mapping[str, str]) -> None:
+def print_paths(
+    paths: Iterable[Path], console: Console, labels: Mapping[str, str], *, ends: bool
+) -> None:
     """Print paths: on a terminal as trees, elsewhere one line each.
 
     Parameters
     ----------
     labels
         Id of a memory of the context -> its name there, which is shown with its id.
+    ends
+        Whether to say why each path ends; not of a path that is cut.
     """
     if not _grows(console):
         for path in paths:
-            console.print(path_line(path, labels), soft_wrap=True)
+            console.print(path_line(path, labels, ends=ends), soft_wrap=True)
         return
-    forest = Forest(labels)
+    forest = Forest(labels, ends=ends)
     for path in paths:
         forest.add(path)
     forest.sort()
@@ -68,20 +72,21 @@ def _grows(console: Console) -> bool:
     return console.is_interactive and console.file.isatty()
 
 
-def path_line(path: Path, labels: Mapping[str, str] = NO_LABELS) -> Text:
+def path_line(path: Path, labels: Mapping[str, str] = NO_LABELS, *, ends: bool = True) -> Text:
     """Return a path as one line: ids, the energy that reached each id, and relations."""
     line = _node(path.seed_id, path.start, labels)
     for hop in path.hops:
         line.append(" ").append_text(_arrow(hop))
         line.append_text(_node(hop.target, hop.energy_out, labels))
-    return line.append(f"  ({_reason(path)})", style="dim")
+    return line.append(f"  ({_reason(path)})", style="dim") if ends else line
 
 
 class Forest:
     """Paths as one tree for each seed; the trees grow while they are shown."""
 
-    def __init__(self, labels: Mapping[str, str] = NO_LABELS) -> None:
+    def __init__(self, labels: Mapping[str, str] = NO_LABELS, *, ends: bool = True) -> None:
         self._labels = labels
+        self._ends = ends
         self.view = Tree("", hide_root=True, guide_style="dim")
         self._nodes: dict[tuple[str, ...], Tree] = {}
         self._energies: dict[int, float] = {}
@@ -99,7 +104,7 @@ class Forest:
         for place, (head, memory) in enumerate(zip(heads, memories, strict=True), start=1):
             ids = path.ids[:place]
             if ids not in self._nodes:
-                reason = _reason(path) if place == len(heads) else ""
+                reason = _reason(path) if self._ends and place == len(heads) else ""
                 self._nodes[ids] = node.add(_label(head, reason, memory))
                 self._energies[id(self._nodes[ids])] = energies[place - 1]
             node = self._nodes[ids]

@@ -64,7 +64,7 @@ class Showing(OptionGroup):
         out.print(text, style="bold", markup=False)
         # The name of a memory in the context, unless that is its id.
         labels = {item.id: item.label for item in found.context.items if item.label != item.id}
-        print_paths(paths, screen, labels)
+        print_paths(paths, screen, labels, ends=self.all_paths)
         if paths:
             out.print("")
 

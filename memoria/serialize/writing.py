@@ -116,7 +116,7 @@ def brief_recall(recall: Recall) -> Plain:
             for rank, each in enumerate(recall.ranked, start=1)
             if each.id in packed
         ],
-        "paths": [plain_path(path) for path in leading.paths],
+        "paths": [_without_end(plain_path(path)) for path in leading.paths],
         "more_paths": leading.others,
         "memories": _plain_memories(leading.paths),
         "trace": {
@@ -128,6 +128,11 @@ def brief_recall(recall: Recall) -> Plain:
             "window": None if trace.window is None else _plain_window(trace.window),
         },
     }
+
+
+def _without_end(path: Plain) -> Plain:
+    """Leave out why a path ends: those that lead to a context are cut after its last memory."""
+    return {name: value for name, value in path.items() if name != "end_reason"}
 
 
 def plain_context(context: ContextPack) -> Plain:

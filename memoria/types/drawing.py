@@ -78,7 +78,8 @@ def picture_of(
     ]
     if len(drawn) < len(reached):
         facts.append(f"the {len(drawn)} strongest are drawn")
-    return _drawn([tree for tree in trees if tree is not None], paths, question, facts)
+    spoken = [f"{' to '.join(path.ids)}, {_spaced(path.end_reason)}" for path in paths]
+    return _drawn([tree for tree in trees if tree is not None], paths, question, facts, spoken)
 
 
 def picture_of_leading(
@@ -98,22 +99,26 @@ def picture_of_leading(
     facts = [_tags_in_words(tags), f"in green: in the context; {found}"]
     if len(paths) < len(found.paths):
         facts.append(f"the {len(paths)} strongest are drawn")
-    return _drawn(
-        [_grown(each, packed=packed) for each in of_seed.values()], paths, question, facts
-    )
+    trees = [_grown(each, packed=packed) for each in of_seed.values()]
+    return _drawn(trees, paths, question, facts, [" to ".join(path.ids) for path in paths])
 
 
 def _tags_in_words(tags: Sequence[str]) -> str:
     return f"query tags: {', '.join(tags) or 'none'}"
 
 
-def _drawn(trees: Sequence[Card], paths: Sequence[Path], question: str, facts: list[str]) -> str:
-    spoken = "; ".join(f"{' to '.join(path.ids)}, {_spaced(path.end_reason)}" for path in paths)
+def _drawn(
+    trees: Sequence[Card],
+    paths: Sequence[Path],
+    question: str,
+    facts: Iterable[str],
+    spoken: Sequence[str],
+) -> str:
     return draw(
         trees,
         heading=question,
         facts="  ·  ".join(facts),
-        spoken=f"{spoken}." if spoken else "",
+        spoken=f"{'; '.join(spoken)}." if spoken else "",
         notes=[FORMULA + _example([hop for path in paths for hop in path.hops]), READING],
     )
 

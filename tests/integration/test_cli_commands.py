@@ -210,7 +210,7 @@ def test_recall_prints_the_context_then_the_paths_to_it_then_one_line(
         *call("pack", "-", "--budget", "60", stdin=json_of(call, filled)).out.splitlines(),
         "",
         "1 path leads to it",
-        "[1] a 1.0000 -caused-> [2] b 0.8000 -caused-> [3] c 0.4525  (dead end)",
+        "[1] a 1.0000 -caused-> [2] b 0.8000 -caused-> [3] c 0.4525",
         "",
         done.out.splitlines()[-1],
     ]

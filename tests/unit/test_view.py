@@ -33,9 +33,20 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 
 
 def test_every_feature_of_the_ranking_is_explained() -> None:
-    named = set(re.findall(r"^  (\w+): \"", read("features.js"), re.MULTILINE))
+    named = set(re.findall(r"\b(\w+): \"", read("features.js")))
     weighted = {field.name for field in fields(RelevanceConfig)} - {"calibration"}
     assert named == weighted | {"beside", "in_session", "needed"}
+
+
+def test_every_setting_of_a_strategy_has_a_field_in_words() -> None:
+    named = set(re.findall(r"^  (\w+): \"", read("settings.js"), re.MULTILINE))
+    shown = {
+        name
+        for settings in strategies().values()
+        for name, value in settings.items()
+        if isinstance(value, str | int | float)
+    }
+    assert named == shown | {"budget_tokens"} | {*STRATEGIES}
 
 
 def test_the_sliders_stand_for_settings_that_the_strategies_have() -> None:

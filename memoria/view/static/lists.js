@@ -2,7 +2,7 @@
 
 import { cut, element, said } from "./words.js";
 
-const SHOWN = 30;
+const SHOWN = 10;
 
 // A list of which the first entries are made, and the others when they are asked for.
 export function listed(name, entries, make) {

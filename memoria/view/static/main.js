@@ -16,7 +16,7 @@ const POINT = "Point at a memory or an edge to see what went over it.";
 const CHOOSE = "Choose a memory to see why it was recalled, and what it is joined to.";
 const at = (id) => document.getElementById(id);
 const tree = new Tree(at("tree"), { point: (text) => (at("ledger").textContent = text), choose });
-const replay = new Replay(at("replay"), { redraw, say });
+const replay = new Replay(at("replay"), { redraw });
 let about = { strategies: {}, saved: [], writes: false };
 let scopes = null; // all scopes, or null if they can't be read
 let found = null; // the recall that is shown, as `recall --json --full` prints it

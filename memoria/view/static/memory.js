@@ -2,7 +2,7 @@
 
 import { button, listed } from "./lists.js";
 import { shareTable } from "./ranking.js";
-import { arrow, counted, date, element, ENDS, ledger, number, said, whyLeftOut } from "./words.js";
+import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
 
 // `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
 export function showMemory(body, { found, id, near, failed, strategy, first }, { choose, actions }) {
@@ -61,7 +61,7 @@ function facts(memory) {
   const shown = { tags: "Tags", topics: "Topics", entities: "Entities", category: "Category", created_at: "Made", valid_until: "Valid until" };
   for (const [name, label] of Object.entries(shown)) {
     const value = memory?.[name];
-    const text = Array.isArray(value) ? value.join(", ") : value;
+    const text = Array.isArray(value) ? value.join(", ") : name === "created_at" ? time(value) : value;
     if (text) list.append(element("dt", { text: label }), element("dd", { text }));
   }
   return list;

@@ -31,6 +31,17 @@ const WORDS = {
   temporal_decay_rate: "How fast old memories fade",
   inhibition_threshold: "Energy from which memories hold others back",
   inhibition_strength: "How much they hold others back",
+  min_overlap: "Similarity from which memories count as alike",
+  weight_similarity: "Weight of similarity",
+  weight_activation: "Weight of energy",
+  weight_structural: "Weight of the place in the graph",
+  weight_context: "Weight of the situation",
+  weight_base_level: "Weight of recent and frequent use",
+  weight_feedback: "Weight of feedback",
+  weight_priority: "Weight of the priority",
+  anchor_top_k_episodes: "Episodes to start from",
+  anchor_top_k_facts: "Facts to start from",
+  unembedded: "Memories without a vector to start from",
 };
 
 export function settingsFields(body, settings) {

@@ -396,8 +396,7 @@ export class Tree {
   // The small line of a box: in an outline the relation, then the id, then why the path ends.
   #small(node, room) {
     const end = node.end && SHORT_ENDS[node.end] && !node.below.length ? ` · ${SHORT_ENDS[node.end]}` : "";
-    const relation = this.outlined && node.hop ? `${arrow(node.hop)} · ` : "";
-    const left = fit(relation, room / 2, 11);
+    const left = this.outlined && node.hop ? `${fit(arrow(node.hop), room / 2, 11)} · ` : "";
     return left + tail(node.id, room - (left.length + end.length) * 5.5, 11) + end;
   }
 

@@ -100,6 +100,10 @@ export function date(text) {
   return text ? text.slice(0, 10) : "";
 }
 
+export function time(text) {
+  return text ? text.slice(0, 16).replace("T", " ") : "";
+}
+
 export const ENDS = {
   max_depth: "ends: the greatest depth is reached",
   below_threshold: "ends: what it would pass on is below the threshold",
