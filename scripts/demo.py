@@ -78,7 +78,7 @@ async def main() -> None:
 
 
 async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> None:
-    """Print the context of one question, then the strongest paths that lead to it."""
+    """Print the context of one question, then the first paths that lead to it."""
     console.rule()
     console.print(Text(question.text, style="bold"), Text(f"  tags: {', '.join(question.tags)}"))
     recall = await retriever.recall(
@@ -86,7 +86,7 @@ async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> No
     )
     show_context(recall)
     found = recall.leading
-    console.print(f"\n{found}; the strongest of them:")
+    console.print(f"\n{found}; the first of them:")
     for path in [path for path in found.paths if path.hops][:PATHS_SHOWN]:
         show_path(path)
 

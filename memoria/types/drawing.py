@@ -85,7 +85,7 @@ def picture_of(
 def picture_of_leading(
     found: Leading, packed: Set[str], *, question: str, tags: Sequence[str]
 ) -> str:
-    """Draw the paths that lead to a context, the strongest that fit on a screen.
+    """Draw the paths that lead to a context, the first that fit on a screen.
 
     Parameters
     ----------
@@ -96,9 +96,10 @@ def picture_of_leading(
     of_seed: defaultdict[str, list[Path]] = defaultdict(list)
     for path in paths:
         of_seed[path.seed_id].append(path)
-    facts = [_tags_in_words(tags), f"in green: in the context; {found}"]
+    facts = [f"green: in the context; {found}"]
     if len(paths) < len(found.paths):
-        facts.append(f"the {len(paths)} strongest are drawn")
+        facts.append(f"the first {len(paths)} are drawn")
+    facts += [_tags_in_words(tags)] if tags else []
     trees = [_grown(each, packed=packed) for each in of_seed.values()]
     return _drawn(trees, paths, question, facts, [" to ".join(path.ids) for path in paths])
 

@@ -40,7 +40,7 @@ class Leading:
     Attributes
     ----------
     paths
-        The paths, most energy first, cut after the last memory of the context; the reason of their
+        The paths, in the order of the context, cut after its last memory; the reason of their
         end is that of the whole path. None of them is the beginning of another one.
     others
         How many paths of the explorations lead to no memory of the context.
@@ -67,7 +67,13 @@ def leading(explorations: Iterable[Explored], items: Iterable[Reached]) -> Leadi
     """Return the paths that lead to the items of a context, and how many others there are."""
     ways = {way.ids: way for way in (_way_to(item) for item in items)}
     begun = {ids[:end] for ids in ways for end in range(1, len(ids))}
-    paths = sorted((way for ids, way in ways.items() if ids not in begun), key=path_order)
+    places = {ids: place for place, ids in enumerate(ways)}
+
+    def order(path: Path) -> tuple[int, tuple[float, tuple[str, ...]]]:
+        on_it = (path.ids[:end] for end in range(1, len(path.ids) + 1))
+        return min(places[ids] for ids in on_it if ids in places), path_order(path)
+
+    paths = sorted((way for ids, way in ways.items() if ids not in begun), key=order)
     kept = {path.ids for path in paths}
     found = [path.ids for each in explorations for path in each.paths]
     begins = {ids[:end] for ids in found for end in range(1, len(ids) + 1)} & kept

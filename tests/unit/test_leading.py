@@ -71,3 +71,10 @@ def test_a_seed_of_the_context_is_on_the_path_of_another_memory() -> None:
 def test_nothing_leads_to_an_empty_context() -> None:
     found = leading([Found((path("a", "b"),))], [])
     assert str(found) == "no path leads to a memory of the context, 1 leads elsewhere"
+
+
+def test_paths_are_in_the_order_of_the_context() -> None:
+    weak, strong, hit = path("a", "b", "c"), path("x", "y"), path("h")
+    items = [Item("c", weak), Item("h", hit), Item("y", strong), Item("b", weak)]
+    found = leading([Found((strong, weak))], items)
+    assert [each.ids for each in found.paths] == [("a", "b", "c"), ("h",), ("x", "y")]

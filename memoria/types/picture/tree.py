@@ -22,13 +22,13 @@ GAP = 96
 BEND = 28  # part of the gap in which an edge turns; its labels stand in the rest
 PITCH = 114
 LINE = 14
-MIN_WIDTH = 620  # the heading needs so much where there are few columns
+MIN_WIDTH = 760  # the heading needs so much where there are few columns
 # What fits into a box: characters of a line in a wide font, and lines.
 CHARACTERS = 26
 LINES = 3
 NAME_CHARACTERS = 15
 # Pixels of a character of the heading, and of the lines below it.
-HEADING_PIXELS = 10
+HEADING_PIXELS = 11
 FACTS_PIXELS = 7
 WIDEST_EDGE = 14
 THINNEST_EDGE = 1.5

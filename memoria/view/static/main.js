@@ -4,10 +4,11 @@ import { actionsFor } from "./actions.js";
 import { ask, events } from "./api.js";
 import { showComparison } from "./compare.js";
 import { markInContext, showContext } from "./context.js";
+import { countLeading, legend, otherPaths, pathsOf, waysTo } from "./leading.js";
 import { showMemory } from "./memory.js";
 import { showRanking } from "./ranking.js";
 import { Replay } from "./replay.js";
-import { settingsFields, STRATEGIES } from "./settings.js";
+import { changedSettings, settingsFields, STRATEGIES } from "./settings.js";
 import { nearest, showStart } from "./start.js";
 import { Tree } from "./tree.js";
 import { counted, element } from "./words.js";
@@ -89,12 +90,7 @@ function fillSettings() {
 
 function question() {
   const tags = at("tags").value.trim();
-  const settings = Object.fromEntries(
-    [...at("of-strategy").querySelectorAll("[name]")]
-      .filter((field) => field.value !== "" && field.value !== field.dataset.standard)
-      .map((field) => [field.name, valueOf(field)]),
-  );
-  const { budget_tokens = null, ...rest } = settings;
+  const { budget_tokens = null, ...rest } = changedSettings(at("of-strategy"));
   return {
     query: at("query").value,
     tags: tags === "auto" ? "auto" : tags.split(",").map((tag) => tag.trim()).filter(Boolean),
@@ -103,11 +99,6 @@ function question() {
     settings: rest,
     budget_tokens,
   };
-}
-
-function valueOf(field) {
-  if (field.type === "number") return Number(field.value);
-  return field.tagName === "SELECT" ? field.value === "true" : field.value;
 }
 
 async function recall() {
@@ -196,19 +187,6 @@ function inWords() {
   return `${counted(found.context.items.length, "memory", "memories")} in the context; ${counted(found.seeds.length, "seed")}, ${counted(paths, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")}; ${Math.round(seconds * 1000)} ms.`;
 }
 
-// Says what each colour and line of the shown graph means.
-function explain(again) {
-  const kinds = [...new Set(Object.values(found.memories).map((memory) => memory.kind))].sort();
-  const lines = [
-    ["energy-of", "energy: width of a line, size of a disc"],
-    ["packed-of", "in the context"],
-    ["chosen-of", "chosen"],
-    ...(again ? [["new-of", "new with these settings"], ["gone-of", "gone with these settings"]] : []),
-    ...(at("matches").textContent ? [["match-of", "found"]] : []),
-  ];
-  at("legend").replaceChildren(...kinds.map((kind) => element("li", { class: `kind-${kind}`, text: kind || "unknown kind" })), ...lines.map(([name, text]) => element("li", { class: `sign ${name}`, text })));
-}
-
 function compare() {
   at("comparison").hidden = !kept;
   if (!kept) return;
@@ -223,15 +201,6 @@ function offer() {
   URL.revokeObjectURL(save.href);
   save.href = URL.createObjectURL(new Blob([JSON.stringify(found)], { type: "application/json" }));
   save.hidden = false;
-}
-
-function pathsOf(document) {
-  return document.explorations.flatMap((each) => each.paths);
-}
-
-// The ways that lead to the memories of the context: [ids, ...].
-function waysTo(context) {
-  return context.items.map(({ id, path }) => path.slice(0, path.indexOf(id) + 1 || path.length));
 }
 
 // Draws the recorded paths, or those of a replay with what differs from the recorded ones.
@@ -249,28 +218,24 @@ function redraw(again = null) {
   } else {
     pathsOf(found).forEach((path) => tree.path(path, found.memories));
   }
-  const ways = waysTo(found.context);
-  const led = new Set(ways.map((ids) => ids.join("\u0000")));
-  [...(found.hits ?? []), ...(found.needed ?? [])].filter((path) => led.has(path.ids.join("\u0000"))).forEach((path) => tree.path(path, found.memories));
-  tree.pack(new Set(found.context.items.map((item) => item.id)), ways);
+  otherPaths(found).forEach((path) => tree.path(path, found.memories));
+  tree.pack(new Set(found.context.items.map((item) => item.id)), waysTo(found.context));
   if (again) tree.showAll(all);
   tree.select(chosen);
   offerOthers();
-  explain(again);
+  explain(again !== null);
+}
+
+function explain(again = false) {
+  at("legend").replaceChildren(...legend(found.memories, { again, found: at("matches").textContent !== "" }));
 }
 
 // The paths that lead to the context are shown; the others are one click away.
 function offerOthers() {
-  const ways = waysTo(found.context);
-  const ends = ways.map((ids) => ids.join("\u0000"));
-  const leading = ways.filter((_, n) => !ends.some((end, m) => m !== n && end.startsWith(`${ends[n]}\u0000`)));
-  const led = new Set(leading.map((ids) => ids.join("\u0000")));
-  const all = pathsOf(found).map((path) => path.ids);
-  const on = new Set(all.flatMap((ids) => ids.map((_, n) => ids.slice(0, n + 1).join("\u0000"))).filter((way) => led.has(way)));
-  const more = all.length - on.size;
-  at("paths-heading").textContent = led.size ? `${counted(led.size, "path leads", "paths lead")} to the context` : "Paths";
-  at("others").hidden = !more || !led.size;
-  at("others").textContent = tree.all ? "Only those to the context" : `Show ${counted(more, "more path")}`;
+  const { leading, others } = countLeading(found);
+  at("paths-heading").textContent = leading ? `${counted(leading, "path leads", "paths lead")} to the context` : "Paths";
+  at("others").hidden = !others || !leading;
+  at("others").textContent = tree.all ? "Only those to the context" : `Show ${counted(others, "more path")}`;
   at("others").setAttribute("aria-pressed", String(tree.all));
 }
 
@@ -329,7 +294,7 @@ at("search").addEventListener("submit", (event) => {
   at("matches").textContent = at("needle").value.trim() ? `${place} of ${of}` : "";
   if (found) {
     offerOthers();
-    explain(false);
+    explain();
   }
 });
 at("others").addEventListener("click", () => {

@@ -64,3 +64,14 @@ function field(name, value) {
   input.dataset.standard = String(value);
   return input;
 }
+
+// The settings that differ from their standard values.
+export function changedSettings(body) {
+  const changed = [...body.querySelectorAll("[name]")].filter((field) => field.value !== "" && field.value !== field.dataset.standard);
+  return Object.fromEntries(changed.map((field) => [field.name, valueOf(field)]));
+}
+
+function valueOf(field) {
+  if (field.type === "number") return Number(field.value);
+  return field.tagName === "SELECT" ? field.value === "true" : field.value;
+}
