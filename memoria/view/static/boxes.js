@@ -36,7 +36,8 @@ export function distinguish(nodes) {
       while (alike < first.words.length && [...texts.values()].every((words) => words[alike] === first.words[alike])) alike++;
     }
     for (const node of group) {
-      const from = alike < ALIKE ? 0 : Math.min(alike, node.words.length - 1);
+      const differs = node.words.findIndex((word, n) => n >= alike && /[\p{L}\p{N}]/u.test(word));
+      const from = alike < ALIKE ? 0 : differs < 0 ? node.words.length - 1 : differs;
       const label = (from ? "… " : "") + node.words.slice(from).join(" ");
       if (node.label !== label) node.stale = true;
       node.label = label;

@@ -247,7 +247,7 @@ async function choose(id, { reveal = false, first = null, scope = found?.scope ?
     offerOthers();
   }
   const shown = { found, id, first, strategy: found && strategyOf(found) };
-  const recallId = found?.trace.id;
+  const recallId = found?.ranked.some((entry) => entry.id === id) && found.trace.id; // what can be marked
   const actions = actionsFor({ writes: about.writes, say, shown: () => ({ scope, recallId }), done: (text, next) => changed(text, next, scope) });
   const doing = { actions, choose: (other, options) => choose(other, { ...options, scope }) };
   const draw = (more) => showMemory(at("memory-body"), { ...shown, ...more }, doing);
