@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 CountTokens = Callable[[str], int]
 
-# A text costs as much as its words, which are separated by white space, and that white space. So the
-# cost of each word is counted once. Costs are averages of the encoding ``o200k_base``, in hundredths
-# of a token: whole numbers have the same sum in any order.
+# A text costs as much as its words, which are separated by white space, and that white space. So
+# the cost of each word is counted once. Costs are averages of the encoding ``o200k_base``, in
+# hundredths of a token: whole numbers have the same sum in any order.
 _LETTERS = re.compile("[A-Z\u00c0-\u00de]?[a-z\u00df-\u024f]+|[A-Z\u00c0-\u00de]+")
 # Kinds of pieces of a word: the cost of a piece, and of each of its characters.
 _PIECES = (
