@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import fields
 from importlib.resources import files
 
 import pytest
 
-from memoria import RelevanceConfig
 from memoria._support.extras import install_command
 from memoria.cli.connection import Connection
 from memoria.cli.view import view
 from memoria.errors import ConfigError
+from memoria.recall.ranking import config, history
 from memoria.recall.strategies import STRATEGIES
 from memoria.types.picture.looks import KINDS, OTHER_KIND
 from memoria.view.asking import strategies
@@ -34,8 +33,8 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 
 def test_every_feature_of_the_ranking_is_explained() -> None:
     named = set(re.findall(r"\b(\w+): \"", read("features.js")))
-    weighted = {field.name for field in fields(RelevanceConfig)} - {"calibration"}
-    assert named == weighted | {"beside", "in_session", "needed"}
+    steps = {"newest", "beside", "in_session", "needed", "in_window", "in_time"}
+    assert named == {*config.FEATURES, *history.FEATURES} | steps
 
 
 def test_every_setting_of_a_strategy_has_a_field_in_words() -> None:

@@ -17,7 +17,6 @@ export const GROUPS = {
     echo: "it repeats words of the question that the message before it has",
   },
   Relations: {
-    energy: "energy reached it",
     carried: "energy came from a seed with words that it lacks",
     chain_beyond: "strong edges lead to it, though it matches little",
     walk_beyond: "many ways lead to it from matches",
@@ -31,7 +30,16 @@ export const GROUPS = {
     in_session: "another message of its session is likely to be evidence",
     beside: "it is next to memories that are likely to be evidence",
   },
-  "Time and use": { recency: "it is new" }, // and all others
+  "Time and use": {
+    newest: "a newer statement about the same thing counts instead of an older one",
+    in_window: "it was made in the time that the question names",
+    in_time: "the question asks for an order in time",
+    taught: "it proved right, or wrong, for a question like this one",
+    feedback: "it proved right, or wrong, for other questions",
+    uses: "it was used often, or not long ago",
+    priority: "its priority",
+    asked: "it is an earlier question, which answers nothing",
+  }, // and whatever has another name
 };
 
 const OTHERS = "Time and use";
