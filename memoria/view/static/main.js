@@ -207,6 +207,7 @@ function offer() {
 function redraw(again = null) {
   const { all } = tree;
   tree.clear(strategyOf(found));
+  at("matches").textContent = "";
   found.seeds.forEach((seed) => tree.seed(seed.id, seed.score));
   const key = (path) => JSON.stringify(path.ids);
   const before = new Set(pathsOf(found).map(key));
