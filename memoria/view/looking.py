@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any
 
 from memoria._support.wording import cut
 from memoria.graph.memories import superseded_of
@@ -26,7 +26,7 @@ _REQUESTS, _QUESTION_CHARS = 40, 160
 _VERSIONS = 20
 #: Messages of a conversation that are read, and that are shown before and after one of them.
 _MESSAGES, _AROUND = 1_000, 8
-_OVERRIDES = get_args(SuppressionKind)[0]
+_OVERRIDES: SuppressionKind = "overrides"
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
