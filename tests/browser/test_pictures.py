@@ -136,7 +136,7 @@ async def test_two_thousand_memories_stay_smooth(
                 const [box, times] = [document.getElementById('scroll'), []];
                 let last = await new Promise(requestAnimationFrame);
                 while (box.scrollTop + box.clientHeight < box.scrollHeight - 1) {
-                    box.scrollTop += 240;
+                    box.scrollTop += 480;
                     const now = await new Promise(requestAnimationFrame);
                     times.push(now - last);
                     last = now;
