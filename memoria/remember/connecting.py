@@ -1,6 +1,7 @@
-"""Write the connectors that memories need: most of them stand already.
+"""Write the connectors that memories need, of which most exist already.
 
-In: connectors. Out: the query that writes those that are new, with its parameters. Touches nothing.
+In: connectors. Out: how many were new. Writes, in a transaction of the caller's. Query:
+``remember.connectors``.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from memoria.ingest.rows import utc
-from memoria.store import Call, Rows
+from memoria.store import Rows, Transaction
 from memoria.store.queries import load
 from memoria.types import Memory
 
 
-def connecting(scope: str, connectors: Iterable[Memory], *, now: datetime) -> Call:
-    """Return the call of ``remember.connectors``, to be made in the transaction of the memories."""
+async def write_connectors(
+    transaction: Transaction, scope: str, connectors: Iterable[Memory], *, now: datetime
+) -> int:
+    """Write connectors; return how many did not exist before."""
     rows = Rows(
         {"id": each.id, "kind": each.kind, "name": each.text, "created_at": utc(each.created_at)}
         for each in sorted(connectors, key=lambda each: each.id)
     )
     parameters = {"rows": rows, "scope": scope, "now": now}
-    return load("remember.connectors"), parameters
+    created: int = (await transaction.run(load("remember.connectors"), parameters))[0]["created"]
+    return created

@@ -7,12 +7,13 @@ The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, LiteralString, cast
+from typing import Literal, LiteralString, TypeVar, cast
 
+from memoria._support.wording import number_of
 from memoria.errors import ConfigError
 from memoria.store.columns import Column
 
@@ -21,6 +22,19 @@ _PARAM = re.compile(r"\$p\.([a-z_]+)")
 _BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a dynamic label, not a parameter
 # The property with the vector of a memory, which the files call `m` or `n`; and its index.
 _VECTOR = re.compile(r"(?<=\b[mn]\.)embedding\b|\bmemory_embedding\b")
+
+#: What is wrong with the answer to another query.
+OTHER_COLUMNS = "other columns than those of the query"
+
+T = TypeVar("T")
+
+
+class Rows(list[T]):
+    """A list of parameters that is cheap to print: the driver prints those of each query."""
+
+    def __repr__(self) -> str:
+        """Return only the length, so that no memory ends up in a log."""
+        return f"<{number_of(len(self), 'row')}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +59,10 @@ class Query:
         although the first time has changed the graph already (``again: same``).
     text
         The Cypher, without its header.
+    columns
+        The names of the columns.
+    changes
+        Whether a second run may get another answer, because the first has changed the graph.
     """
 
     name: str
@@ -54,13 +72,17 @@ class Query:
     text: LiteralString
     needs: Literal["", "2026", "search"] = ""
     same_again: bool = False
+    columns: frozenset[str] = field(init=False, repr=False, compare=False)
+    changes: bool = field(init=False, repr=False, compare=False)
 
-    def has_columns(self, names: Iterable[str]) -> bool:
-        """Tell whether these are the names of this query's columns, in any order."""
-        return set(names) == {column.name for column in self.returns}
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", frozenset(column.name for column in self.returns))
+        object.__setattr__(self, "changes", self.mode == "write" and not self.same_again)
 
     def unlike(self, record: Mapping[str, object]) -> str:
-        """Say what is wrong with a record of these columns; "" if nothing is."""
+        """Say what is wrong with a record as an answer of this query; "" if nothing is."""
+        if self.columns != {*record.keys()}:
+            return OTHER_COLUMNS
         for column in self.returns:
             if not column.takes(value := record[column.name]):
                 return column.unlike(value)

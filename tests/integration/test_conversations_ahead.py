@@ -12,8 +12,7 @@ import pytest
 
 from memoria.remember import cursors
 from memoria.remember.conversations import ConversationWriter
-from memoria.store import Store
-from memoria.store.session import Call, Records
+from memoria.store import Store, Work
 from memoria.types import Conversation, Message
 from tests.integration.test_conversations import NOON, graph_of
 from tests.integration.test_ingest import CountingEmbedder
@@ -49,10 +48,10 @@ class Waiting(Store):
         self.sign = asyncio.Event()  # shared by the copies of a store
         self.begun = asyncio.Event()
 
-    async def run_together(self, calls: Sequence[Call], **options: Any) -> list[Records]:
+    async def write(self, work: Work[Any], *, name: str = "transaction") -> Any:
         self.begun.set()
         await self.sign.wait()
-        return await super().run_together(calls, **options)
+        return await super().write(work, name=name)
 
 
 class Telling(CountingEmbedder):

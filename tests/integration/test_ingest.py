@@ -604,9 +604,8 @@ async def test_forget_deletes_a_hub_with_more_edges_than_fit_one_transaction(
 async def test_memories_and_edges_are_written_in_one_transaction(store: Store, scope: str) -> None:
     writer = JointWriter(store, scope=scope)
     await writer.ready()
-    report = await writer.write_together(
-        [memory("a"), memory("b")], [Relation(source="a", target="b")]
-    )
+    joint = await writer.prepare([memory("a"), memory("b")], [Relation(source="a", target="b")])
+    report, _ = await writer.commit(joint.write, joint)
     assert (report.memories_created, report.relations_created) == (2, 1)
 
 
@@ -615,8 +614,9 @@ async def test_memories_are_not_written_where_an_end_of_an_edge_is_missing(
 ) -> None:
     writer = JointWriter(store, scope=scope)
     await writer.ready()
+    joint = await writer.prepare([memory("a")], [Relation(source="a", target="nowhere")])
     with pytest.raises(InvalidInputError, match=f"not in scope '{scope}': 'nowhere'"):
-        await writer.write_together([memory("a")], [Relation(source="a", target="nowhere")])
+        await writer.commit(joint.write, joint)
     report = await writer.write([memory("a")])
     assert report.memories_created == 1  # so it was not there before
 

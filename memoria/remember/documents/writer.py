@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from memoria._support.checks import check_id
 from memoria._support.progress import ProgressCallback, silent
@@ -33,7 +32,7 @@ from memoria.graph.vocabulary import (
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
 from memoria.ingest.writer import AnyLinker
-from memoria.remember.connecting import connecting
+from memoria.remember.connecting import write_connectors
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.grouping import groups
 from memoria.remember.documents.plan import (
@@ -56,7 +55,7 @@ from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
-from memoria.store import StoreOrDriver, store_of, with_certainty
+from memoria.store import StoreOrDriver, Transaction, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (
     Count,
@@ -242,37 +241,34 @@ class DocumentWriter:
             edges.add(planned, titled)
         await self._add_naming(edges, renamed, titled)
         late = edges.add_links(documents, standing.known)
-        created = freed = 0
-
-        def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-            nonlocal created, freed
-            if results[0][0]["version"] != standing.version:
-                raise _ChangedError
-            freed, created = results[1][0]["freed"], results[2][0]["created"]
-
-        first = [
-            (
-                load("remember.next_version"),
-                {"key": documents_key(self.scope), "scope": self.scope},
-            ),
-            rewriting(self.scope, edges, documents, standing),
-            connecting(self.scope, edges.topics.values(), now=self._clock()),
-        ]
-        written = await self._batches.write_together(
+        joint = await self._batches.prepare(
             memories,
             list(edges.relations.values()),
-            guard=(first, check),
             skip_missing=True,  # only a text that was forgotten since can be missing
             vectors=vectors,
         )
-        written = written.plus(WriteReport(memories=len(edges.topics), memories_created=created))
+
+        async def work(transaction: Transaction) -> tuple[int, WriteReport]:
+            version = {"key": documents_key(self.scope), "scope": self.scope}
+            before = (await transaction.run(load("remember.next_version"), version))[0]
+            if before["version"] != standing.version:
+                raise _ChangedError
+            room = rewriting(self.scope, edges, documents, standing)
+            freed: int = (await transaction.run(load("remember.rewrite"), room))[0]["freed"]
+            created = await write_connectors(
+                transaction, self.scope, edges.topics.values(), now=self._clock()
+            )
+            topics = WriteReport(memories=len(edges.topics), memories_created=created)
+            return freed, (await joint.write(transaction)).plus(topics)
+
+        (freed, written), links = await self._batches.commit(work, joint)
         counts = Counter(relation for _, _, relation in edges.relations)
         done = DocumentReport(
             topics=len(edges.topics),
             names=counts[NAMES],
             links=counts[LINKS_TO],
             connectors=freed,
-            written=written,
+            written=written.plus(links),
         )
         return done, late
 
