@@ -7,7 +7,7 @@ Writes within a transaction of the caller's. Queries: ``ingest.memories``, ``ing
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from memoria.errors import DimensionError
@@ -21,7 +21,7 @@ from memoria.types import Memory, Relation, WriteReport
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Joint:
     """Checked memories and relations, ready to be written together.
 
@@ -35,6 +35,8 @@ class Joint:
         Parameters of that query, and of ``ingest.relations``.
     before
         What was done to prepare them.
+    owed
+        After the write: whether earlier writes of the scope have left vectors to be made.
     """
 
     memories: Sequence[Memory]
@@ -42,6 +44,7 @@ class Joint:
     nodes: Mapping[str, Any]
     edges: Mapping[str, Any]
     before: WriteReport
+    owed: bool = False
 
     async def write(self, transaction: Transaction) -> WriteReport:
         """Write all of them; return this and what was done before.
@@ -56,6 +59,7 @@ class Joint:
         stored = (await transaction.run(self.query, self.nodes))[0]
         if stored["written"] < len(self.nodes["rows"]):
             raise replaced_error()
+        self.owed = stored["owed"]
         joined = (await transaction.run(load("ingest.relations"), self.edges))[0]
         if joined["missing"] and not self.edges["skip_missing"]:
             raise missing_error(joined["missing"], self.edges["scope"])
@@ -79,7 +83,7 @@ class JointWriter(BatchWriter):
         *,
         skip_missing: bool = False,
         undated: Collection[str] = (),
-        vectors: Mapping[str, Sequence[float]] | None = None,
+        vectors: Mapping[str, Sequence[float] | None] | None = None,
     ) -> Joint:
         """Make what is missing to write checked memories and relations: schema and vectors.
 
@@ -100,7 +104,7 @@ class JointWriter(BatchWriter):
             query=load("ingest.memories").at(self._generation),
             nodes=nodes,
             edges=self._relation_parameters(relations, skip_missing=skip_missing),
-            before=WriteReport(embedded=embedded, schema_created=made),
+            before=embedded.plus(WriteReport(schema_created=made)),
         )
 
     async def commit(self, work: Work[T], joint: Joint) -> tuple[T, WriteReport]:
@@ -109,7 +113,7 @@ class JointWriter(BatchWriter):
         Returns
         -------
         tuple
-            What the work returned, and the links.
+            What the work returned; and the links, and the vectors made for earlier writes.
         """
         try:
             with self._recorded(len(joint.memories)):
@@ -117,17 +121,22 @@ class JointWriter(BatchWriter):
         except DimensionError:
             await self._check_still_live()
             raise
-        return done, await self._linked(WriteReport(), joint.memories)
+        links = await self._linked(WriteReport(), joint.memories)
+        owed = joint.owed and not joint.before.pending_vectors
+        return done, links.plus(await self._settled(owed=owed))
 
     async def make_vectors(
         self, memories: Sequence[Memory]
-    ) -> tuple[dict[str, list[float]], WriteReport]:
+    ) -> tuple[dict[str, Sequence[float] | None], WriteReport]:
         """Return the vectors that `prepare` would make, by text; and what was done.
 
         For a caller whose write may have to be repeated: the texts are embedded once. A memory
-        whose text is stored with a vector gets none.
+        whose text is stored with a vector gets none; None stands for a vector that the embedder
+        failed to make, which `prepare` counts as pending.
         """
         made, _ = await self._set_up(memories)
         vectors = await self._make_vectors(memories)
-        by_text = {memory.text: vectors[memory.id] for memory in memories if memory.id in vectors}
-        return by_text, WriteReport(embedded=len(vectors), schema_created=made)
+        tried = vectors.by_id.keys() | vectors.pending
+        by_text = {each.text: vectors.by_id.get(each.id) for each in memories if each.id in tried}
+        done = replace(vectors.report, pending_vectors=0)
+        return by_text, done.plus(WriteReport(schema_created=made))

@@ -1,26 +1,28 @@
 """Find the memories that have no vector, and store vectors for them.
 
-In: memories, or a scope and kinds. Out: their texts; the number of vectors stored.
+In: memories, or a scope and kinds. Out: their vectors; the number of vectors stored.
 Writes vectors only. Queries: ``ingest.count_without_embedding``, ``ingest.embedded``,
-``ingest.embeddings``, ``ingest.without_embedding``.
+``ingest.embeddings``, ``ingest.settle``, ``ingest.without_embedding``.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from memoria._support.checks import check_kind
 from memoria._support.progress import ProgressCallback
-from memoria.errors import DimensionError, InvalidInputError
+from memoria._support.wording import number_of
+from memoria.embed import Embedder, embed_what_can_be
 from memoria.graph.connectors import is_connector
+from memoria.graph.schema import record_embedder
 from memoria.graph.server import replaced_error
-from memoria.ingest.checks import LeftOut
-from memoria.jsonl import at_place
-from memoria.store import Rows, Store
+from memoria.graph.vocabulary import pending_key
+from memoria.ingest.pending import embed_in_time
+from memoria.store import Rows, ServerFacts, Store
 from memoria.store.queries import load
-from memoria.types import Memory
+from memoria.types import Memory, WriteReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,36 @@ class Unembedded:
             check_kind(kind)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """What an embedder made for memories.
+
+    Attributes
+    ----------
+    by_id
+        Id of a memory -> its vector.
+    pending
+        Ids of the memories for which there is no vector now.
+    fault
+        Why, for the first of these; None if none is pending.
+    """
+
+    by_id: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    pending: Set[str] = frozenset()
+    fault: str | None = None
+
+    @property
+    def report(self) -> WriteReport:
+        """The same as counts."""
+        count = len(self.pending)
+        why = f"{number_of(count, 'vector is', 'vectors are')} pending: {self.fault}"
+        return WriteReport(
+            embedded=len(self.by_id),
+            pending_vectors=count,
+            problems=(why,) if count else (),
+        )
+
+
 async def texts_to_embed(
     store: Store, scope: str, memories: Sequence[Memory], generation: int
 ) -> dict[str, str]:
@@ -63,39 +95,17 @@ async def texts_to_embed(
     return texts
 
 
-async def embed_each(
-    memories: Sequence[Memory],
-    texts: Mapping[str, str],
-    embed: Callable[[Sequence[str]], Awaitable[Sequence[list[float]]]],
-    left_out: LeftOut,
-) -> tuple[list[Memory], dict[str, list[float]]]:
-    """Embed each text alone; return the memories to write, and text -> vector.
-
-    Parameters
-    ----------
-    texts
-        What `texts_to_embed` returned for these memories. Of equal ids it names the last one; an
-        earlier one counts if the last one is left out, so it is embedded, too.
-    """
-    good: list[Memory] = []
-    vectors: dict[str, list[float]] = {}
-    for memory in memories:
-        is_wanted = memory.id in texts and memory.embedding is None and memory.text.strip()
-        if is_wanted and memory.text not in vectors:
-            try:
-                (vectors[memory.text],) = await embed([memory.text])
-            except InvalidInputError as exc:
-                if not is_of_one_text(exc):
-                    raise
-                left_out.add(at_place(exc, f"memory {memory.id!r}"))
-                continue
-        good.append(memory)
-    return good, vectors
-
-
-def is_of_one_text(error: InvalidInputError) -> bool:
-    """Tell whether one vector is bad; a wrong size or number is a fault of the embedder."""
-    return error.field == "embedding" and not isinstance(error, DimensionError)
+async def vectors_for(
+    memories: Sequence[Memory], store: Store, embedder: Embedder, *, scope: str, generation: int
+) -> Vectors:
+    """Make the vectors that memories lack, as far as the embedder makes them now."""
+    texts = await texts_to_embed(store, scope, memories, generation)
+    if not texts:
+        return Vectors()
+    made = await embed_in_time(embedder, list(texts.values()), store)
+    found = dict(zip(texts, made.vectors, strict=True))
+    by_id = {id_: vector for id_, vector in found.items() if vector is not None}
+    return Vectors(by_id=by_id, pending=found.keys() - by_id.keys(), fault=made.fault)
 
 
 async def count_unembedded(store: Store, which: Unembedded) -> int:
@@ -112,10 +122,13 @@ async def embed_stored(
     which: Unembedded,
     *,
     size: int,
-    embed: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[float]]]],
+    embedder: Embedder,
+    facts: ServerFacts | None,
     progress: ProgressCallback,
 ) -> int:
     """Embed the memories without a vector, ``size`` at a time; return the number of vectors.
+
+    A text for which the embedder makes no vector is passed over, unless it makes none at all.
 
     Raises
     ------
@@ -126,11 +139,16 @@ async def embed_stored(
     stored = seen = 0
     async for rows in _pages(store, which, size):
         texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
-        vectors = await embed(list(texts.values()))
+        made = await embed_what_can_be(embedder, list(texts.values()))
         vector_rows = Rows(
             {"id": id_, "text": text, "embedding": vector}
-            for (id_, text), vector in zip(texts.items(), vectors, strict=True)
+            for (id_, text), vector in zip(texts.items(), made.vectors, strict=True)
+            if vector is not None
         )
+        if made.error is not None and not vector_rows:
+            raise made.error
+        if facts is not None and vector_rows:  # perhaps the first vectors of the database
+            facts = await record_embedder(store, facts, embedder)
         parameters = {"generation": which.generation, "rows": vector_rows, "scope": which.scope}
         query = load("ingest.embeddings").at(which.generation)
         written = (await store.run(query, parameters))[0]
@@ -139,6 +157,8 @@ async def embed_stored(
         stored += written["written"]
         seen += len(rows)
         progress("memories", seen, max(seen, total))
+    notes = {"key": pending_key(which.scope), "max_tries": None}
+    await store.run(load("ingest.settle").at(which.generation), notes)
     return stored
 
 

@@ -59,7 +59,11 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def commit(
-        self, steps: Sequence[Step], vectors: Mapping[str, Sequence[float]], *, said_now: bool
+        self,
+        steps: Sequence[Step],
+        vectors: Mapping[str, Sequence[float] | None],
+        *,
+        said_now: bool,
     ) -> ConversationReport:
         """Write steps in one transaction, unless a conversation was written meanwhile.
 

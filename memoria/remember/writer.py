@@ -15,10 +15,12 @@ from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, InvalidInputError
 from memoria.graph.reading import GraphReader
+from memoria.graph.schema import record_embedder
 from memoria.graph.server import current_facts, require_ready, server_facts
 from memoria.graph.vocabulary import UNIQUE_INDEX
 from memoria.ingest import BatchWriter, WriterOptions
 from memoria.ingest.forgetting import Forgetting, delete_edges
+from memoria.ingest.pending import embed_in_time
 from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
 from memoria.learn import LearnConfig, Learner
 from memoria.link import Linker
@@ -91,6 +93,9 @@ class GraphWriter(BatchWriter):
         that says it: it gets the tags and edges that it lacks, and supersedes what the text
         supersedes; it keeps its kind, and holds again if it was outdated.
 
+        If the embedder makes no vector, the text is compared by its words and written without one;
+        ``pending_vectors`` is then 1, and a later write makes the vector.
+
         Parameters
         ----------
         text
@@ -139,21 +144,26 @@ class GraphWriter(BatchWriter):
         await self._set_up([statement.memory])
         self.check_memory(statement.memory)
         facts = self._facts or await server_facts(self._store)
+        embed = None if self.embedder is None else partial(self._vector_of, self.embedder)
         try:
-            done = await remember(
-                self._store, statement, facts=facts, embed=self._vector_of, now=self._clock()
+            done, owed = await remember(
+                self._store, statement, facts=facts, embed=embed, now=self._clock()
             )
         except (DimensionError, IndexNotReadyError):
             await self._check_still_live()
             raise
-        if self.linker is None:
-            return done
-        # Also what was there before: a call that ended before its links left them to the next one.
-        links = await self.linker.link([done.id], only_new=True)
-        return replace(done, edges=done.edges + links.edges_created)
+        if self.linker is not None:
+            # Also what was there before: a call that ended before its links left them to the next.
+            links = await self.linker.link([done.id], only_new=True)
+            done = replace(done, edges=done.edges + links.edges_created)
+        await self._settled(owed=owed and not done.pending_vectors)
+        return done
 
-    async def _vector_of(self, text: str) -> Sequence[float] | None:
-        return None if self.embedder is None else (await self._embed(self.embedder, [text]))[0]
+    async def _vector_of(self, embedder: Embedder, text: str) -> Sequence[float] | None:
+        [vector] = (await embed_in_time(embedder, [text], self._store)).vectors
+        if vector is not None and self._facts is not None:
+            self._facts = await record_embedder(self._store, self._facts, embedder)
+        return vector
 
     async def conversation(
         self,
@@ -210,7 +220,6 @@ class GraphWriter(BatchWriter):
         """Delete memories of this scope with all their edges: those with an id, or those that fit.
 
         A connector, such as a ``Topic``, that joins no memory any more is deleted with them.
-
         A node of a graph that existed before memoria may be more than a memory: it has a label
         in addition to ``Memory`` and its kind, a property that memoria does not store, or a
         relationship of a type that is not memoria's. Such a node stays, with its ``id``. It loses
@@ -309,11 +318,10 @@ class GraphWriter(BatchWriter):
     async def backfill_embeddings(
         self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
     ) -> int:
-        """Embed the memories of this scope that have no vector; those without text are passed over.
+        """Embed the memories of this scope that have no vector.
 
-        So are connectors, which have no meaning of their own.
-
-        Call it again after an interruption: it goes on where it stopped.
+        Connectors and memories without text are passed over, and so is a text for which the
+        embedder makes no vector. Call it again after an interruption: it continues.
 
         Parameters
         ----------
@@ -331,6 +339,8 @@ class GraphWriter(BatchWriter):
         ------
         ConfigError
             The writer has no embedder.
+        Exception
+            The error of the embedder, if it makes no vector at all.
         IndexNotReadyError
             Another program wrote the memories, and the database was never set up.
         """
@@ -345,7 +355,8 @@ class GraphWriter(BatchWriter):
                 self._store,
                 which,
                 size=self.memory_batch_size,
-                embed=partial(self._embed, embedder),
+                embedder=embedder,
+                facts=self._facts,
                 progress=progress,
             )
         except DimensionError:

@@ -230,7 +230,7 @@ class DocumentWriter:
         self,
         documents: Sequence[Planned],
         memories: Sequence[Memory],
-        vectors: Mapping[str, Sequence[float]],
+        vectors: Mapping[str, Sequence[float] | None],
         standing: Standing,
     ) -> tuple[DocumentReport, list[Relation]]:
         """Write planned documents, unless others were written meanwhile."""
