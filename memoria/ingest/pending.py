@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from memoria._support.seldom import SELDOM
 from memoria.embed import Embedded, Embedder, embed_what_can_be
-from memoria.errors import MemoriaError
+from memoria.errors import InvalidInputError, MemoriaError
 from memoria.graph.schema import record_embedder
 from memoria.graph.server import check_embedder, replaced_error, server_facts, was_set_up
 from memoria.graph.vocabulary import PENDING, pending_key
@@ -89,7 +89,8 @@ async def settle(store: Store, embedder: Embedder, *, scope: str | None = None) 
         done = (await store.run(load("ingest.embeddings").at(facts.generation), given))[0]
         if not done["live"]:
             raise replaced_error()
-    is_up = rows or not texts  # else the note stays, but others come first
+    # An embedder that is down says nothing about these texts: the note stays, but others come first.
+    is_up = rows or made.error is None or isinstance(made.error, InvalidInputError)
     tried = {"key": found[0]["key"], "max_tries": MAX_TRIES if is_up else None}
     await store.run(load("ingest.settle").at(facts.generation), tried)
     return [row["id"] for row in rows]
