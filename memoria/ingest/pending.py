@@ -89,7 +89,7 @@ async def settle(store: Store, embedder: Embedder, *, scope: str | None = None) 
         done = (await store.run(load("ingest.embeddings").at(facts.generation), given))[0]
         if not done["live"]:
             raise replaced_error()
-    # An embedder that is down says nothing about these texts: the note stays, but others come first.
+    # A note whose texts an embedder that is down has not seen stays, but others come first.
     is_up = rows or made.error is None or isinstance(made.error, InvalidInputError)
     tried = {"key": found[0]["key"], "max_tries": MAX_TRIES if is_up else None}
     await store.run(load("ingest.settle").at(facts.generation), tried)

@@ -14,15 +14,15 @@ import pytest
 
 from memoria.graph.stats import scope_stats
 from memoria.ingest.pending import MAX_TRIES, NOTE_IDS, keep_embedding
-from memoria.link import Linker
-from memoria.link.config import SimilarityLinkConfig
+from memoria.learn.link import Linker
+from memoria.learn.link.config import SimilarityLinkConfig
 from memoria.remember.conversations import ConversationWriter
 from memoria.remember.documents import DocumentWriter
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import Conversation, Document, Memory, Message, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 STORED = """
@@ -32,6 +32,9 @@ RETURN m.id AS id, m.text AS text, m.embedding AS vector ORDER BY id
 NOTES = (
     "MATCH (n:MemoriaMeta {scope: $scope}) WHERE n.key STARTS WITH 'pending:' RETURN n.ids AS ids"
 )
+RELATED = """
+MATCH (:Memory {scope: $scope})-[r:RELATES {relation: 'related'}]->() RETURN count(r) AS n
+"""
 
 
 def vector_of(text: str) -> list[float]:
