@@ -102,6 +102,8 @@ def remembered(done: Remembered, now: str, older: Sequence[MemoryNode] = ()) -> 
     ours, others = [f"id {one_line(done.id)}"], list[str]()
     if done.edges:
         ours.append(f"{number_of(done.edges, 'edge')} made")
+    if done.pending_vectors:
+        ours.append("its vector is made later, because the embedder failed")
     if done.superseded:
         others.append(f"takes the place of {', '.join(map(one_line, done.superseded))}")
     if done.superseded_by is not None:
