@@ -159,11 +159,11 @@ async def test_one_bad_vector_leaves_only_its_own_memory_without_one(
 async def test_an_embedder_that_does_not_answer_is_left_after_the_time_of_a_query(
     driver: neo4j.AsyncDriver, scope: str
 ) -> None:
-    store = Store(driver, config=StoreConfig(query_timeout_s=0.5))
+    store = Store(driver, config=StoreConfig(query_timeout_s=3.0))
     began = asyncio.get_running_loop().time()
     done = await GraphWriter(store, scope=scope, embedder=Moody("slow")).remember("It rains.")
     assert (done.created, done.pending_vectors) == (True, 1)
-    assert asyncio.get_running_loop().time() - began < 5
+    assert asyncio.get_running_loop().time() - began < 30
 
 
 async def test_the_next_write_makes_up_for_what_an_earlier_one_could_not_do(
