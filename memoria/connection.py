@@ -16,7 +16,7 @@ from typing import Any
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
-from memoria.ingest.pending import keep_embedding
+from memoria.ingest.unembedded import keep_embedding
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.recall.warming import warming

@@ -20,8 +20,7 @@ from memoria.graph.server import current_facts, require_ready, server_facts
 from memoria.graph.vocabulary import UNIQUE_INDEX
 from memoria.ingest import BatchWriter, WriterOptions
 from memoria.ingest.forgetting import Forgetting, delete_edges
-from memoria.ingest.pending import embed_in_time
-from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
+from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_in_time, embed_stored
 from memoria.learn import LearnConfig, Learner
 from memoria.learn.link import Linker
 from memoria.learn.link.config import LinkConfig

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from memoria.errors import DimensionError
 from memoria.graph.server import replaced_error
 from memoria.ingest.checks import missing_error
+from memoria.ingest.forgetting import Forgetting
 from memoria.ingest.writer import BatchWriter
 from memoria.store import Transaction, Work
 from memoria.store.queries import Query, load
@@ -124,6 +125,16 @@ class JointWriter(BatchWriter):
         links = await self._linked(WriteReport(), joint.memories)
         owed = joint.owed and not joint.before.pending_vectors
         return done, links.plus(await self._settled(owed=owed))
+
+    def forgetting(self) -> Forgetting:
+        """Return what forgets parts that a text no longer has; more than a memory stays."""
+        return Forgetting(
+            store=self._store,
+            scope=self.scope,
+            kinds=self.kinds,
+            batch_size=self.batch_size,
+            delete_foreign=False,
+        )
 
     async def make_vectors(
         self, memories: Sequence[Memory]

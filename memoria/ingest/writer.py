@@ -48,10 +48,9 @@ from memoria.ingest.checks import (
     missing_error,
 )
 from memoria.ingest.history import write_history
-from memoria.ingest.pending import notes_of, settle
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
-from memoria.ingest.unembedded import Vectors, vectors_for
+from memoria.ingest.unembedded import Vectors, notes_of, settle, vectors_for
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (

@@ -15,12 +15,10 @@ from datetime import datetime
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY, whole_id
 from memoria.ingest.joint import JointWriter
-from memoria.remember.connecting import write_connectors
 from memoria.remember.cursors import Step, Stored
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id
-from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
-from memoria.remember.topics import by_id
+from memoria.remember.topics import by_id, write_connectors
 from memoria.store import Store, Transaction
 from memoria.store.queries import load
 from memoria.types import Conversation, ConversationReport, WriteReport
@@ -37,7 +35,7 @@ class ConversationGraph:
         self._batches = batches
         self._store = store
         self._clock = clock
-        self._forgetting = forgetting_of(batches, store)
+        self._forgetting = batches.forgetting()
 
     async def read(
         self, conversations: Sequence[Conversation], wanted: Sequence[str]

@@ -19,8 +19,8 @@ from memoria.graph.vocabulary import (
     pending_key,
     scope_key,
 )
-from memoria.ingest.pending import notes_of
 from memoria.ingest.rows import utc
+from memoria.ingest.unembedded import notes_of
 from memoria.learn.events import MAX_QUESTION_CHARS
 from memoria.remember.known import Embed, Known, check_named, find_known, other_text
 from memoria.remember.statement import Statement

@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from memoria.graph.stats import scope_stats
-from memoria.ingest.pending import MAX_TRIES, NOTE_IDS, keep_embedding
+from memoria.ingest.unembedded import MAX_TRIES, NOTE_IDS, keep_embedding
 from memoria.learn.link import Linker
 from memoria.learn.link.config import SimilarityLinkConfig
 from memoria.remember.conversations import ConversationWriter

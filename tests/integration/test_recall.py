@@ -30,9 +30,8 @@ from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
-from memoria.store.columns import Column
 from memoria.store.config import StoreConfig
-from memoria.store.queries import Query
+from memoria.store.queries import Column, Query
 from memoria.types import Memory, Recall, Relation, Seed
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER

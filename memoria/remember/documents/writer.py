@@ -32,7 +32,6 @@ from memoria.graph.vocabulary import (
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
 from memoria.ingest.writer import AnyLinker
-from memoria.remember.connecting import write_connectors
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.grouping import groups
 from memoria.remember.documents.plan import (
@@ -51,10 +50,10 @@ from memoria.remember.documents.state import (
     titles_by_name,
 )
 from memoria.remember.ids import document_id, early_document_id
-from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
+from memoria.remember.topics import write_connectors
 from memoria.store import StoreOrDriver, Transaction, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (
@@ -126,7 +125,7 @@ class DocumentWriter:
             linker=linker,
             clock=clock,
         )
-        self._forgetting = forgetting_of(self._batches, self._store)
+        self._forgetting = self._batches.forgetting()
         self.scope = self._batches.scope
         self._clock = clock
 
