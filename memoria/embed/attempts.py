@@ -44,6 +44,25 @@ class Embedded:
         return None if self.error is None else f"the embedder failed ({in_short(self.error)})"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Postponed:
+    """Stands for the embedder of a database where it takes too long to load: it makes no vector.
+
+    What a writer stores with it gets its vectors by later writes, which have the embedder.
+    """
+
+    name: str
+    dimensions: int
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Raise ``TimeoutError``."""
+        raise TimeoutError(f"{len(texts)} vectors are made later")
+
+    async def embed_query(self, text: str) -> Sequence[float]:
+        """Raise ``TimeoutError``."""
+        raise TimeoutError(f"no vector for {len(text)} characters")
+
+
 async def embed_what_can_be(
     embedder: Embedder, texts: Sequence[str], *, timeout_s: float | None = None
 ) -> Embedded:

@@ -23,7 +23,7 @@ from memoria._support.checks import check_kind
 from memoria._support.progress import ProgressCallback
 from memoria._support.seldom import SELDOM
 from memoria._support.wording import number_of
-from memoria.embed import Embedded, Embedder, embed_what_can_be
+from memoria.embed import Embedded, Embedder, Postponed, embed_what_can_be
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.graph.connectors import is_connector
 from memoria.graph.schema import record_embedder
@@ -208,9 +208,9 @@ def notes_of(scope: str, ids: Iterable[str]) -> list[dict[str, Any]]:
 
 async def embed_in_time(embedder: Embedder, texts: Sequence[str], store: Store) -> Embedded:
     """Embed texts of a write, in the time of a query and a second for each text."""
-    timeout_s = store.config.query_timeout_s + _EACH_S * len(texts)
+    timeout_s = store.usual_timeout_s + _EACH_S * len(texts)
     made = await embed_what_can_be(embedder, texts, timeout_s=timeout_s)
-    if made.error is not None:
+    if made.error is not None and not isinstance(embedder, Postponed):
         # The error may quote a text, which the log must not hold.
         SELDOM.warn(
             log, "vectors are made later: the embedder failed (%s)", type(made.error).__name__

@@ -89,6 +89,8 @@ class Store:
 
     Attributes
     ----------
+    usual_timeout_s
+        Limit of a query in the settings, also where the store is `patient`; seconds.
     facts
         Facts about the server; `memoria.graph.server.server_facts` asks for them.
     line
@@ -113,6 +115,7 @@ class Store:
         self.driver = driver
         self.database = database
         self.config = config or StoreConfig()
+        self.usual_timeout_s = self.config.query_timeout_s
         _check_pool(driver, self.config)
         self.facts = Once[ServerFacts]()
         recalls = self.config.max_recalls

@@ -12,6 +12,8 @@ from zlib import crc32
 import neo4j
 import pytest
 
+from memoria.agents.hooks import HookCall, answer_hook
+from memoria.agents.memory import AgentMemory
 from memoria.graph.stats import scope_stats
 from memoria.ingest.unembedded import MAX_TRIES, NOTE_IDS, keep_embedding
 from memoria.learn.link import Linker
@@ -284,3 +286,17 @@ async def test_a_question_without_a_vector_is_searched_by_words(
     recall = await GraphRetriever(store, scope=scope, embedder=Moody(mood)).recall("the mill")
     assert [each.id for each in recall.ranked] == ["a"]
     assert any("words only" in note for note in recall.trace.degraded)
+
+
+async def test_a_hook_without_a_model_leaves_the_vectors_to_later_writes(
+    store: Store, driver: neo4j.AsyncDriver, scope: str
+) -> None:
+    agent = AgentMemory(GraphRetriever(store, scope=scope))
+    messages = (Message(text="The Kestrel bridge opens in May.", id="1"),)
+    call = HookCall(event="stop", session_id="s", scope=scope, messages=messages, harness="claude")
+    assert await answer_hook(agent, call) == ""
+    assert len(await notes(driver, scope)) == 1
+    await GraphWriter(store, scope=scope, embedder=Moody()).write(
+        [Memory(id="x", kind="Event", text="x")]
+    )
+    assert all(vector for _, vector in (await stored(driver, scope)).values())
