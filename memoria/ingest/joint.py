@@ -108,8 +108,13 @@ class JointWriter(BatchWriter):
             before=embedded.plus(WriteReport(schema_created=made)),
         )
 
-    async def commit(self, work: Work[T], joint: Joint) -> tuple[T, WriteReport]:
+    async def commit(self, work: Work[T], joint: Joint, *, name: str) -> tuple[T, WriteReport]:
         """Do work in one transaction that also writes ``joint``, then link its memories.
+
+        Parameters
+        ----------
+        name
+            Name of the transaction: as a rule its first query.
 
         Returns
         -------
@@ -118,7 +123,7 @@ class JointWriter(BatchWriter):
         """
         try:
             with self._recorded(len(joint.memories)):
-                done = await self._store.write(work, name=joint.query.name)
+                done = await self._store.write(work, name=name)
         except DimensionError:
             await self._check_still_live()
             raise

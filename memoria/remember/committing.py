@@ -106,7 +106,7 @@ class ConversationGraph:
             )
 
         try:
-            done, links = await self._batches.commit(work, joint)
+            done, links = await self._batches.commit(work, joint, name="remember.lock")
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.
             if self._batches.linker is not None:

@@ -605,7 +605,7 @@ async def test_memories_and_edges_are_written_in_one_transaction(store: Store, s
     writer = JointWriter(store, scope=scope)
     await writer.ready()
     joint = await writer.prepare([memory("a"), memory("b")], [Relation(source="a", target="b")])
-    report, _ = await writer.commit(joint.write, joint)
+    report, _ = await writer.commit(joint.write, joint, name="test.joint")
     assert (report.memories_created, report.relations_created) == (2, 1)
 
 
@@ -616,7 +616,7 @@ async def test_memories_are_not_written_where_an_end_of_an_edge_is_missing(
     await writer.ready()
     joint = await writer.prepare([memory("a")], [Relation(source="a", target="nowhere")])
     with pytest.raises(InvalidInputError, match=f"not in scope '{scope}': 'nowhere'"):
-        await writer.commit(joint.write, joint)
+        await writer.commit(joint.write, joint, name="test.joint")
     report = await writer.write([memory("a")])
     assert report.memories_created == 1  # so it was not there before
 

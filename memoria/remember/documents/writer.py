@@ -260,7 +260,9 @@ class DocumentWriter:
             topics = WriteReport(memories=len(edges.topics), memories_created=created)
             return freed, (await joint.write(transaction)).plus(topics)
 
-        (freed, written), links = await self._batches.commit(work, joint)
+        (freed, written), links = await self._batches.commit(
+            work, joint, name="remember.next_version"
+        )
         counts = Counter(relation for _, _, relation in edges.relations)
         done = DocumentReport(
             topics=len(edges.topics),
