@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import IO
+from typing import IO, Protocol
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
@@ -58,9 +58,15 @@ class IngestReport:
     certain: bool = True
 
 
+class WritesBatches(Protocol):
+    """A `memoria.GraphWriter`, as far as `ingest_files` needs it."""
+
+    batches: BatchWriter
+
+
 @with_certainty
 async def ingest_files(
-    writer: BatchWriter,
+    writer: WritesBatches,
     paths: Iterable[str | PathLike[str]],
     *,
     skip_invalid: bool = False,
@@ -73,6 +79,8 @@ async def ingest_files(
 
     Parameters
     ----------
+    writer
+        A `memoria.GraphWriter`.
     paths
         JSON Lines, plain or gzip; ``-`` is standard input.
     skip_invalid
@@ -88,9 +96,9 @@ async def ingest_files(
         A line is not valid; the message names file, line and field. Earlier lines may have been
         written.
     """
-    await writer.ready()
+    await writer.batches.ready()
     with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
-        return await _Ingest(writer, spool, skip_invalid, progress).run(paths)
+        return await _Ingest(writer.batches, spool, skip_invalid, progress).run(paths)
 
 
 class _Ingest:
