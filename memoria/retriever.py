@@ -20,7 +20,7 @@ from memoria._support.wording import kind_of
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.fitting import FittingFacts
-from memoria.graph.reading import GraphReader
+from memoria.graph.graph_reader import GraphReader
 from memoria.recall.asides import Asides
 from memoria.recall.call import Engine, QueryTags, RecallCall
 from memoria.recall.config import RetrieverConfig
@@ -33,7 +33,7 @@ from memoria.recall.explore import (
     explore,
     raise_if_all_failed,
 )
-from memoria.recall.run import Recaller
+from memoria.recall.recaller import Recaller
 from memoria.recall.strategies import RunInput
 from memoria.recall.validity import validity_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from typing import Any, Protocol, Self, TypeVar, Unpack
 
 import memoria
+from memoria._support.blocking import Handle, Stream, blocking, call_behind, making, streaming
 from memoria._support.loop_thread import LoopThread
 from memoria._support.signatures import same_parameters
-from memoria._support.twins import Handle, Stream, blocking, call_behind, making, streaming
 from memoria.embed import Embedder
 from memoria.ingest import WriterOptions
 from memoria.recall.config import RetrieverConfig

@@ -17,7 +17,7 @@ from memoria._support.wording import kind_of
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, InvalidInputError
 from memoria.graph.roles import declare_roles
-from memoria.graph.server import current_facts, require_ready, server_facts
+from memoria.graph.server_facts import current_facts, require_ready, server_facts
 from memoria.graph.vocabulary import DEFAULT_KINDS, UNIQUE_INDEX
 from memoria.ingest import BatchWriter
 from memoria.ingest.forgetting import Forgetting, delete_edges

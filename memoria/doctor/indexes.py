@@ -14,7 +14,7 @@ from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import SHOWN, named
-from memoria.graph.server import check_embedder, is_older
+from memoria.graph.server_facts import check_embedder, is_older
 from memoria.graph.vocabulary import (
     META_INDEX,
     SCHEMA_VERSION,

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
+from memoria.evaluation.asking import most_common
 from memoria.evaluation.calibrating import Flags
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, folded
 from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
-from memoria.evaluation.run import most_common
 from memoria.recall.ranking import (
     needed_by,
     turned,

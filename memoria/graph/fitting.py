@@ -9,8 +9,8 @@ import asyncio
 from collections import defaultdict
 from functools import partial
 
-from memoria._support.once import Once
-from memoria.graph.server import NamedEmbedder, check_embedder, is_complete, server_facts
+from memoria._support.single_flight import SingleFlight
+from memoria.graph.server_facts import NamedEmbedder, check_embedder, is_complete, server_facts
 from memoria.store import ServerFacts, Store
 
 
@@ -20,7 +20,7 @@ class FittingFacts:
     def __init__(self, embedder: NamedEmbedder | None) -> None:
         self._embedder = embedder
         # Database -> the facts that the embedder was checked against.
-        self._checked = defaultdict[str, Once[ServerFacts]](Once)
+        self._checked = defaultdict[str, SingleFlight[ServerFacts]](SingleFlight)
 
     async def of(self, store: Store, *, until: float | None = None) -> ServerFacts:
         """Return facts about the server of a store, as `server_facts`.

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memoria.errors import DimensionError
-from memoria.graph.server import replaced_error
+from memoria.graph.server_facts import replaced_error
+from memoria.ingest.batch_writer import BatchWriter
 from memoria.ingest.checks import missing_error
-from memoria.ingest.writer import BatchWriter
 from memoria.store import Call
 from memoria.store.queries import load
 from memoria.types import Memory, Relation, WriteReport

@@ -15,7 +15,7 @@ from memoria._support.checks import check_id, check_number, check_scope
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import require_ready
+from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import (
     CONFLICTS,
     META_INDEX,

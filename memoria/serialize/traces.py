@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoria._support import checks
-from memoria.serialize.reading import Part, explorations_from, needed_from, seed_from, time_from
+from memoria.serialize.from_plain import Part, explorations_from, needed_from, seed_from, time_from
 from memoria.types import Seed, Seeds, TimeWindow, Trace
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import exploration_from, settings_of
 from memoria.recall.seeds.config import SeedConfig
-from memoria.recall.settings import exploration_from, settings_of
 from memoria.recall.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
 from memoria.serialize import plain_recall, trace_from
 from memoria.types import ContextPack, Recall, Trace

@@ -50,7 +50,7 @@ def test_without_its_extra_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "memoria.view.run", raising=False)
+    monkeypatch.delitem(sys.modules, "memoria.view.serving", raising=False)
     with pytest.raises(ConfigError, match=re.escape(install_command("view"))):
         view(connection=Connection())
 

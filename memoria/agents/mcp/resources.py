@@ -16,8 +16,8 @@ from memoria._support.wording import told
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
 
     OfMemory = Callable[[], Awaitable[AgentMemory]]
 

@@ -4,7 +4,7 @@ from memoria.recall.explore.all import explore_all, in_order, raise_if_all_faile
 from memoria.recall.explore.group import explore
 from memoria.recall.explore.neurons import NeuronField, propagate_from_seeds
 from memoria.recall.explore.request import ExploreRequest, HydrateAt, Listener, distinct
-from memoria.recall.explore.run import with_texts
+from memoria.recall.explore.seed_run import with_texts
 
 __all__ = [
     "ExploreRequest",

@@ -15,11 +15,11 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.graph.memories import Memories
+from memoria.graph.hydrate import Memories
 from memoria.recall.explore.request import ExploreRequest, Listener
-from memoria.recall.explore.run import TIMER_SLACK_S, Ended, SeedRun, texts_of, with_texts
+from memoria.recall.explore.seed_run import TIMER_SLACK_S, Ended, SeedRun, texts_of, with_texts
 from memoria.recall.strategies import Step
 from memoria.store import Store
 from memoria.store.queries import Query, load
@@ -136,7 +136,7 @@ class Group:
         in_time = asyncio.get_running_loop().time() < self._levels_until - TIMER_SLACK_S
         parts = self._runs[0].strategy_run.parts()
         if in_time and parts:
-            SELDOM.warn(log, "a step failed (%s): one session each", type(exc).__name__)
+            throttled_warning(log, "a step failed (%s): one session each", type(exc).__name__)
             for run in active:
                 run.strategy_run = parts[run.seed.id]  # no longer shared with the others
             return active

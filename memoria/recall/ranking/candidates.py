@@ -15,7 +15,7 @@ from typing import Any
 
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
-from memoria.graph.memories import memory_node
+from memoria.graph.hydrate import memory_node
 from memoria.graph.vocabulary import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load

@@ -13,8 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Self
 
-from memoria._support.reading import parse_json, read_whole
-from memoria._support.settings import SettingsCheck
+from memoria._support.foreign_files import parse_json, read_whole
+from memoria._support.settings_check import SettingsCheck
 from memoria._support.wording import value_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.recall.ranking.calibration import Calibration

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria._support.stems import query_terms
 from memoria.formulas.base_level import base_level_share
 from memoria.recall.ranking.candidates import Candidate, Past

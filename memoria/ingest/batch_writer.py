@@ -20,7 +20,7 @@ from memoria.embed import Embedder, check_vectors, checked_embedder
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.graph.schema import record_embedder
-from memoria.graph.server import (
+from memoria.graph.server_facts import (
     check_embedder,
     has_moved,
     replaced_error,

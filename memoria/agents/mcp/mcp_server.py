@@ -32,14 +32,14 @@ from pydantic import AliasChoices, AnyHttpUrl, BeforeValidator, Field
 
 from memoria._support.wording import told
 from memoria.agents.kinds import Kind
-from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.resources import add_resources
 from memoria.agents.mcp.rights import HashedTokens, Rights, granted
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
 
     OfMemory = Callable[[], Awaitable[AgentMemory]]
 

@@ -30,9 +30,9 @@ from memoria.graph.vocabulary import (
     documents_key,
     whole_id,
 )
+from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
-from memoria.ingest.writer import AnyLinker
 from memoria.remember.connecting import connecting
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.grouping import groups
@@ -46,8 +46,8 @@ from memoria.remember.documents.plan import (
 from memoria.remember.documents.renaming import ids_of, renaming
 from memoria.remember.documents.rewriting import rewriting
 from memoria.remember.documents.state import (
-    Standing,
-    read_standing,
+    StoredDocuments,
+    read_stored,
     texts_naming,
     titles_by_name,
 )
@@ -212,14 +212,12 @@ class DocumentWriter:
         if (call := renaming(self.scope, documents, self.config.kind)) is not None:
             await self._store.run(*call)
         for _ in range(MAX_ATTEMPTS):
-            standing = await read_standing(
-                self._store, self.scope, documents, kind=self.config.kind
-            )
+            stored = await read_stored(self._store, self.scope, documents, kind=self.config.kind)
             try:
-                done, late = await self._commit(documents, memories, vectors, standing)
+                done, late = await self._commit(documents, memories, vectors, stored)
             except _ChangedError:
                 continue
-            gone = await self._forgetting.memories(_gone(memories, standing))
+            gone = await self._forgetting.memories(_gone(memories, stored))
             left = DocumentReport(forgotten=gone.deleted, connectors=gone.connectors)
             return report.plus(done).plus(left), late
         raise UnavailableError(
@@ -232,21 +230,21 @@ class DocumentWriter:
         documents: Sequence[Planned],
         memories: Sequence[Memory],
         vectors: Mapping[str, Sequence[float]],
-        standing: Standing,
+        stored: StoredDocuments,
     ) -> tuple[DocumentReport, list[Relation]]:
         """Write planned documents, unless others were written meanwhile."""
-        renamed = standing.renamed(documents)
-        titled = titled_by(documents, standing.titled)
+        renamed = stored.renamed(documents)
+        titled = titled_by(documents, stored.titled)
         edges = Edges(self.config)
         for planned in documents:
             edges.add(planned, titled)
         await self._add_naming(edges, renamed, titled)
-        late = edges.add_links(documents, standing.known)
+        late = edges.add_links(documents, stored.known)
         created = freed = 0
 
         def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
             nonlocal created, freed
-            if results[0][0]["version"] != standing.version:
+            if results[0][0]["version"] != stored.version:
                 raise _ChangedError
             freed, created = results[1][0]["freed"], results[2][0]["created"]
 
@@ -255,7 +253,7 @@ class DocumentWriter:
                 load("remember.next_version"),
                 {"key": documents_key(self.scope), "scope": self.scope},
             ),
-            rewriting(self.scope, edges, documents, standing),
+            rewriting(self.scope, edges, documents, stored),
             connecting(self.scope, edges.topics.values(), now=self._clock()),
         ]
         written = await self._batches.write_together(
@@ -297,7 +295,7 @@ class DocumentWriter:
         )
 
 
-def _gone(memories: Sequence[Memory], standing: Standing) -> list[str]:
+def _gone(memories: Sequence[Memory], stored: StoredDocuments) -> list[str]:
     """Return the parts that documents no longer have."""
     written = {memory.id for memory in memories}
-    return sorted({part for parts in standing.parts.values() for part in parts} - written)
+    return sorted({part for parts in stored.parts.values() for part in parts} - written)

@@ -13,7 +13,7 @@ from typing import Any
 
 from memoria._support import foreign
 from memoria._support.checks import check_id, check_ids, check_scope, check_whole
-from memoria.graph.memories import hydrate
+from memoria.graph.hydrate import hydrate
 from memoria.graph.roles import declared_roles
 from memoria.store import Store, StoreOrDriver, store_of
 from memoria.store.queries import load
