@@ -19,8 +19,8 @@ from memoria._support.stream import Stream
 from memoria._support.wording import kind_of
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.graph.fitting import FittingFacts
 from memoria.graph.graph_reader import GraphReader
+from memoria.graph.server_facts import FittingFacts
 from memoria.recall.asides import Asides
 from memoria.recall.call import Engine, QueryTags, RecallCall
 from memoria.recall.config import RetrieverConfig

@@ -17,9 +17,9 @@ from typing import Any, Generic, TypedDict, TypeVar
 from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
 from memoria.embed import Embedder, check_vectors, checked_embedder
-from memoria.errors import ConfigError, InvalidInputError
+from memoria.errors import AuthError, ConfigError, IndexNotReadyError, InvalidInputError, QueryError
 from memoria.graph.connectors import is_connector
-from memoria.graph.schema import record_embedder
+from memoria.graph.schema import SchemaReport, apply_schema, record_embedder
 from memoria.graph.server_facts import (
     check_embedder,
     has_moved,
@@ -47,9 +47,8 @@ from memoria.ingest.checks import (
 from memoria.ingest.history import write_history
 from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import batches, memory_row, relation_row
-from memoria.ingest.setup import make_schema
 from memoria.ingest.unembedded import embed_each, is_of_one_text, texts_to_embed
-from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
+from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (
     HistoryItem,
@@ -352,3 +351,26 @@ class BatchWriter:
         if self.facts is not None:
             self.facts = await record_embedder(self._store, self.facts, embedder)
         return vectors
+
+
+async def make_schema(
+    store: Store, embedder: Embedder | None, memories: Sequence[Memory]
+) -> SchemaReport:
+    """Make the schema for the vectors of the embedder, or for those of the memories.
+
+    Raises
+    ------
+    IndexNotReadyError
+        This user may not set the database up; the message says who should.
+    """
+    sizes = (len(m.embedding) for m in memories if isinstance(m.embedding, tuple))
+    size = None if embedder is not None else next(sizes, None)
+    try:
+        return await apply_schema(store, embedder=embedder, dimensions=size)
+    except (AuthError, QueryError) as exc:
+        if isinstance(exc, QueryError) and "AccessMode" not in str(exc):
+            raise
+        raise IndexNotReadyError(
+            "this database is not set up, and this user may not set it up: run memoria init "
+            f"(from Python: apply_schema) as a user who may ({exc})"
+        ) from exc

@@ -661,19 +661,6 @@ def test_a_file_of_something_else_is_refused(tmp_path: File, content: str) -> No
         RelevanceConfig.load(tmp_path / "w.json")
 
 
-def test_weights_of_the_earlier_ranking_say_what_to_do(tmp_path: File) -> None:
-    (tmp_path / "w.json").write_text('{"cosine": 3.8, "energy_bm25": -5.4, "hybrid": 0.0}')
-    with pytest.raises(ConfigError, match=r"earlier version.*energy_bm25, hybrid.*memoria tune"):
-        RelevanceConfig.load(tmp_path / "w.json")
-
-
-@pytest.mark.parametrize("name", ["chain", "cosine_gap", "question", "support_beyond"])
-def test_a_feature_of_the_earlier_ranking_is_named(tmp_path: File, name: str) -> None:
-    (tmp_path / "w.json").write_text(f'{{"cosine": 3.8, "{name}": 0.1}}')
-    with pytest.raises(ConfigError, match=rf"earlier version.*{name}.*memoria tune"):
-        RelevanceConfig.load(tmp_path / "w.json")
-
-
 def test_a_feature_that_is_not_named_weighs_nothing() -> None:
     given = RelevanceConfig(bm25=2.0).weights
     assert given.pop("bm25") == 2.0

@@ -127,11 +127,6 @@ def test_settings_that_are_no_map_are_refused(wrong: Any) -> None:
         exploration_from({"strategy": {"name": wrong}})
 
 
-def test_settings_of_an_earlier_version_are_refused() -> None:
-    with pytest.raises(ConfigError, match="earlier version: recall again"):
-        exploration_from({"explore": {"strategy": "lif"}})
-
-
 def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:
     class Mine:
         name = "mine"

@@ -21,22 +21,6 @@ from memoria.recall.ranking.calibration import Calibration
 
 #: With larger weights the scores would overflow.
 MAX_WEIGHT = 1_000_000
-# Features of earlier rankings: a file that names one of them has weights that mean something else
-# now.
-_OF_EARLIER = {
-    "answer_rise",
-    "chain",
-    "cosine_gap",
-    "energy_bm25",
-    "hybrid",
-    "joint_coverage",
-    "mention",
-    "question",
-    "residual_coverage",
-    "support",
-    "support_beyond",
-    "support_cosine",
-}
 _PROFILES = Path(__file__).parent / "profiles"
 
 
@@ -205,11 +189,6 @@ class RelevanceConfig:
             weights = parse_json(read_whole(path))
         except InvalidInputError as exc:
             raise ConfigError(f"{path}: {exc}") from exc
-        if earlier := sorted(_OF_EARLIER & _names(weights)):
-            raise ConfigError(
-                f"{path}: holds weights of an earlier version of the ranking, which had "
-                f"{', '.join(earlier)}: fit them again with memoria tune"
-            )
         _check_names(path, weights, cls)
         calibration = weights.pop("calibration", None)
         if calibration is not None:

@@ -2,8 +2,7 @@
 
 In: documents. Out: a `DocumentReport`. Writes, several documents in one transaction. Queries:
 ``remember.connectors``, ``remember.documents``, ``remember.ids``, ``remember.naming``,
-``remember.next_version``, ``remember.rename_documents``, ``remember.rewrite``, and those of the
-batch writer.
+``remember.next_version``, ``remember.rewrite``, and those of the batch writer.
 
 What a text names may be written before it or after it: a new text is joined to the documents whose
 titles it names, and a new title to the texts that named it before. Of two writers at a time, the
@@ -19,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memoria._support.checks import check_id
+from memoria._support.foreign import json_map
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
 from memoria.errors import UnavailableError
@@ -43,7 +43,6 @@ from memoria.remember.documents.plan import (
     plan_document,
     titled_by,
 )
-from memoria.remember.documents.renaming import ids_of, renaming
 from memoria.remember.documents.rewriting import rewriting
 from memoria.remember.documents.state import (
     StoredDocuments,
@@ -51,7 +50,7 @@ from memoria.remember.documents.state import (
     texts_naming,
     titles_by_name,
 )
-from memoria.remember.ids import document_id, early_document_id
+from memoria.remember.ids import document_id, document_prefix
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
@@ -182,10 +181,25 @@ class DocumentWriter:
             Ids of the documents that stay, as they have them in their source.
         """
         check_id(source, "source")
-        kept = {id_(source, each) for each in keep for id_ in (document_id, early_document_id)}
-        ids = await ids_of(self._store, self.scope, source, self.config.kind)
+        kept = {document_id(source, each) for each in keep}
+        ids = await self._ids_of(source)
         gone = [id_ for id_ in ids if ":" not in id_ and whole_id(id_) not in kept]
         return Count((await self._forgetting.memories(gone)).deleted)
+
+    async def _ids_of(self, source: str) -> list[str]:
+        """Return the ids of the memories of a source's documents.
+
+        Memories that are no documents may have ids that begin in the same way, so the metadata
+        decides.
+        """
+        parameters = {
+            "kind": self.config.kind,
+            "prefix": document_prefix(source),
+            "scope": self.scope,
+        }
+        rows: Sequence[tuple[str, str | None]]
+        rows = (await self._store.run(load("remember.ids"), parameters))[0]["rows"]
+        return [id_ for id_, stored in rows if json_map(stored).get("source") == source]
 
     async def _write_group(
         self, group: Sequence[Document]
@@ -209,8 +223,6 @@ class DocumentWriter:
             self._batches.check_memory(memory)
         vectors, made = await self._batches.make_vectors(memories)
         report = report.plus(DocumentReport(parts=len(memories), written=made))
-        if (call := renaming(self.scope, documents, self.config.kind)) is not None:
-            await self._store.run(*call)
         for _ in range(MAX_ATTEMPTS):
             stored = await read_stored(self._store, self.scope, documents, kind=self.config.kind)
             try:
