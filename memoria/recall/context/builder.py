@@ -193,7 +193,7 @@ class ContextBuilder:
             [(one.id, one.text) for one in rest],
             overlap=self._config.duplicate_overlap,
             near=near,
-            speakers={one.id: one.memory.speaker for one in rest},
+            speakers={one.id: one.speaker for one in rest},
         )
         for one in rest:
             if one.id in duplicates:
