@@ -19,7 +19,7 @@ and `plain_recall` adds to it::
      "hits": [a path, as above], "needed": [a path, as above],
      "ranked": [{"id", "score", "path": [ids], "features": {name: value},
                  "shares": {name: value}, "relevance": null | number,
-                 "needed_by": {id: weight}, "newer": null | id, "beside": [ids],
+                 "needed_by": {id: weight}, "newer": null | id, "adjacent": [ids],
                  "session": [id, size]}],
      "context": {"text", "tokens",
                  "items": [{"label", "id", "kind", "date", "score", "path": [ids]}],
