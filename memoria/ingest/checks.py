@@ -12,7 +12,7 @@ from typing import TypeVar
 from memoria._support.checks import check_kind
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
-from memoria.graph.server import require_online
+from memoria.graph.server_facts import require_online
 from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
 from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import json_text, utc

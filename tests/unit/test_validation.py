@@ -30,9 +30,9 @@ from memoria._support.checks import (
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import exploration_from
 from memoria.recall.ranking.config import RelevanceConfig
 from memoria.recall.seeds.config import SeedConfig
-from memoria.recall.settings import exploration_from
 from memoria.remember import ConversationConfig, RuleExtractor
 from memoria.types import Memory, Message
 

@@ -29,7 +29,7 @@ from memoria.cli.embedders import (
 )
 from memoria.cli.link import linker_named
 from memoria.graph.schema import SchemaReport, apply_schema
-from memoria.graph.server import AbsentEmbedder, NamedEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, NamedEmbedder, probe
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import IngestReport, ingest_files
 from memoria.store import Store
