@@ -18,7 +18,7 @@ from pathlib import Path
 from memoria.connection import find_target, given_auth
 from memoria.errors import MemoriaError
 from memoria.graph.schema import SchemaReport, apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 

@@ -2,7 +2,7 @@
 
 In: a raw value and the name of its field. Out: the value in the form memoria keeps, or an
 ``InvalidInputError`` that names the field. A bool is never a number.
-Configs check their settings by the same rules; see `memoria._support.settings`.
+Configs check their settings by the same rules; see `memoria._support.settings_check`.
 
 The depth of maps and lists is limited because a list nested thousands deep ends the process
 inside the driver's Rust extension, or overflows the server's stack.

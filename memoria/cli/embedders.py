@@ -63,7 +63,7 @@ def embedder_choice(name: str | None) -> EmbedderChoice:
     async def choose(store: Store) -> Embedder | None:
         if name is not None:
             return named
-        from memoria.graph.server import server_facts
+        from memoria.graph.server_facts import server_facts
 
         return recorded_embedder((await server_facts(store)).embedder)
 

@@ -27,7 +27,7 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
-from memoria.graph.reading import matching_ids
+from memoria.graph.graph_reader import matching_ids
 from memoria.graph.stats import ScopeStats, scope_stats
 from memoria.retriever import GraphRetriever
 from memoria.store import Store

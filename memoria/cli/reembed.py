@@ -13,7 +13,7 @@ from memoria.cli.common import Json, one_line, print_facts, run
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import FORMS, embedder_named, load_model
 from memoria.embed import Embedder
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.ingest.reembed import (
     ReembedReport,
     finish_reembedding,

@@ -46,7 +46,7 @@ def view(
     memoria view trace.json
     """
     try:
-        from memoria.view.run import Page, serve
+        from memoria.view.serving import Page, serve
         from memoria.view.source import Source, saved
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):

@@ -12,13 +12,13 @@ from typing import TypeVar
 from memoria._support.checks import check_kind
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
-from memoria.graph.server import require_online
+from memoria.graph.server_facts import require_online
 from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
 from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import json_text, utc
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
-from memoria.types.writing import MAX_PROBLEMS
+from memoria.types.reports import MAX_PROBLEMS
 
 T = TypeVar("T")
 

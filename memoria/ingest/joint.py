@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from memoria.errors import DimensionError
-from memoria.graph.server import replaced_error
+from memoria.graph.server_facts import replaced_error
+from memoria.ingest.batch_writer import BatchWriter
 from memoria.ingest.checks import missing_error
 from memoria.ingest.forgetting import Forgetting
-from memoria.ingest.writer import BatchWriter
 from memoria.store import Transaction, Work
 from memoria.store.queries import Query, load
 from memoria.types import Memory, Relation, WriteReport
@@ -98,11 +98,11 @@ class JointWriter(BatchWriter):
             Text -> its vector, as `make_vectors` returns them, so that none can belong to another
             text. Others are made.
         """
-        made, _ = await self._set_up(memories)
+        made, _ = await self.set_up(memories)
         nodes, embedded = await self._memory_parameters(memories, undated, vectors)
         return Joint(
             memories=memories,
-            query=load("ingest.memories").at(self._generation),
+            query=load("ingest.memories").at(self.generation),
             nodes=nodes,
             edges=self._relation_parameters(relations, skip_missing=skip_missing),
             before=embedded.plus(WriteReport(schema_created=made)),
@@ -125,11 +125,11 @@ class JointWriter(BatchWriter):
             with self._recorded(len(joint.memories)):
                 done = await self._store.write(work, name=name)
         except DimensionError:
-            await self._check_still_live()
+            await self.check_still_live()
             raise
         links = await self._linked(WriteReport(), joint.memories)
         owed = joint.owed and not joint.before.pending_vectors
-        return done, links.plus(await self._settled(owed=owed))
+        return done, links.plus(await self.settled(owed=owed))
 
     def forgetting(self) -> Forgetting:
         """Return what forgets parts that a text no longer has; more than a memory stays."""
@@ -150,7 +150,7 @@ class JointWriter(BatchWriter):
         whose text is stored with a vector gets none; None stands for a vector that the embedder
         failed to make, which `prepare` counts as pending.
         """
-        made, _ = await self._set_up(memories)
+        made, _ = await self.set_up(memories)
         vectors = await self._make_vectors(memories)
         tried = vectors.by_id.keys() | vectors.pending
         by_text = {each.text: vectors.by_id.get(each.id) for each in memories if each.id in tried}

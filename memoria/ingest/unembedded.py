@@ -21,13 +21,13 @@ from uuid import uuid4
 
 from memoria._support.checks import check_kind
 from memoria._support.progress import ProgressCallback
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria._support.wording import number_of
 from memoria.embed import Embedded, Embedder, Postponed, embed_what_can_be
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.graph.connectors import is_connector
 from memoria.graph.schema import record_embedder
-from memoria.graph.server import check_embedder, replaced_error, server_facts, was_set_up
+from memoria.graph.server_facts import check_embedder, replaced_error, server_facts, was_set_up
 from memoria.graph.vocabulary import PENDING, pending_key
 from memoria.store import Rows, ServerFacts, Store
 from memoria.store.queries import load
@@ -212,7 +212,7 @@ async def embed_in_time(embedder: Embedder, texts: Sequence[str], store: Store) 
     made = await embed_what_can_be(embedder, texts, timeout_s=timeout_s)
     if made.error is not None and not isinstance(embedder, Postponed):
         # The error may quote a text, which the log must not hold.
-        SELDOM.warn(
+        throttled_warning(
             log, "vectors are made later: the embedder failed (%s)", type(made.error).__name__
         )
     return made
@@ -267,7 +267,7 @@ async def keep_embedding(store: Store, embedder: Embedder) -> AsyncIterator[None
                 while await settle(store, embedder):
                     pass
             except MemoriaError as exc:
-                SELDOM.warn(log, "vectors are made later: %s", type(exc).__name__)
+                throttled_warning(log, "vectors are made later: %s", type(exc).__name__)
             await asyncio.sleep(_EVERY_S)
 
     task = asyncio.create_task(work())

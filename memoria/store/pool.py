@@ -16,7 +16,7 @@ import neo4j
 from neo4j.api import AsyncBookmarkManager
 
 from memoria._support.checks import check_id, check_string
-from memoria._support.once import Once
+from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.store.config import StoreConfig
@@ -92,7 +92,7 @@ class Store:
     usual_timeout_s
         Limit of a query in the settings, also where the store is `patient`; seconds.
     facts
-        Facts about the server; `memoria.graph.server.server_facts` asks for them.
+        Facts about the server; `memoria.graph.server_facts.server_facts` asks for them.
     line
         Limiter of the recalls that have begun: the recalls at work, and as many more that embed
         their questions. Further recalls wait in line here.
@@ -117,7 +117,7 @@ class Store:
         self.config = config or StoreConfig()
         self.usual_timeout_s = self.config.query_timeout_s
         _check_pool(driver, self.config)
-        self.facts = Once[ServerFacts]()
+        self.facts = SingleFlight[ServerFacts]()
         recalls = self.config.max_recalls
         self.line = Limiter(2 * recalls, of="recall", assumed_s=2 * _RECALL_S)
         self.recalls = Limiter(recalls, of="recall", assumed_s=_RECALL_S)
@@ -134,7 +134,7 @@ class Store:
         if name not in self._databases:
             other = copy(self)
             other.database = name
-            other.facts = Once[ServerFacts]()
+            other.facts = SingleFlight[ServerFacts]()
             other._bookmarks = bookmarks_of(self.driver, name)
             self._databases[name] = other
         return self._databases[name]

@@ -50,11 +50,11 @@ class RankedMemory:
         the scope declares as a need (`RelationRoles`); if it declares none, the names and the shape
         of the graph decide. The gain from these memories is the share ``needed``. Empty without
         relevance weights.
-    beside
+    adjacent
         Ids of the ranked memories that are one or two places before or after this one in one text
         or talk. They are joined by relations that the scope declares as an order (`RelationRoles`);
         if it declares none, by those with usual names, such as ``next`` and ``reply to``. The gain
-        from these memories is the share ``beside``. Empty without relevance weights.
+        from these memories is the share ``adjacent``. Empty without relevance weights.
     session
         Id of the memory's session, and the session's number of edges. The gain from other messages
         of the session is the share ``in_session``. None outside sessions, and without relevance
@@ -72,7 +72,7 @@ class RankedMemory:
     shares: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
     needed_by: Mapping[str, float] = field(default_factory=dict)
-    beside: Sequence[str] = ()
+    adjacent: Sequence[str] = ()
     session: tuple[str, int] | None = None
     newer: str | None = None
 
@@ -199,7 +199,7 @@ class Trace:
         The result of the search, the explorations that started from it, and chains of needs, as in
         `Recall`.
     config
-        Settings of the stages, as plain data; see `memoria.recall.settings.settings_of`.
+        Settings of the stages, as plain data; see `memoria.recall.plain_settings.settings_of`.
     vector
         Embedding of the query, or None.
     vector_generation

@@ -24,10 +24,10 @@ from memoria import (
     RetrieverConfig,
     tools,
 )
+from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.answer import DATA
 from memoria.agents.hooks import HookCall, answer_hook
 from memoria.agents.kinds import PROMPT_TOKENS
-from memoria.agents.memory import AgentMemory
 from memoria.recall.context import estimate_tokens
 from memoria.recall.ranking.calibration import Calibration
 from memoria.store import Store

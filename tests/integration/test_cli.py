@@ -21,7 +21,7 @@ from memoria.cli.doctor import check_home
 from memoria.downloads.lock import package_lock
 from memoria.embed import DEFAULT_ONNX_MODEL
 from memoria.evaluation.sample import sample_path
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.local.settings import COORDINATE
 from memoria.store import Store, Target
 from tests.integration.test_cli_commands import (

@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from memoria import GraphRetriever, Memory
-from memoria._support.giving_up import LIMIT_S
+from memoria._support.hard_deadline import LIMIT_S
 from memoria.agents.mcp.grants import Grant, line_of, new_token
 from memoria.agents.mcp.places import new_secret
 from memoria.store import Target
@@ -31,8 +31,8 @@ PATIENCE_S = 120.0
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 # The same command with time enough to load the driver, and to plan, beside other tests.
 PATIENT = f"""
-from memoria._support import giving_up
-giving_up.LIMIT_S = {PATIENCE_S / 2}
+from memoria._support import hard_deadline
+hard_deadline.LIMIT_S = {PATIENCE_S / 2}
 from memoria.cli import main
 main()
 """

@@ -12,8 +12,8 @@ from zlib import crc32
 import neo4j
 import pytest
 
+from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.hooks import HookCall, answer_hook
-from memoria.agents.memory import AgentMemory
 from memoria.graph.stats import scope_stats
 from memoria.ingest.unembedded import MAX_TRIES, NOTE_IDS, keep_embedding
 from memoria.learn.link import Linker

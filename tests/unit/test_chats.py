@@ -28,7 +28,7 @@ from memoria.importers import (
     read_slack,
 )
 from memoria.importers.chats.messages import _Held
-from memoria.importers.chats.reading import MAX_TEXT_CHARS, Aside
+from memoria.importers.chats.parsing import MAX_TEXT_CHARS, Aside
 from memoria.types import Conversation, Memory, Message, Relation
 
 DATA = Path(__file__).parents[1] / "data" / "chats"

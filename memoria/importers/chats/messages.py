@@ -12,7 +12,7 @@ from typing import Any
 
 from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

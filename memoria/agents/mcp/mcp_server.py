@@ -1,4 +1,4 @@
-"""The MCP server: seven tools, a prompt, and whose memory a request reaches.
+"""The MCP server: seven tools, a prompt, three resources, and whose memory a request reaches.
 
 In: requests of MCP clients. Out: texts for models; the same as data, under ``_meta``.
 Reads; writes what the tools that write are called with.
@@ -18,7 +18,8 @@ from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.types import (
     INVALID_PARAMS,
     CallToolResult,
@@ -32,14 +33,13 @@ from pydantic import AliasChoices, AnyHttpUrl, BeforeValidator, Field
 
 from memoria._support.wording import told
 from memoria.agents.kinds import Kind
-from memoria.agents.mcp.memories import Memories
-from memoria.agents.mcp.resources import add_resources
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.rights import HashedTokens, Rights, granted
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
 
     OfMemory = Callable[[], Awaitable[AgentMemory]]
 
@@ -317,3 +317,38 @@ def working_with_memory(task: str, *, read_only: bool) -> str:
         ]
     numbered = "".join(f"{number}. {step}\n" for number, step in enumerate(steps, start=1))
     return f"{task}\n\nWork on this with your long-term memory:\n{numbered}"
+
+
+_JSON = "application/json"
+#: An id is not a path of a file, though the MCP library would take "../a" or "C:a" for one.
+_ANY_ID = ResourceSecurity(exempt_params={"id"})
+
+
+def add_resources(server: MCPServer, of: OfMemory) -> None:
+    """Let clients read what `AgentMemory` answers, by address."""
+
+    async def answered(ask: Callable[[AgentMemory], Awaitable[Answer]]) -> Answer:
+        try:
+            return await ask(await of())
+        except MemoriaError as exc:
+            raise ResourceError(told(exc)) from exc
+
+    @server.resource("memoria://status", mime_type=_JSON, description="What the scope holds.")
+    async def status() -> Mapping[str, Any]:
+        return (await answered(lambda memory: memory.status())).data
+
+    @server.resource(
+        "memoria://memory/{+id}",
+        description="A memory in full, with its edges.",
+        security=_ANY_ID,
+    )
+    async def memory(id: str) -> str:  # noqa: A002 - as in the address
+        return (await answered(lambda reader: reader.open([id]))).text
+
+    @server.resource(
+        "memoria://recall/{recall_id}",
+        mime_type=_JSON,
+        description="What one of the last recalls found, and what it left out.",
+    )
+    async def recall(recall_id: str) -> Mapping[str, Any]:
+        return (await answered(lambda reader: reader.recalled(recall_id))).data

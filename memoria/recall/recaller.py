@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from memoria._support import telemetry
-from memoria._support.ahead import OneAhead
+from memoria._support.prefetch import Prefetch
 from memoria._support.wording import MORE_TIME
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.recall.at_time import at_time, when_for
@@ -31,11 +31,11 @@ from memoria.recall.packing import (
     packed,
     worth_of,
 )
+from memoria.recall.plain_settings import settings_of
 from memoria.recall.ranked import ranked_of, with_alike
 from memoria.recall.ranking import FactsRequest
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
 from memoria.recall.seeds import SeedRequest, with_unembedded
-from memoria.recall.settings import settings_of
 from memoria.recall.strategies import RunInput
 from memoria.recall.tags import fitting_tags
 from memoria.recall.texts import Completed, Found, complete, read_early
@@ -220,7 +220,7 @@ class Recaller:
             )
             at, until = self._after(_EARLY_SHARE), self._after(_READ_EARLY_SHARE)
             texts = read_early(self._store, seeds, scope=self._engine.scope, at=at, until=until)
-            async with OneAhead[Needed]() as ahead, texts as early:
+            async with Prefetch[Needed]() as ahead, texts as early:
                 ahead.start(self._needed(seeds, notes))
                 explorations = await self._explore(seeds, hydrate_at, on_path)
                 found = Found(

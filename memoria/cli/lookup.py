@@ -27,7 +27,7 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.render import SHOWN_CHARS, print_table
-from memoria.graph.memories import superseded_of
+from memoria.graph.hydrate import superseded_of
 from memoria.retriever import GraphRetriever
 from memoria.serialize import plain_memory, plain_neighbourhood
 from memoria.store import Store

@@ -24,7 +24,7 @@ class _Question(Generic[T]):
     waiting: int = 0
 
 
-class Once(Generic[T]):
+class SingleFlight(Generic[T]):
     """The answer to one question: asked once at a time, and kept if it will still be right later.
 
     A failure is raised to all who wait for it, and is not kept: the next caller asks again.

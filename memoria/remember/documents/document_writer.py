@@ -2,8 +2,7 @@
 
 In: documents. Out: a `DocumentReport`. Writes, several documents in one transaction. Queries:
 ``remember.connectors``, ``remember.documents``, ``remember.ids``, ``remember.naming``,
-``remember.next_version``, ``remember.rename_documents``, ``remember.rewrite``, and those of the
-batch writer.
+``remember.next_version``, ``remember.rewrite``, and those of the batch writer.
 
 What a text names may be written before it or after it: a new text is joined to the documents whose
 titles it names, and a new title to the texts that named it before. Of two writers at a time, the
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from memoria._support.checks import check_id
+from memoria._support.foreign import json_map
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
 from memoria.errors import UnavailableError
@@ -29,9 +29,9 @@ from memoria.graph.vocabulary import (
     documents_key,
     whole_id,
 )
+from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
-from memoria.ingest.writer import AnyLinker
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.grouping import groups
 from memoria.remember.documents.plan import (
@@ -41,15 +41,14 @@ from memoria.remember.documents.plan import (
     plan_document,
     titled_by,
 )
-from memoria.remember.documents.renaming import ids_of, renaming
 from memoria.remember.documents.rewriting import rewriting
 from memoria.remember.documents.state import (
-    Standing,
-    read_standing,
+    StoredDocuments,
+    read_stored,
     texts_naming,
     titles_by_name,
 )
-from memoria.remember.ids import document_id, early_document_id
+from memoria.remember.ids import document_id, document_prefix
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
@@ -180,10 +179,25 @@ class DocumentWriter:
             Ids of the documents that stay, as they have them in their source.
         """
         check_id(source, "source")
-        kept = {id_(source, each) for each in keep for id_ in (document_id, early_document_id)}
-        ids = await ids_of(self._store, self.scope, source, self.config.kind)
+        kept = {document_id(source, each) for each in keep}
+        ids = await self._ids_of(source)
         gone = [id_ for id_ in ids if ":" not in id_ and whole_id(id_) not in kept]
         return Count((await self._forgetting.memories(gone)).deleted)
+
+    async def _ids_of(self, source: str) -> list[str]:
+        """Return the ids of the memories of a source's documents.
+
+        Memories that are no documents may have ids that begin in the same way, so the metadata
+        decides.
+        """
+        parameters = {
+            "kind": self.config.kind,
+            "prefix": document_prefix(source),
+            "scope": self.scope,
+        }
+        rows: Sequence[tuple[str, str | None]]
+        rows = (await self._store.run(load("remember.ids"), parameters))[0]["rows"]
+        return [id_ for id_, stored in rows if json_map(stored).get("source") == source]
 
     async def _write_group(
         self, group: Sequence[Document]
@@ -207,17 +221,13 @@ class DocumentWriter:
             self._batches.check_memory(memory)
         vectors, made = await self._batches.make_vectors(memories)
         report = report.plus(DocumentReport(parts=len(memories), written=made))
-        if (call := renaming(self.scope, documents, self.config.kind)) is not None:
-            await self._store.run(*call)
         for _ in range(MAX_ATTEMPTS):
-            standing = await read_standing(
-                self._store, self.scope, documents, kind=self.config.kind
-            )
+            stored = await read_stored(self._store, self.scope, documents, kind=self.config.kind)
             try:
-                done, late = await self._commit(documents, memories, vectors, standing)
+                done, late = await self._commit(documents, memories, vectors, stored)
             except _ChangedError:
                 continue
-            gone = await self._forgetting.memories(_gone(memories, standing))
+            gone = await self._forgetting.memories(_gone(memories, stored))
             left = DocumentReport(forgotten=gone.deleted, connectors=gone.connectors)
             return report.plus(done).plus(left), late
         raise UnavailableError(
@@ -230,16 +240,16 @@ class DocumentWriter:
         documents: Sequence[Planned],
         memories: Sequence[Memory],
         vectors: Mapping[str, Sequence[float] | None],
-        standing: Standing,
+        stored: StoredDocuments,
     ) -> tuple[DocumentReport, list[Relation]]:
         """Write planned documents, unless others were written meanwhile."""
-        renamed = standing.renamed(documents)
-        titled = titled_by(documents, standing.titled)
+        renamed = stored.renamed(documents)
+        titled = titled_by(documents, stored.titled)
         edges = Edges(self.config)
         for planned in documents:
             edges.add(planned, titled)
         await self._add_naming(edges, renamed, titled)
-        late = edges.add_links(documents, standing.known)
+        late = edges.add_links(documents, stored.known)
         joint = await self._batches.prepare(
             memories,
             list(edges.relations.values()),
@@ -250,9 +260,9 @@ class DocumentWriter:
         async def work(transaction: Transaction) -> tuple[int, WriteReport]:
             version = {"key": documents_key(self.scope), "scope": self.scope}
             before = (await transaction.run(load("remember.next_version"), version))[0]
-            if before["version"] != standing.version:
+            if before["version"] != stored.version:
                 raise _ChangedError
-            room = rewriting(self.scope, edges, documents, standing)
+            room = rewriting(self.scope, edges, documents, stored)
             freed: int = (await transaction.run(load("remember.rewrite"), room))[0]["freed"]
             created = await write_connectors(
                 transaction, self.scope, edges.topics.values(), now=self._clock()
@@ -294,7 +304,7 @@ class DocumentWriter:
         )
 
 
-def _gone(memories: Sequence[Memory], standing: Standing) -> list[str]:
+def _gone(memories: Sequence[Memory], stored: StoredDocuments) -> list[str]:
     """Return the parts that documents no longer have."""
     written = {memory.id for memory in memories}
-    return sorted({part for parts in standing.parts.values() for part in parts} - written)
+    return sorted({part for parts in stored.parts.values() for part in parts} - written)

@@ -67,7 +67,7 @@ def plain_recall(recall: Recall) -> Plain:
                 "relevance": ranked.relevance,
                 "needed_by": dict(ranked.needed_by),
                 "newer": ranked.newer,
-                "beside": list(ranked.beside),
+                "adjacent": list(ranked.adjacent),
                 "session": None if ranked.session is None else list(ranked.session),
             }
             for ranked in recall.ranked

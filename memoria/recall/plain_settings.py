@@ -68,8 +68,6 @@ def exploration_from(
     ConfigError
         A name or a value is not valid, or the strategy is not one of memoria's.
     """
-    if "explore" in settings:
-        raise ConfigError("the settings are those of an earlier version: recall again")
     values = {name: settings[name] for name in ("strategy", *_OF_THE_CALL) if name in settings}
     own: dict[str, Any] = {}
     for name, value in (changes or {}).items():

@@ -30,7 +30,7 @@ from memoria.cli.embedders import (
 from memoria.cli.link import linker_named
 from memoria.cli.tally import embedded
 from memoria.graph.schema import SchemaReport, apply_schema
-from memoria.graph.server import AbsentEmbedder, NamedEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, NamedEmbedder, probe
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import IngestReport, ingest_files
 from memoria.store import Store

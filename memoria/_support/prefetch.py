@@ -1,4 +1,4 @@
-"""One piece of work ahead: it is done while something else is waited for.
+"""Do one piece of work in advance, while something else is waited for.
 
 In: a coroutine. Out: its result, when it is asked for. Touches nothing.
 """
@@ -13,8 +13,8 @@ from typing import Any, Generic, Self, TypeVar
 T = TypeVar("T")
 
 
-class OneAhead(Generic[T]):
-    """Runs at most one piece of work beside its owner, who asks for the result before the next.
+class Prefetch(Generic[T]):
+    """Runs at most one piece of work next to its owner, who asks for the result before the next.
 
     An error of the work is raised where the result is asked for. Whoever leaves the ``async with``
     block leaves no work behind: it is cancelled, and has ended then.

@@ -21,7 +21,7 @@ from memoria.agents.mcp.grants import Grant
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
-    from memoria.agents.memory import AgentMemory
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.retriever import GraphRetriever
 
 log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class Memories:
         """Return the memory that a credential grants; opens the database if it is not open."""
         retriever = await self._retriever()
         if grant not in self._of:
-            from memoria.agents.memory import AgentMemory
+            from memoria.agents.agent_memory import AgentMemory
 
             self._of[grant] = AgentMemory(
                 retriever.for_scope(grant.scope),
@@ -104,7 +104,7 @@ class Memories:
         async with self._lock:
             if self._opened is None:
                 # The driver and all the rest; in a thread, so that clients are answered meanwhile.
-                await asyncio.to_thread(import_module, "memoria.agents.memory")
+                await asyncio.to_thread(import_module, "memoria.agents.agent_memory")
                 self._opened = await self._opening()
             return self._opened
 

@@ -41,7 +41,7 @@ from memoria.agents.words import (
     why_empty,
 )
 from memoria.errors import DeadlineError, EmptyScopeError, InvalidInputError
-from memoria.graph.memories import superseded_of
+from memoria.graph.hydrate import superseded_of
 from memoria.graph.stats import count_memories, scope_stats
 from memoria.recall.context import estimate_tokens
 from memoria.recall.context.config import ContextConfig
@@ -226,7 +226,7 @@ class AgentReader:
         InvalidInputError
             There are too many ids, or one is not valid.
         """
-        wanted = self._named(some_ids(ids, "ids"))
+        wanted = self._named(listed_ids(ids, "ids"))
         size = await self._held()
         frame = self._frame(self._opened_head(len(wanted), size))
         replaced = await superseded_of(self.retriever.store, self.retriever.scope, wanted)
@@ -363,7 +363,7 @@ def _tokens(value: int, name: str) -> int:
     return check_whole(value, name, low=MIN_TOKENS, high=MAX_TOKENS)
 
 
-def some_ids(ids: Iterable[str], name: str) -> tuple[str, ...]:
+def listed_ids(ids: Iterable[str], name: str) -> tuple[str, ...]:
     """Return ids in the order in which they were given, each once."""
     given = ids if isinstance(ids, str) else tuple(ids)
     known = check_ids(given, name)

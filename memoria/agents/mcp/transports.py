@@ -20,12 +20,12 @@ from starlette.routing import Route
 
 from memoria._support.web import MOST_BODY, bounded
 from memoria._support.wording import printable
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.chatgpt import Compat, add_search_and_fetch
 from memoria.agents.mcp.hooks import add_hooks
-from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.mcp_server import MemoryServer, build_server
 from memoria.agents.mcp.places import Place, announced, new_secret
 from memoria.agents.mcp.rights import Rights, is_loopback
-from memoria.agents.mcp.server import MemoryServer, build_server
 from memoria.errors import ConfigError
 
 PATH = "/mcp"

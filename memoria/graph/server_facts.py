@@ -1,11 +1,13 @@
 """Ask the server for its version, its edition and the indexes of its database.
 
-In: a store. Out: `ServerFacts`, and checks of them. Reads only.
+In: a store, an embedder or None. Out: `ServerFacts`, and checks of them. Reads only.
 Queries: ``graph.components``, ``graph.indexes``, ``graph.meta``.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 
 import neo4j
 
+from memoria._support.single_flight import SingleFlight
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError
 from memoria.graph.vocabulary import (
     MEMORY_LABEL,
@@ -314,3 +317,35 @@ def _state(row: neo4j.Record, generation: int | None) -> str:
     kind, label, properties = expected
     found = (row["type"], row["labels"], tuple(row["properties"][: len(properties)]))
     return state if found == (kind, [label], properties) else _OTHER
+
+
+class FittingFacts:
+    """Facts about the databases of one driver, each checked once against the same embedder."""
+
+    def __init__(self, embedder: NamedEmbedder | None) -> None:
+        self._embedder = embedder
+        # Database -> the facts that the embedder was checked against.
+        self._checked = defaultdict[str, SingleFlight[ServerFacts]](SingleFlight)
+
+    async def of(self, store: Store, *, until: float | None = None) -> ServerFacts:
+        """Return facts about the server of a store, as `server_facts`.
+
+        Raises
+        ------
+        DimensionError
+            The embedder is not the one whose vectors the index holds.
+        DeadlineError
+            The server did not answer in time.
+        """
+        facts = await server_facts(store, until=until)
+        check = partial(self._check, facts)
+        kept = self._checked[store.database]
+        checked = await kept.get(check, keep=is_complete, until=until)
+        if checked is not facts:  # the store knows more by now, such as the embedder
+            kept.put(await check())
+        return facts
+
+    async def _check(self, facts: ServerFacts) -> ServerFacts:
+        # In a thread, because some models must be loaded before they know their dimensions.
+        await asyncio.to_thread(check_embedder, facts, self._embedder)
+        return facts

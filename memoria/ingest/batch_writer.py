@@ -15,14 +15,18 @@ from typing import Any, Generic, TypedDict, TypeVar
 
 from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
-from memoria._support.seldom import SELDOM
-from memoria._support.wording import kind_of
+from memoria._support.throttling import throttled_warning
 from memoria.embed import Embedder, checked_embedder
-from memoria.errors import ConfigError, InvalidInputError, MemoriaError
+from memoria.errors import (
+    AuthError,
+    ConfigError,
+    IndexNotReadyError,
+    MemoriaError,
+    QueryError,
+)
 from memoria.graph.connectors import is_connector
-from memoria.graph.roles import declare_roles
-from memoria.graph.schema import record_embedder
-from memoria.graph.server import (
+from memoria.graph.schema import SchemaReport, apply_schema, record_embedder
+from memoria.graph.server_facts import (
     check_embedder,
     has_moved,
     replaced_error,
@@ -49,16 +53,14 @@ from memoria.ingest.checks import (
 )
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
-from memoria.ingest.setup import make_schema
-from memoria.ingest.unembedded import Vectors, notes_of, settle, vectors_for
-from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
+from memoria.ingest.unembedded import Vectors, embed_in_time, notes_of, settle, vectors_for
+from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (
     HistoryItem,
     Memory,
     MemoryLinker,
     Relation,
-    RelationRoles,
     WriteReport,
 )
 
@@ -79,9 +81,9 @@ class WriterOptions(TypedDict, Generic[AnyLinker], total=False):
 
 
 class BatchWriter:
-    """Writes memories and relations of one scope, in batches.
+    """Writes memories and relations of one scope, in batches, behind all that writes them.
 
-    `memoria.GraphWriter` adds what is done with them later; its docstring explains the arguments.
+    `memoria.GraphWriter` explains the arguments.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class BatchWriter:
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
         self._store = store_of(store, database)
         self._clock = clock
-        self._facts: ServerFacts | None = None
+        self.facts: ServerFacts | None = None
 
     @with_certainty
     async def write(
@@ -119,32 +121,7 @@ class BatchWriter:
         *,
         skip_invalid: bool = False,
     ) -> WriteReport:
-        """Write memories, then relations; those that exist are updated.
-
-        After an error, the batches before it stay written; writing the same values again completes
-        the rest. A memory that has a vector for the same text is not embedded again. A memory whose
-        text changed loses its old vector.
-
-        A memory for which the embedder makes no vector is written without one. Later writes of the
-        scope make up for 64 of these at a time, and ``memoria embed`` for all.
-
-        Parameters
-        ----------
-        skip_invalid
-            Leave out memories and relations that are not valid, instead of raising; the report
-            counts them and says why.
-
-        Raises
-        ------
-        InvalidInputError
-            A kind that was not declared, an edge from a memory to itself, or an edge whose
-            ends are not both in this scope. The message names the missing ids; nothing of the
-            batch of that edge is written.
-        DimensionError
-            A vector, or the embedder, does not fit the index.
-        IndexNotReadyError
-            An index is not online, or the database is not set up and this user may not set it up.
-        """
+        """Write memories, then relations; see `memoria.GraphWriter.write`."""
         check_list(memories, Memory)
         check_list(relations, Relation)
         await self.ready()
@@ -172,27 +149,9 @@ class BatchWriter:
             report = report.plus(done)
         return report.plus(WriteReport(skipped=left_out.count, problems=left_out.problems))
 
-    async def declare(self, roles: RelationRoles) -> None:
-        """Declare the roles of this scope's relations; replaces all earlier declarations.
-
-        The declaration is stored in the database and applies to every later recall in the scope, by
-        any client. ``declare(RelationRoles())`` removes it; `GraphRetriever.relation_roles` reads
-        it.
-
-        Parameters
-        ----------
-        roles
-            The relations of each role.
-        """
-        if not isinstance(roles, RelationRoles):
-            raise InvalidInputError(
-                f"roles must be RelationRoles, got {kind_of(roles)}", field="roles"
-            )
-        await declare_roles(self._store, self.scope, roles)
-
     async def ready(self) -> None:
         """Check once that the schema fits the embedder, if the database is set up."""
-        if self._facts is not None:
+        if self.facts is not None:
             return
         facts = await server_facts(self._store)
         if not was_set_up(facts):
@@ -201,20 +160,21 @@ class BatchWriter:
         check_embedder(facts, self.embedder)
         if self.embedder is not None:
             require_online(facts.vector_index, facts)
-        self._facts = facts
+        self.facts = facts
 
-    async def _check_still_live(self) -> None:
+    async def check_still_live(self) -> None:
         """Raise if the vectors of this writer's embedder are no longer the live ones."""
-        if await has_moved(self._store, self._generation):
-            self._facts = None
+        if await has_moved(self._store, self.generation):
+            self.facts = None
             await self.ready()  # raises the error that names both embedders
             raise replaced_error()
 
     @property
-    def _generation(self) -> int:
-        return 1 if self._facts is None else self._facts.generation
+    def generation(self) -> int:
+        """Number of the vectors that are live; 1 before the database is set up."""
+        return 1 if self.facts is None else self.facts.generation
 
-    async def _set_up(
+    async def set_up(
         self, memories: Sequence[Memory] = (), left_out: LeftOut | None = None
     ) -> tuple[tuple[str, ...], Sequence[Memory]]:
         """Create a missing schema; return the names created, and the memories that fit it.
@@ -222,16 +182,16 @@ class BatchWriter:
         Memories whose vectors have another size go to ``left_out``; None raises.
         """
         await self.ready()
-        if self._facts is not None:
+        if self.facts is not None:
             return (), memories
         made = await make_schema(self._store, self.embedder, memories)
-        self._facts = made.facts
+        self.facts = made.facts
         # Again, since the size of the vectors is now known.
         return made.created, (left_out or LeftOut()).without(memories, self.check_memory)
 
     def check_memory(self, memory: Memory) -> None:
         """Raise unless the memory can be written by this writer; call `ready` first."""
-        check_memory(memory, self.kinds, self._facts)
+        check_memory(memory, self.kinds, self.facts)
 
     async def write_memory_batch(
         self, memories: Sequence[Memory], left_out: LeftOut | None = None
@@ -242,13 +202,13 @@ class BatchWriter:
         """
         if not memories:
             return WriteReport()
-        made, memories = await self._set_up(memories, left_out)
+        made, memories = await self.set_up(memories, left_out)
         with self._recorded(len(memories)):
             parameters, embedded = await self._memory_parameters(memories)
-            query = load("ingest.memories").at(self._generation)
+            query = load("ingest.memories").at(self.generation)
             row = (await self._store.run(query, parameters))[0]
             if row["written"] < len(parameters["rows"]):
-                await self._check_still_live()
+                await self.check_still_live()
                 raise replaced_error()  # they were, and have come back
         done = embedded.plus(
             WriteReport(
@@ -256,7 +216,7 @@ class BatchWriter:
             )
         )
         done = await self._linked(done, memories)
-        return done.plus(await self._settled(owed=row["owed"] and not done.pending_vectors))
+        return done.plus(await self.settled(owed=row["owed"] and not done.pending_vectors))
 
     def _recorded(self, memories: int) -> AbstractContextManager[telemetry.Span]:
         return telemetry.memory_span("upsert_memory", store=scope_key(self.scope), count=memories)
@@ -291,7 +251,7 @@ class BatchWriter:
         has_vectors = any(row["embedding"] is not None for row in rows)
         checked = self.embedder is not None or has_vectors
         parameters = {
-            "generation": self._generation if checked else None,
+            "generation": self.generation if checked else None,
             "rows": rows,
             "scope": self.scope,
             "scope_key": scope_key(self.scope),
@@ -304,7 +264,7 @@ class BatchWriter:
             WriteReport(pending_vectors=len(pending) - len(made.pending))
         )
 
-    async def _settled(self, *, owed: bool) -> WriteReport:
+    async def settled(self, *, owed: bool) -> WriteReport:
         """Make vectors that an earlier write of the scope could not make, if there are any.
 
         The write is done, so nothing that fails here fails it.
@@ -315,7 +275,7 @@ class BatchWriter:
             ids = await settle(self._store, self.embedder, scope=self.scope)
             return await self._link_ids(WriteReport(embedded=len(ids)), ids)
         except MemoriaError as exc:
-            SELDOM.warn(log, "vectors are made later: %s", type(exc).__name__)
+            throttled_warning(log, "vectors are made later: %s", type(exc).__name__)
             return WriteReport()
 
     async def _linked(self, done: WriteReport, memories: Sequence[Memory]) -> WriteReport:
@@ -347,7 +307,7 @@ class BatchWriter:
         """
         if not relations:
             return WriteReport(), frozenset()
-        made, _ = await self._set_up()
+        made, _ = await self.set_up()
         parameters = self._relation_parameters(relations, skip_missing=skip_missing)
         row = (await self._store.run(load("ingest.relations"), parameters))[0]
         done = WriteReport(
@@ -386,13 +346,45 @@ class BatchWriter:
             self._store, self.scope, items, now=self._clock(), skip_missing=skip_missing
         )
 
+    async def vector_of(self, text: str) -> Sequence[float] | None:
+        """Return the vector of a text to be stored; None if the embedder fails."""
+        if self.embedder is None:
+            return None
+        [vector] = (await embed_in_time(self.embedder, [text], self._store)).vectors
+        if vector is not None and self.facts is not None:
+            self.facts = await record_embedder(self._store, self.facts, self.embedder)
+        return vector
+
     async def _make_vectors(self, memories: Sequence[Memory]) -> Vectors:
         """Embed the memories that come without a vector, unless one is stored for the same text."""
         if self.embedder is None:
             return Vectors()
         made = await vectors_for(
-            memories, self._store, self.embedder, scope=self.scope, generation=self._generation
+            memories, self._store, self.embedder, scope=self.scope, generation=self.generation
         )
-        if made.by_id and self._facts is not None:  # perhaps the first vectors of the database
-            self._facts = await record_embedder(self._store, self._facts, self.embedder)
+        if made.by_id and self.facts is not None:  # perhaps the first vectors of the database
+            self.facts = await record_embedder(self._store, self.facts, self.embedder)
         return made
+
+
+async def make_schema(
+    store: Store, embedder: Embedder | None, memories: Sequence[Memory]
+) -> SchemaReport:
+    """Make the schema for the vectors of the embedder, or for those of the memories.
+
+    Raises
+    ------
+    IndexNotReadyError
+        This user may not set the database up; the message says who should.
+    """
+    sizes = (len(m.embedding) for m in memories if isinstance(m.embedding, tuple))
+    size = None if embedder is not None else next(sizes, None)
+    try:
+        return await apply_schema(store, embedder=embedder, dimensions=size)
+    except (AuthError, QueryError) as exc:
+        if isinstance(exc, QueryError) and "AccessMode" not in str(exc):
+            raise
+        raise IndexNotReadyError(
+            "this database is not set up, and this user may not set it up: run memoria init "
+            f"(from Python: apply_schema) as a user who may ({exc})"
+        ) from exc

@@ -13,9 +13,9 @@ from typing import TypedDict, Unpack, cast
 
 from memoria._support.checks import check_ids
 from memoria._support.wording import number_of
+from memoria.agents.agent_reader import AgentReader, listed_ids
 from memoria.agents.answer import Answer
 from memoria.agents.kinds import Kind
-from memoria.agents.reading import AgentReader, some_ids
 from memoria.agents.words import remembered
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.learn.trails import found_in
@@ -24,8 +24,8 @@ from memoria.types import MemoryNode, Trace
 log = logging.getLogger(__name__)
 
 
-class AboutIt(TypedDict, total=False):
-    """What may be said about a text that is remembered; see `GraphWriter.remember`."""
+class RememberArguments(TypedDict, total=False):
+    """Arguments of `AgentMemory.remember`; see `GraphWriter.remember`."""
 
     kind: Kind
     tags: Iterable[str]
@@ -38,7 +38,7 @@ class AgentMemory(AgentReader):
     """Memory as an agent uses it: what `AgentReader` reads, and what writes."""
 
     async def remember(
-        self, text: str, *, from_recall: str | None = None, **about_it: Unpack[AboutIt]
+        self, text: str, *, from_recall: str | None = None, **arguments: Unpack[RememberArguments]
     ) -> Answer:
         """Remember a text once; see `GraphWriter.remember`, which explains the other arguments.
 
@@ -61,7 +61,7 @@ class AgentMemory(AgentReader):
         if from_recall is not None:
             after = self.recalls.get(self.retriever.scope, from_recall).trace
         done = await self.retriever.writer().remember(
-            text, after=after, **self._with_ids(about_it, from_recall)
+            text, after=after, **self._with_ids(arguments, from_recall)
         )
         size = await self._size()
         data = asdict(done)
@@ -112,7 +112,7 @@ class AgentMemory(AgentReader):
             There are more than 50 ids, one is not valid, or nothing may be written.
         """
         self._check_writes()
-        wanted = self._named(some_ids(ids, "ids"))
+        wanted = self._named(listed_ids(ids, "ids"))
         unknown = (await self.retriever.get(wanted)).missing
         report = await self.retriever.writer().forget(wanted)
         gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]
@@ -138,13 +138,13 @@ class AgentMemory(AgentReader):
             log.warning("can't read what a new text may replace (%s)", type(exc).__name__)
             return ()
 
-    def _with_ids(self, about_it: AboutIt, recall_id: str | None) -> AboutIt:
+    def _with_ids(self, arguments: RememberArguments, recall_id: str | None) -> RememberArguments:
         """Return the arguments of `remember` with labels replaced by ids."""
-        known = {**about_it}
+        known = {**arguments}
         for name in ("because_of", "about", "supersedes"):
-            if name in about_it:
-                known[name] = self._named(check_ids(about_it[name], name), recall_id)
-        return cast("AboutIt", known)
+            if name in arguments:
+                known[name] = self._named(check_ids(arguments[name], name), recall_id)
+        return cast("RememberArguments", known)
 
     def _check_writes(self) -> None:
         if self.read_only:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memoria._support import foreign
 from memoria._support.checks import check_id, check_ids, check_scope, check_whole
-from memoria.graph.memories import hydrate
+from memoria.graph.hydrate import hydrate
 from memoria.graph.roles import declared_roles
 from memoria.store import Store, StoreOrDriver, store_of
 from memoria.store.queries import load
@@ -34,9 +34,9 @@ READ_AT_ONCE = 1_000
 
 
 class GraphReader:
-    """Reads the memories of one scope as they stand, superseded and outdated memories as well.
+    """Reads the memories of one scope as they are, superseded and outdated memories as well.
 
-    `memoria.GraphRetriever` adds to these calls those that start from a question.
+    `memoria.GraphRetriever` passes these calls on to it.
     """
 
     def __init__(self, store: StoreOrDriver, *, scope: str, database: str | None = None) -> None:
@@ -44,12 +44,7 @@ class GraphReader:
         self.store = store_of(store, database)
 
     async def get(self, ids: Iterable[str]) -> FoundMemories:
-        """Read memories by id; ids that no memory has are in `FoundMemories.missing`.
-
-        Notes
-        -----
-        One round trip for each 1,000 ids.
-        """
+        """Read memories by id; see `memoria.GraphRetriever.get`."""
         given = ids if isinstance(ids, str | bytes) or not isinstance(ids, Iterable) else list(ids)
         check_ids(given)
         wanted = list(dict.fromkeys(given))
@@ -62,38 +57,13 @@ class GraphReader:
     async def recent(
         self, *, limit: int = 20, where: MemoryFilter | None = None
     ) -> tuple[MemoryNode, ...]:
-        """Read the newest memories by ``created_at``; those without a time come last, ties by id.
-
-        Parameters
-        ----------
-        limit
-            Most memories to return; 1 to 10,000.
-        where
-            Which memories to return. Connectors (sessions, speakers, topics) are left out unless
-            their kinds are asked for.
-
-        Notes
-        -----
-        Two round trips, of which one takes a pass over the scope.
-        """
+        """Read the newest memories; see `memoria.GraphRetriever.recent`."""
         parameters = filter_of(where).parameters | {"limit": _checked(limit), "scope": self.scope}
         record = (await self.store.run(load("graph.newest"), parameters))[0]
         return await self._in_order(record["ids"])
 
     async def neighbours(self, id: str, *, limit: int = 20) -> Neighbourhood:  # noqa: A002
-        """Read the strongest edges of a memory, and the memories at their other ends.
-
-        Parameters
-        ----------
-        id
-            Id of the memory; `Neighbourhood.memory` is None if the memory does not exist.
-        limit
-            Most edges to return; 1 to 10,000.
-
-        Notes
-        -----
-        Two round trips.
-        """
+        """Read the strongest edges of a memory; see `memoria.GraphRetriever.neighbours`."""
         parameters = {"id": check_id(id), "limit": _checked(limit), "scope": self.scope}
         rows = await self.store.run(load("graph.neighbours"), parameters)
         if not rows:
@@ -108,22 +78,7 @@ class GraphReader:
     async def list(
         self, *, where: MemoryFilter | None = None, limit: int = 100, after: str | None = None
     ) -> MemoryPage:
-        """Read a page of the memories, in the order of their ids.
-
-        Parameters
-        ----------
-        where
-            Which memories to return; as in `recent`.
-        limit
-            Most memories of the page; 1 to 10,000.
-        after
-            `MemoryPage.next` of the page before; None for the first page. A memory that is written
-            meanwhile comes on a later page, or not at all; no memory comes twice.
-
-        Notes
-        -----
-        Two round trips. The first one reads on in the scope until enough memories fit.
-        """
+        """Read a page of the memories; see `memoria.GraphRetriever.list`."""
         after = "" if after is None else check_id(after, "after")
         size = _checked(limit)
         ids = await _matching(self.store, self.scope, where, after=after, limit=size + 1)
@@ -131,12 +86,7 @@ class GraphReader:
         return MemoryPage(memories=memories, next=ids[size - 1] if len(ids) > size else None)
 
     async def relation_roles(self) -> RelationRoles:
-        """Read the roles that the scope declares for its relations; an undeclared role is None.
-
-        Notes
-        -----
-        One round trip.
-        """
+        """Read the declared roles; see `memoria.GraphRetriever.relation_roles`."""
         return await declared_roles(self.store, self.scope)
 
     async def _read(self, ids: Sequence[str]) -> dict[str, MemoryNode]:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from memoria._support.once import Once
+from memoria._support.single_flight import SingleFlight
 from memoria.errors import ClosedError, DeadlineError
 from tests.clock import without_waiting
 
@@ -37,7 +37,7 @@ def always(_: str) -> bool:
 
 
 async def test_callers_of_the_same_moment_share_one_answer_and_later_ones_get_it_too() -> None:
-    once, question = Once[str](), Question("yes")
+    once, question = SingleFlight[str](), Question("yes")
     answers = await asyncio.gather(*(once.get(question, keep=always) for _ in range(20)))
     assert set(answers) == {"yes"}
     assert await once.get(question, keep=always) == "yes"
@@ -45,14 +45,14 @@ async def test_callers_of_the_same_moment_share_one_answer_and_later_ones_get_it
 
 
 async def test_an_answer_that_will_not_hold_is_asked_for_again() -> None:
-    once, question = Once[str](), Question("not yet", "yes")
+    once, question = SingleFlight[str](), Question("not yet", "yes")
     for expected in ("not yet", "yes", "yes"):
         assert await once.get(question, keep=lambda answer: answer == "yes") == expected
     assert question.asked == 2
 
 
 async def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
-    once, question = Once[str](), Question(OSError("gone"), "yes")
+    once, question = SingleFlight[str](), Question(OSError("gone"), "yes")
     failed = await asyncio.gather(
         *(once.get(question, keep=always) for _ in range(5)), return_exceptions=True
     )
@@ -63,7 +63,7 @@ async def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
 
 @without_waiting
 async def test_each_caller_waits_for_its_own_time() -> None:
-    once, question = Once[str](), Question("yes", delay_s=0.2)
+    once, question = SingleFlight[str](), Question("yes", delay_s=0.2)
     now = asyncio.get_running_loop().time()
     patient = asyncio.create_task(once.get(question, keep=always))
     with pytest.raises(DeadlineError):
@@ -75,7 +75,7 @@ async def test_each_caller_waits_for_its_own_time() -> None:
 
 @without_waiting
 async def test_the_last_who_leaves_takes_the_question_back() -> None:
-    once, question = Once[str](), Question("yes", "yes", delay_s=0.05)
+    once, question = SingleFlight[str](), Question("yes", "yes", delay_s=0.05)
     callers = [asyncio.create_task(once.get(question, keep=always)) for _ in range(3)]
     await asyncio.sleep(0.01)
     for caller in callers:
@@ -87,14 +87,14 @@ async def test_the_last_who_leaves_takes_the_question_back() -> None:
 
 
 async def test_an_answer_may_be_put_from_elsewhere() -> None:
-    once, question = Once[str](), Question()
+    once, question = SingleFlight[str](), Question()
     once.put("known")
     assert await once.get(question, keep=always) == "known"
     assert question.asked == 0
 
 
 async def test_another_event_loop_is_told_so() -> None:
-    once, question = Once[str](), Question("yes", delay_s=0.3)
+    once, question = SingleFlight[str](), Question("yes", delay_s=0.3)
     first = asyncio.create_task(once.get(question, keep=always))
     await asyncio.sleep(0)
 
@@ -108,7 +108,7 @@ async def test_another_event_loop_is_told_so() -> None:
 
 @without_waiting
 async def test_who_waited_for_an_earlier_question_takes_no_later_one_back() -> None:
-    once, question = Once[str](), Question("yes", delay_s=0.05)
+    once, question = SingleFlight[str](), Question("yes", delay_s=0.05)
     later: list[asyncio.Task[str]] = []
 
     async def fail() -> str:

@@ -1,4 +1,4 @@
-"""Warnings that would come with every call, such as of a service that is down: once a minute.
+"""Log a warning that every call would repeat, such as of a service that is down, once a minute.
 
 In: a logger and a message. Out: a line in the log, or none.
 """
@@ -15,7 +15,7 @@ from memoria._support.wording import number_of
 INTERVAL_S = 60.0
 
 
-class Seldom:
+class Throttle:
     """Lets a message through once in a while, and says how many were left out meanwhile.
 
     Parameters
@@ -35,10 +35,10 @@ class Seldom:
         self._known: dict[tuple[str, str], tuple[float, int]] = {}
         self._lock = threading.Lock()
 
-    def warn(self, log: logging.Logger, message: str, *args: object) -> None:
+    def warn(self, log: logging.Logger, message: str, *args: object, stacklevel: int = 2) -> None:
         """Warn, unless the same message of this logger was let through just before.
 
-        Two are the same if their text before the formatting is: it must come from a short list.
+        Messages are compared before formatting, so use a fixed format string.
         """
         if not log.isEnabledFor(logging.WARNING):
             return
@@ -52,8 +52,12 @@ class Seldom:
         if left_out:
             message += " (%s left out before)"
             args = (*args, number_of(left_out, "such warning"))
-        log.warning(message, *args, stacklevel=2)
+        log.warning(message, *args, stacklevel=stacklevel)
 
 
-#: The instance that all modules of this process share.
-SELDOM = Seldom()
+_SHARED = Throttle()
+
+
+def throttled_warning(log: logging.Logger, message: str, *args: object) -> None:
+    """Warn as `Throttle.warn` does; all modules of this process share one throttle."""
+    _SHARED.warn(log, message, *args, stacklevel=3)

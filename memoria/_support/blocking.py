@@ -1,4 +1,4 @@
-"""Twins of async objects and methods, for callers that can't wait with ``await``.
+"""Blocking twins of async objects and methods, for callers that can't use ``await``.
 
 In: methods of async classes. Out: methods with the same parameters that wait for the result, and
 the classes around them. The waiting is that of `LoopThread`.
