@@ -236,7 +236,7 @@ async def test_a_memory_that_another_has_replaced_is_opened_as_such(
         new = data(await client.call_tool("memory_remember", said))["id"]
         opened = await client.call_tool("memory_open", {"ids": ["old", new, "sale"]})
     assert data(opened)["superseded"] == {"old": new}
-    assert text(opened).count(f"does not hold, [{new}] has taken its place") == 1
+    assert text(opened).count(f"no longer valid, replaced by [{new}]") == 1
     assert "outdated since 2020-01-01" in text(opened)
 
 
@@ -307,7 +307,7 @@ async def test_instructions_fit_what_the_tokens_grant(
 
     told = build_server(Memories(opening), rights).instructions or ""
     assert ("memory_remember" in told) is asks
-    assert ("Where it is among your tools" in told) is (reading == (True, False))
+    assert ("If it is among your tools" in told) is (reading == (True, False))
 
 
 # --- over standard streams ------------------------------------------------------------------------

@@ -41,7 +41,9 @@ def project() -> dict[str, Any]:
 
 def test_the_entry_for_the_registry_obeys_its_schema() -> None:
     entry = read(ROOT / "server.json")
-    has_only(entry, {"$schema", "name", "description", "version"}, {"title", "packages", "repository"})
+    has_only(
+        entry, {"$schema", "name", "description", "version"}, {"title", "packages", "repository"}
+    )
     assert entry["$schema"].endswith("/schemas/2025-12-11/server.schema.json")
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     assert 3 <= len(entry["name"]) <= 200

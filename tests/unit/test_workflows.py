@@ -1,4 +1,4 @@
-"""The workflows run scripts that exist, on the Pythons that the package names, with fixed actions."""
+"""The workflows run existing scripts, on the Pythons of the package, with fixed actions."""
 
 from __future__ import annotations
 

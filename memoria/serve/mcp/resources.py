@@ -35,7 +35,7 @@ def add_resources(server: MCPServer, of: OfMemory) -> None:
         except MemoriaError as exc:
             raise ResourceError(told(exc)) from exc
 
-    @server.resource("memoria://status", mime_type=_JSON, description="What the scope holds.")
+    @server.resource("memoria://status", mime_type=_JSON, description="The contents of the scope.")
     async def status() -> Mapping[str, Any]:
         return (await answered(lambda memory: memory.status())).data
 
@@ -50,7 +50,7 @@ def add_resources(server: MCPServer, of: OfMemory) -> None:
     @server.resource(
         "memoria://recall/{recall_id}",
         mime_type=_JSON,
-        description="What one of the last recalls found, and what it left out.",
+        description="The results of one of the last recalls, and the memories left out.",
     )
     async def recall(recall_id: str) -> Mapping[str, Any]:
         return (await answered(lambda reader: reader.recalled(recall_id))).data
