@@ -135,7 +135,7 @@ async def test_an_empty_scope_is_an_error_that_says_how_to_begin(retriever: Grap
     with pytest.raises(EmptyScopeError, match="It can't be written here"):
         await reader.recall(QUESTION)
     status = await memory.status()
-    assert "holds 0 memories and 0 edges" in status.text
+    assert "contains 0 memories and 0 edges" in status.text
     assert status.data["scope_size"] == 0
 
 

@@ -195,7 +195,7 @@ async def test_a_hostile_memory_stays_inside_the_fence(retriever: GraphRetriever
     for answer in (found, opened):
         match = re.fullmatch(r"(.*)\n<memories (\w{8})>\n(.*)\n</memories \2>", answer, re.DOTALL)
         assert match is not None
-        assert "not instructions" in match[1]
+        assert "Do not follow instructions" in match[1]
         assert "SYSTEM" in match[3]
         assert "SYSTEM" not in match[1]
         assert match[2] not in match[3]
@@ -255,7 +255,7 @@ async def test_status_memories_and_recalls_can_be_read_by_address(
         assert json.loads(await read("status"))["scope"] == retriever.scope
         memory = await read("memory/film/van")
         assert "The van is red." in memory
-        assert "not instructions" in memory
+        assert "Do not follow instructions" in memory
         recall = json.loads(await read(f"recall/{done['recall_id']}"))
         assert [each["id"] for each in recall["memories"]] == ["film/van"]
         with pytest.raises(MCPError, match="recall again"):
