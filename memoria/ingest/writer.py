@@ -200,18 +200,18 @@ class BatchWriter:
             require_online(facts.vector_index, facts)
         self._facts = facts
 
-    async def check_still_live(self) -> None:
+    async def _check_still_live(self) -> None:
         """Raise if the vectors of this writer's embedder are no longer the live ones."""
-        if await has_moved(self._store, self.generation):
+        if await has_moved(self._store, self._generation):
             self._facts = None
             await self.ready()  # raises the error that names both embedders
             raise replaced_error()
 
     @property
-    def generation(self) -> int:
+    def _generation(self) -> int:
         return 1 if self._facts is None else self._facts.generation
 
-    async def set_up(
+    async def _set_up(
         self, memories: Sequence[Memory] = (), left_out: LeftOut | None = None
     ) -> tuple[tuple[str, ...], Sequence[Memory]]:
         """Create a missing schema; return the names created, and the memories that fit it.
@@ -239,7 +239,7 @@ class BatchWriter:
         """
         if not memories:
             return WriteReport()
-        made, memories = await self.set_up(memories, left_out)
+        made, memories = await self._set_up(memories, left_out)
         with self._recorded(len(memories)):
             try:
                 parameters, embedded = await self._memory_parameters(memories)
@@ -249,10 +249,10 @@ class BatchWriter:
                 memories, ready = await self._embeddable(memories, left_out)
                 parameters, embedded = await self._memory_parameters(memories, ready=ready)
                 embedded += len({m.id for m in memories if m.text in ready and m.embedding is None})
-            query = load("ingest.memories").at(self.generation)
+            query = load("ingest.memories").at(self._generation)
             row = (await self._store.run(query, parameters))[0]
             if row["written"] < len(parameters["rows"]):
-                await self.check_still_live()
+                await self._check_still_live()
                 raise replaced_error()  # they were, and have come back
         done = WriteReport(
             memories=row["written"],
@@ -287,7 +287,7 @@ class BatchWriter:
         has_vectors = any(row["embedding"] is not None for row in rows)
         checked = self.embedder is not None or has_vectors
         parameters = {
-            "generation": self.generation if checked else None,
+            "generation": self._generation if checked else None,
             "rows": rows,
             "scope": self.scope,
             "scope_key": scope_key(self.scope),
@@ -322,7 +322,7 @@ class BatchWriter:
         """
         if not relations:
             return WriteReport(), frozenset()
-        made, _ = await self.set_up()
+        made, _ = await self._set_up()
         parameters = self._relation_parameters(relations, skip_missing=skip_missing)
         row = (await self._store.run(load("ingest.relations"), parameters))[0]
         done = WriteReport(
@@ -365,7 +365,7 @@ class BatchWriter:
         """Embed the memories that come without a vector, unless one is stored for the same text."""
         if self.embedder is None:
             return {}
-        texts = await texts_to_embed(self._store, self.scope, memories, self.generation)
+        texts = await texts_to_embed(self._store, self.scope, memories, self._generation)
         try:
             vectors = await self._embed(self.embedder, list(texts.values()))
         except InvalidInputError as exc:
@@ -380,7 +380,7 @@ class BatchWriter:
         """Embed each text alone; return the memories to write, and text -> vector."""
         if self.embedder is None:
             return memories, {}
-        texts = await texts_to_embed(self._store, self.scope, memories, self.generation)
+        texts = await texts_to_embed(self._store, self.scope, memories, self._generation)
         return await embed_each(memories, texts, partial(self._embed, self.embedder), left_out)
 
     async def _embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
