@@ -38,7 +38,7 @@ class Seldom:
     def warn(self, log: logging.Logger, message: str, *args: object) -> None:
         """Warn, unless the same message of this logger was let through just before.
 
-        Two are the same if their text before the formatting is: it must come from a short list.
+        Messages are compared before formatting, so use a fixed format string.
         """
         if not log.isEnabledFor(logging.WARNING):
             return
