@@ -93,7 +93,7 @@ class ContextItem:
     date
         When the memory was made, or None.
     score
-        Energy with which the path reached the memory; 0 if the memory was reached only through a need.
+        Energy with which the path reached the memory; 0 if only a need led to it.
     path
         As `RankedMemory.path`.
     label
