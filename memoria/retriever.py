@@ -12,17 +12,17 @@ from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Self, Unpack
 
-from memoria._support.checks import check_scope, check_strings, check_whole
+from memoria._support.checks import check_scope, check_strings
 from memoria._support.stream import Stream
 from memoria._support.wording import kind_of
 from memoria.embed import Embedder, checked_embedder
-from memoria.errors import ConfigError, InvalidInputError
+from memoria.errors import InvalidInputError
 from memoria.graph.fitting import FittingFacts
 from memoria.recall.asides import Asides
 from memoria.recall.call import Engine, QueryTags, RecallCall
-from memoria.recall.config import RetrieverConfig
+from memoria.recall.config import RecallSettings, RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.recall.explore import (
     ExploreRequest,
@@ -189,12 +189,7 @@ class GraphRetriever(WritesToo):
         InvalidInputError
             The query is blank or can't be encoded, or a tag or a kind is not valid.
         """
-        settings = self._settings(config)
-        if max_seeds is not None:
-            number = check_whole(max_seeds, "max_seeds", low=1, high=100)
-            search = settings.seed_search
-            search = replace(search, max_seeds=number, candidates=max(search.candidates, number))
-            settings = replace(settings, seeds=search)
+        settings = self._settings(config, max_seeds=max_seeds)
         tags = check_strings(query_tags, "query_tags")
         call = RecallCall.checked(query, tags, filter_of(where, kinds), settings)
         return await Recaller(self.store, self._engine, call).find_seeds()
@@ -279,12 +274,10 @@ class GraphRetriever(WritesToo):
         query: str,
         *,
         query_tags: QueryTags = (),
-        budget_tokens: int | None = None,
-        deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
         where: MemoryFilter | None = None,
-        as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
+        **settings: Unpack[RecallSettings],
     ) -> Recall:
         """Find seeds, explore from them, rank what was found, and pack it for a prompt.
 
@@ -298,17 +291,17 @@ class GraphRetriever(WritesToo):
             the tags of the edges around the hits: case, hyphens and underscores don't matter, and
             tags of which no edge has any count as none; `Trace.degraded` names them. ``"auto"``:
             the tags of these edges whose words stand in the query.
-        budget_tokens
-            Size of the context; tokens, >= 1.
-        deadline_s
-            Time for the call; seconds, > 0.
-        as_of
-            Ask for an earlier state; see `RetrieverConfig`, which also lets outdated memories in.
         config
-            Settings for this call.
+            All settings for this call, used instead of the retriever's.
+        **settings
+            Single settings for this call: ``budget_tokens``, ``deadline_s``, ``strategy``,
+            ``max_seeds``, ``min_relevance``, ``min_best_relevance``, ``as_of``. All others are
+            those of ``config`` or of the retriever.
 
         Raises
         ------
+        InvalidInputError
+            An argument is out of its range, or a setting is not known.
         DeadlineError
             The recall had no result in time.
         OverloadedError
@@ -316,9 +309,8 @@ class GraphRetriever(WritesToo):
         MemoriaError
             Neither vectors nor words could be searched, or every exploration failed.
         """
-        given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
-        settings = self._settings(config, **given)
-        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), settings)
+        chosen = self._settings(config, **settings)
+        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), chosen)
         return await Recaller(self.store, self._engine, call).run(None)
 
     def recall_stream(
@@ -326,21 +318,18 @@ class GraphRetriever(WritesToo):
         query: str,
         *,
         query_tags: QueryTags = (),
-        budget_tokens: int | None = None,
-        deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
         where: MemoryFilter | None = None,
-        as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
         on_seeds: Callable[[Seeds], None] = lambda _: None,
+        **settings: Unpack[RecallSettings],
     ) -> Stream[Path, Recall]:
         """Recall, and iterate over the paths as they end; ``result`` is the `Recall`.
 
         Arguments as in `recall`. ``on_seeds`` is called with the seeds once they are found.
         """
-        given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
-        settings = self._settings(config, **given)
-        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), settings)
+        chosen = self._settings(config, **settings)
+        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), chosen)
         call = replace(call, on_seeds=on_seeds)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
@@ -348,17 +337,16 @@ class GraphRetriever(WritesToo):
 
         return Stream(produce)
 
-    def _settings(self, config: RetrieverConfig | None, **given: Any) -> RetrieverConfig:
-        """Return the settings with those that one call gives, which are a caller's input."""
+    def _settings(
+        self, config: RetrieverConfig | None, **given: Unpack[RecallSettings]
+    ) -> RetrieverConfig:
+        """Return the settings with the single ones that a call gives."""
         settings = self.config if config is None else config
         if not isinstance(settings, RetrieverConfig):
             raise InvalidInputError(
                 f"config must be a RetrieverConfig, got {kind_of(settings)}", field="config"
             )
-        try:
-            return replace(settings, **{k: v for k, v in given.items() if v is not None})
-        except ConfigError as exc:
-            raise InvalidInputError(str(exc)) from exc
+        return settings.overridden(given)
 
     def _explore_request(
         self,

@@ -24,6 +24,7 @@ import typer.main
 import memoria
 from memoria import errors, types
 from memoria.cli import all_commands, app
+from memoria.recall.ranking.config import MEANINGS
 from memoria.recall.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
@@ -168,7 +169,19 @@ def configuration_page(configs: Iterable[type]) -> str:
         parts += ["| setting | type | default | effect, unit and range |", "|---|---|---|---|"]
         parts += [_setting_row(config, field) for field in dataclasses.fields(config)]
         parts.append("")
+        if config is memoria.RelevanceConfig:
+            parts += [*_features_table(), ""]
     return "\n".join(parts)
+
+
+def _features_table() -> list[str]:
+    """Return a table of the features of the ranking, with their weights in the default profile."""
+    weights = memoria.RelevanceConfig.default().weights
+    return [
+        "| feature | its value for a memory | weight in the default profile |",
+        "|---|---|---|",
+        *(f"| `{name}` | {value} | {weights[name]:.4g} |" for name, value in MEANINGS.items()),
+    ]
 
 
 def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
@@ -178,15 +191,16 @@ def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
     kind = get_type_hints(config)[field.name]
     if field.default is not dataclasses.MISSING:
         default = f"`{field.default!r}`"
+    elif field.default_factory is dataclasses.MISSING:
+        default = "must be given"
     elif isinstance(field.default_factory, type):
         default = "its defaults"
     else:
         default = f"`{field.default_factory.__qualname__}()`"
     effect = effects[field.name]
-    profile = memoria.RelevanceConfig.default()
-    for own in (profile, profile.calibration):
-        if isinstance(own, config) and isinstance(value := getattr(own, field.name), float):
-            effect += f" In the default profile: {value:.4g}."
+    profile = memoria.RelevanceConfig.default().calibration
+    if isinstance(profile, config):
+        effect += f" In the default profile: {getattr(profile, field.name):.4g}."
     cells = [f"`{field.name}`", _type_text(kind), default, effect]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

@@ -21,7 +21,7 @@ from memoria.types.window import Tense, TimeWindow, When
 from tests.unit.test_relevance import lone
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
-BY_WORDS = RelevanceConfig(bm25=3.0)
+BY_WORDS = RelevanceConfig(weights={"bm25": 3.0})
 
 
 def said(name: str, text: str, day: int | None, role: str = "user", **more: str) -> Candidate:

@@ -83,7 +83,7 @@ def test_a_ranking_says_what_a_turn_got_and_from_whom() -> None:
     texts = {"a": "the ferry pier", "b": "he left on the Tuesday tide", "c": "ferry rope, oil"}
     all_ = [candidate(id_, text) for id_, text in {**texts, "d": "other words here"}.items()]
     facts = replace(NOTHING_KNOWN, beside={"a": ["b"], "b": ["a", "c"], "c": ["b"]})
-    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(bm25=4.0))
+    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(weights={"bm25": 4.0}))
     assert [entry.id for entry in ranked] == ["a", "c", "b", "d"]
     turn = ranked[2]
     assert turn.beside == ("a", "c")

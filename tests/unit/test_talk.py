@@ -274,7 +274,7 @@ def test_without_sessions_the_sums_stay_to_the_last_bit(given_sums: list[float])
 def test_a_ranking_says_what_a_message_got_from_which_session() -> None:
     all_ = [candidate("a", "the ferry pier"), candidate("b", "rope, oil"), candidate("c", "tide")]
     facts = replace(NOTHING_KNOWN, sessions=of_session("a", "b"))
-    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(bm25=4.0))
+    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(weights={"bm25": 4.0}))
     assert [entry.id for entry in ranked] == ["a", "b", "c"]
     assert [entry.session for entry in ranked] == [("s", 4), ("s", 4), None]
     a, b, c = (entry.shares["in_session"] for entry in ranked)
@@ -299,7 +299,7 @@ def test_texts_that_nobody_said_rank_as_if_nothing_were_known_of_talk(
     values = features(query, all_, facts)
     assert not any(values[name].any() for name in TALK)
     weights = RelevanceConfig.default()
-    without = replace(weights, **dict.fromkeys(TALK, 0.0))
+    without = replace(weights, weights={**weights.weights, **dict.fromkeys(TALK, 0.0)})
     ranked = rank_by_relevance(query, all_, facts, weights)
     assert not any("in_session" in entry.shares for entry in ranked)
     assert [(entry.id, entry.score, entry.relevance) for entry in ranked] == [

@@ -49,7 +49,7 @@ def rank_by_relevance(
         return ()
     candidates, facts = folded(candidates, facts)
     values = features(query, candidates, facts)
-    weights = config.weights
+    weights = dict(config.weights)
     by_query = by_features = weighted_sum(values, weights)
     if history is not None:
         values |= history_features(query, candidates, facts.past, history.least_shared)
