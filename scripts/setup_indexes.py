@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {exc.filename or 'connection'}: {exc.strerror or exc}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("error: interrupted; run it again to go on", file=sys.stderr)
+        print("error: interrupted; run it again to continue", file=sys.stderr)
         return 1
     show(report)
     return 0

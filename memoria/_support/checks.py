@@ -103,7 +103,7 @@ def check_each(values: object, kind: type[T], field: str) -> tuple[T, ...]:
     for each in found:
         if not isinstance(each, kind):
             raise InvalidInputError(
-                f"{field} must hold {kind.__name__}, got {kind_of(each)}", field=field
+                f"{field} must contain {kind.__name__}, got {kind_of(each)}", field=field
             )
     return found
 
@@ -198,9 +198,9 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
         kinds = set(map(type, numbers))
         vector = numbers if kinds == {float} else tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError, RuntimeError) as exc:  # as odd arrays have it
-        raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
+        raise InvalidInputError(f"{field} must contain numbers only", field=field) from exc
     if not {str, bytes, bool}.isdisjoint(kinds):
-        raise InvalidInputError(f"{field} must hold numbers only", field=field)
+        raise InvalidInputError(f"{field} must contain numbers only", field=field)
     if not 1e-18 < math.hypot(*vector) < 1e18:
         raise InvalidInputError(f"{field} {_fault_of(vector)}", field=field)
     return vector

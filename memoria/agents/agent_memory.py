@@ -119,7 +119,7 @@ class AgentMemory(AgentReader):
         size = await self._size()
         said = f"Forgot {number_of(len(gone), 'memory', 'memories')}; {len(unknown)} not there."
         if report.kept:
-            said += f" {len(report.kept)} stay as nodes, since they hold more than a memory."
+            said += f" {len(report.kept)} stay as nodes, because they have data of other programs."
         if not report.certain:
             said += " An answer of the server was lost: some may stay as nodes without a text."
         data = {

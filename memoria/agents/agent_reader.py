@@ -313,8 +313,8 @@ class AgentReader:
         if not size:
             write = "It can't be written here." if self.read_only else "Remember something first."
             raise EmptyScopeError(
-                f"scope {name_of(self.retriever.scope)} holds no memory, so there is nothing to "
-                f"read. {write} If it should hold memories, this is the wrong scope."
+                f"scope {name_of(self.retriever.scope)} is empty, so there is nothing to "
+                f"read. {write} If it should contain memories, this is the wrong scope."
             )
         return size
 
@@ -322,7 +322,7 @@ class AgentReader:
         return f"{_number(size)} in scope {name_of(self.retriever.scope)}"
 
     def _now(self, size: int) -> str:
-        return f"Scope {name_of(self.retriever.scope)} now holds {_number(size)}."
+        return f"Scope {name_of(self.retriever.scope)} now contains {_number(size)}."
 
     def _about(self, size: int) -> dict[str, Any]:
         """Return what every answer says: the scope, and how many memories it holds."""

@@ -55,7 +55,7 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
     for id_, weight in sorted(found.needed_by.items()):
         yield f"  needed by [{one_line(id_)}], weight {_n(weight)}"
     if found.shares.get("adjacent"):
-        yield f"  is adjacent to {', '.join(f'[{one_line(id_)}]' for id_ in found.adjacent)}"
+        yield f"  next to {', '.join(f'[{one_line(id_)}]' for id_ in found.adjacent)}"
     for name, share in sorted(found.shares.items(), key=lambda pair: (-abs(pair[1]), pair[0])):
         if share:
             yield f"  ranking: {name} {_n(found.features.get(name, 0.0))} brings {share:+.3g}"

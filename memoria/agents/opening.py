@@ -103,7 +103,7 @@ def _body(memory: MemoryNode, superseded_by: str | None) -> str:
         until = memory.valid_until.date().isoformat()
         notes.append(f"outdated since {until}" if over else f"valid until {until}")
     if superseded_by is not None:
-        notes.append(f"does not hold, [{superseded_by}] has taken its place")
+        notes.append(f"no longer valid, replaced by [{superseded_by}]")
     if memory.tags:
         notes.append(f"tags {', '.join(memory.tags)}")
     lines = [line for line in memory.said.splitlines() if line.strip()]

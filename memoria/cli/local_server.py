@@ -43,8 +43,8 @@ def up(
 
     The server runs until `memoria down`. If it already runs, `up` changes nothing. A new server
     first plans the queries of recalls, for some seconds, so that no recall waits for it. Every jar
-    is checked by the list of checksums that memoria was released with. Without a network: take
-    the Maven cache of another machine, where `M2_REPO=FOLDER memoria up` has filled it.
+    is checked against memoria's list of checksums. Without a network: copy a Maven cache that
+    `M2_REPO=FOLDER memoria up` has filled on another machine.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def down(as_json: Json = False) -> None:
 
 
 def status(as_json: Json = False) -> None:
-    """Show whether the local Neo4j runs, and what it holds; exit code 3 if it does not run.
+    """Show whether the local Neo4j runs, and its contents; exit code 3 if it does not run.
 
     Examples
     --------

@@ -33,7 +33,7 @@ from memoria.serialize import plain_memory, plain_neighbourhood
 from memoria.store import Store
 from memoria.types import FoundMemories, MemoryNode, MemoryPage, Neighbour, Neighbourhood
 
-Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Most of them to show.")]
+Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Largest number to show.")]
 
 
 def get(
@@ -78,7 +78,8 @@ def list_(
     filtering: Filtering,
     limit: Limit = 50,
     after: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on after this memory, the last one shown.")
+        str | None,
+        typer.Option(metavar="ID", help="Continue after this memory, the last one shown."),
     ] = None,
     connection: Connection,
     as_json: Json = False,
@@ -153,7 +154,7 @@ def neighbours(
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Show what a memory is joined to, the strongest edges first. Exit code 1 if it is not there.
+    """Show the neighbours of a memory, the strongest edges first. Exit code 1 if it is missing.
 
     --json prints one document: memory, degree, neighbours, superseded.
 
@@ -216,7 +217,7 @@ def _print_neighbours(found: Neighbourhood, superseded: Mapping[str, str]) -> No
         for each in found.neighbours
     )
     if found.memory is not None and (by := superseded.get(found.memory.id)) is not None:
-        out.print(f"it does not hold: {one_line(by)} supersedes it", markup=False)
+        out.print(f"it is no longer valid: {one_line(by)} supersedes it", markup=False)
     if found.neighbours:
         _print_table(("edge", "weight", "uses", "id", "text"), rows)
     if left := found.degree - len(found.neighbours):

@@ -40,7 +40,7 @@ def reembed(
         int, typer.Option(min=1, max=10_000, help="Memories embedded and written at once.")
     ] = 256,
     finish: Annotated[
-        bool, typer.Option("--finish", help="Delete the old vectors; no way back from then on.")
+        bool, typer.Option("--finish", help="Delete the old vectors; this can't be undone.")
     ] = False,
     rollback: Annotated[
         bool, typer.Option("--rollback", help="Go back to the old vectors; delete the new ones.")
@@ -49,11 +49,11 @@ def reembed(
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Make the vectors of all scopes anew with another embedder, while the database is in use.
+    """Replace all vectors with those of another embedder, while the database is in use.
 
-    Recalls go on with the old vectors until all new ones are made, and then use these. The old
-    ones are kept until --finish. Safe to run again after an interruption: it goes on where it
-    stopped. After the switch, start programs that are open with the new embedder.
+    Recalls use the old vectors until all new ones are made, and then switch. The old ones are
+    kept until --finish. Safe to run again after an interruption. After the switch, restart running
+    programs with the new embedder.
 
     Examples
     --------

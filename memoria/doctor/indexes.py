@@ -233,7 +233,7 @@ def _reembedding(subject: Subject) -> list[Finding]:
     else:
         message = f"the vectors of {other.embedder} are being deleted"
         back = other.generation > facts.generation
-        remedy, go_on = "if that was interrupted, go on", "--rollback" if back else "--finish"
+        remedy, go_on = "if that was interrupted, continue", "--rollback" if back else "--finish"
     interrupted = other.state in ("sweeping", "dropping")
     return [
         Finding(

@@ -199,7 +199,7 @@ FAULTS = (
         severity="warning",
         what="connectors whose name is stored as the text of a memory",
         well="no connector is stored as a memory",
-        effect="searches find them, in place of memories",
+        effect="searches find them instead of memories",
         remedy="move the text to connector_name, and remove the embedding",
         fix="fix_connector_text",
         done="stored as connectors",
@@ -283,6 +283,6 @@ FAULTS = (
         effect="recalls trust the mark alone, not the SUPPRESSES edges",
         remedy="make the marks follow the SUPPRESSES edges",
         fix="fix_superseded",
-        done="marked anew",
+        done="marked again",
     ),
 )

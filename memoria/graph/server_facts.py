@@ -295,7 +295,7 @@ def require_online(name: str, facts: ServerFacts) -> None:
     state = facts.indexes.get(name, _MISSING)
     help_by_state = {
         "ONLINE": "",
-        "POPULATING": "wait and try again, the server goes on populating it",
+        "POPULATING": "wait and try again, the server is still populating it",
         _MISSING: "run memoria init (from Python: apply_schema); if that does not help, drop the "
         "index of another name that covers the same properties",
         _OTHER: "an index on something else has its name: drop that index, then run memoria init",

@@ -38,7 +38,7 @@ class Forgetting:
         Most memories in one transaction. The edges of a memory with more than 20,000 of them are
         deleted in transactions of their own.
     delete_foreign
-        Delete nodes that hold more than a memory, too.
+        Also delete nodes with data of other programs.
     """
 
     store: Store

@@ -193,7 +193,7 @@ def groups(conversations: Iterable[Conversation]) -> Iterator[list[Conversation]
     for conversation in conversations:
         if not isinstance(conversation, Conversation):
             raise InvalidInputError(
-                f"conversations must hold Conversation, got {kind_of(conversation)}",
+                f"conversations must contain Conversation, got {kind_of(conversation)}",
                 field="conversations",
             )
         name = (conversation.source, conversation.id)

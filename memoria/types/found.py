@@ -81,8 +81,8 @@ class Neighbourhood:
     memory
         The memory; None if the scope has no memory with the id.
     neighbours
-        Its edges, the strongest first; ties by id, relation and direction. Parallel edges stand
-        there one by one.
+        Its edges, the strongest first; ties by id, relation and direction. Parallel edges are
+        listed one by one.
     degree
         Number of all its edges, in both directions.
     """

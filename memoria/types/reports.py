@@ -103,7 +103,7 @@ class ForgetReport:
     deleted
         Number of memories whose nodes were deleted.
     kept
-        Ids of memories whose nodes stay because they hold more than a memory; sorted.
+        Ids of memories whose nodes stay because they have data of other programs; sorted.
     connectors
         Number of connectors that joined no other memory, and were deleted with these.
     certain
@@ -140,8 +140,8 @@ class ScopeReceipt:
     memories
         Number of memories and connectors whose nodes were deleted.
     kept
-        Ids of memories whose nodes stay because they hold more than a memory; sorted. For a node
-        without an id, the server's element id.
+        Ids of memories whose nodes stay because they have data of other programs; sorted. For a
+        node without an id, the server's element id.
     relations, suppressions, pairs
         Number of edges between memories, of suppressions, and of pairs that were active together.
     events, changes

@@ -93,7 +93,7 @@ class ContextItem:
     date
         When the memory was made, or None.
     score
-        Energy with which the path reached the memory; 0 for what only needs brought.
+        Energy with which the path reached the memory; 0 if only a need led to it.
     path
         As `RankedMemory.path`.
     label
@@ -188,9 +188,9 @@ class Trace:
         ``pack``); seconds. ``wait`` is the time until the recall had its turn.
         ``hydrate`` is the part of ``explore`` spent waiting for texts that the queries of the
         levels did not return, and for the query of the ranking; a stream sends these queries while
-        the levels go on.
+        the levels continue.
     degraded
-        For each part that did not work as well as it could have, a sentence that says why.
+        For each part that failed or was late, a sentence that says why.
     notes
         What else a reader should know, in sentences, such as why the context is empty.
     id

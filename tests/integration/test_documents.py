@@ -205,7 +205,7 @@ async def test_two_writers_at_a_time_make_the_graph_of_one(store: Store, scope: 
 async def test_a_failure_in_a_batch_writes_nothing_of_it(store: Store, scope: str) -> None:
     writer = DocumentWriter(store, scope=scope)
     bad: Any = "a text that is no document"
-    with pytest.raises(InvalidInputError, match="must hold Document"):
+    with pytest.raises(InvalidInputError, match="must contain Document"):
         await writer.write([PAN, bad])
     assert await memories(store, scope) == {}
 

@@ -50,7 +50,7 @@ async def test_turns_say_who_stands_beside_them(
     rank, found = ranked_in(recall, "t1")
     assert found.shares["adjacent"] > 0
     lines = "\n".join(explanation(recall, rank, found))
-    assert "is adjacent to [t0], [t2], [t3]" in lines
+    assert "next to [t0], [t2], [t3]" in lines
     assert "ranking: adjacent" in lines
     assert plain_recall(recall)["ranked"][rank - 1]["adjacent"] == ["t0", "t2", "t3"]
 

@@ -104,7 +104,7 @@ def _entity(fields: Mapping[str, Any], aside: Aside) -> Iterator[Memory | Relati
     yield topic
     for said in as_list(fields.get("observations"), "observations"):
         if not isinstance(said, str):
-            raise InvalidInputError("observations must hold strings", field="observations")
+            raise InvalidInputError("observations must contain strings", field="observations")
         text = whole(said).strip()
         if not text:
             aside.left_out("empty")

@@ -66,7 +66,7 @@ class SeedRequest:
     scope
         Scope to search in.
     where
-        Which memories are hits; of the others none is.
+        Filter: only matching memories are hits.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
     generation
@@ -81,7 +81,7 @@ class SeedRequest:
     validity
         Which memories hold; the other memories are not hits.
     query
-        The question itself, without its tags: what is told from it is not an earlier question.
+        The question itself, without its tags; used to recognise stored copies of it.
     """
 
     text: str

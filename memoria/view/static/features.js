@@ -20,7 +20,7 @@ export const FEATURES = {
   speaker: "it was said by somebody whom the question names",
   echo: "it repeats words of the question that the message before it has",
   session: "another message of its session fits the question",
-  adjacent: "it stands in a run of memories that are likely to be evidence",
+  adjacent: "it is part of a run of memories that are likely to be evidence",
   in_session: "another message of its session is likely to be evidence",
   needed: "what needs it is likely to be evidence",
 };
