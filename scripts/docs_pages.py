@@ -33,7 +33,7 @@ NOT_BUILT = (
     "This page has the summaries only. The whole of it is in the documentation that "
     "`scripts/docs` builds"
 )
-FOR_CONTRIBUTORS = ("project/", "benchmarks/levers")
+NOT_FOR_USERS = ("project/", "benchmarks/", "performance", "quality", "reliability")
 
 CONFIGS = (
     memoria.RetrieverConfig,
@@ -115,7 +115,7 @@ class UndocumentedError(Exception):
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Replace a committed page by the form that it has in the site (called by mkdocs)."""
     name = page.file.src_uri
-    if name.startswith(FOR_CONTRIBUTORS):
+    if name.startswith(NOT_FOR_USERS):
         page.meta["search"] = {"boost": 0.1}  # found, but below the pages for users
     if name == "changelog.md":
         return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")

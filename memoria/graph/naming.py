@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memoria._support.nearest import did_you_mean
-from memoria.graph.server import current_facts
+from memoria.graph.server_facts import current_facts
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memoria._support.checks import check_json_map, check_whole
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria._support.wording import kind_of, value_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.recall.context.config import ContextConfig

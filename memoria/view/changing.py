@@ -8,7 +8,7 @@ from __future__ import annotations
 from memoria._support import checks
 from memoria.errors import InvalidInputError
 from memoria.retriever import GraphRetriever
-from memoria.serialize.reading import Part
+from memoria.serialize.from_plain import Part
 from memoria.view.source import Source
 
 ACTIONS = ("replace", "forget", "right", "wrong")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memoria._support.wording import cut
-from memoria.graph.memories import superseded_of
+from memoria.graph.hydrate import superseded_of
 from memoria.graph.stats import scope_stats
 from memoria.remember.state import KEY as CONVERSATION
 from memoria.retriever import GraphRetriever

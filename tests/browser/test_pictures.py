@@ -88,9 +88,9 @@ async def test_pictures_of_another_size_or_colour_differ(browser: Browser) -> No
     assert await share_that_differs(browser, white, await picture("white", 320)) == 1
 
 
-def test_the_readme_shows_the_picture_that_is_made_here() -> None:
-    readme = (IMAGES.parents[1] / "README.md").read_text(encoding="utf-8")
-    assert "(docs/images/view-light.png)" in readme
+def test_the_documentation_shows_the_pictures_that_are_made_here() -> None:
+    page = (IMAGES.parent / "view.md").read_text(encoding="utf-8")
+    assert all(f"(images/view-{name}.png)" in page for name in ("light", "dark", "narrow"))
 
 
 async def test_of_a_large_recall_only_what_leads_to_the_context_is_shown(

@@ -35,7 +35,7 @@ from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
 
 COMMANDS = all_commands()
 MEMORY_ROW = documented_json("explore")
-RECALL_SECTION = "### `recall --json`"
+RECALL_SECTION = "### `recall --json --full`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

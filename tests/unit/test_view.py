@@ -33,7 +33,7 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 
 def test_every_feature_of_the_ranking_is_explained() -> None:
     named = set(re.findall(r"\b(\w+): \"", read("features.js")))
-    steps = {"newest", "beside", "in_session", "needed", "in_window", "in_time"}
+    steps = {"newest", "adjacent", "in_session", "needed", "in_window", "in_time"}
     assert named == {*config.FEATURES, *history.FEATURES} | steps
 
 
@@ -60,7 +60,7 @@ def test_without_its_extra_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "memoria.view.run", raising=False)
+    monkeypatch.delitem(sys.modules, "memoria.view.serving", raising=False)
     with pytest.raises(ConfigError, match=re.escape(install_command("view"))):
         view(connection=Connection())
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from memoria._support.checks import check_number
-from memoria._support.reading import parse_json, read_whole
+from memoria._support.foreign_files import parse_json, read_whole
 from memoria._support.wording import kind_of, value_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.recall.ranking.calibration import Calibration
