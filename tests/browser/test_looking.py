@@ -111,7 +111,7 @@ async def test_the_graph_is_zoomed_folded_and_searched(
         assert await nodes_of(page) == await page.locator("g.node[aria-level='1']").count() < whole
         await page.get_by_role("searchbox", name="Find in the graph").fill("butter")
         await page.get_by_role("button", name="Next").click()
-        await shows(page, "#matches", "1 of")
+        await shows(page, "#counted", "1 of")
         assert await page.locator("g.node.match").count() > 0
         await page.get_by_role("button", name="Unfold").click()
         assert await nodes_of(page) == whole

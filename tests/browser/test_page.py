@@ -60,12 +60,14 @@ async def test_a_question_is_answered_with_paths_context_and_ranking(
 async def test_a_memory_says_why_it_was_recalled_and_what_it_is_joined_to(
     browser: Browser, bakery: GraphRetriever
 ) -> None:
+    found = await bakery.recall(QUESTION.text, query_tags=QUESTION.tags)
+    hits = {seed.id for seed in (*found.seeds.seeds, *found.seeds.runners_up)}
+    reached = next(item for item in found.context.items if item.id not in hits)
     async with serving(bakery) as served, opened(browser, served) as page:
         await ask(page, QUESTION.text, ", ".join(QUESTION.tags))
-        node = page.locator("g.node[aria-level='2']").first
-        await node.hover()
+        await page.locator("g.node[aria-level='2']").first.hover()
         await shows(page, "#ledger", "× weight")
-        await node.click()
+        await page.locator("#context button.label", has_text=f"[{reached.label}]").first.click()
         await shows(page, "#memory", "The strongest way to it, from the seed")
         await shows(page, "#memory", "Joined to")
         await page.locator("#memory ul li button").first.wait_for()
@@ -115,10 +117,6 @@ async def test_the_tree_is_gone_through_with_the_keyboard(
         assert await page.evaluate(focused) == "1"
         await page.keyboard.press("ArrowRight")
         assert await page.evaluate(focused) == "2"
-        await page.keyboard.press("End")
-        await page.keyboard.press("Enter")
-        await shows(page, "#memory", "Why")
-        assert await page.locator("g.node[aria-selected='true']").count() >= 1
         # What a screen reader meets is in the order of what is seen, and says its place.
         read = """() => [...document.querySelectorAll('g.node')].map(
             n => [n.ariaLevel, n.ariaPosInSet, n.ariaSetSize].map(Number))"""
@@ -126,6 +124,10 @@ async def test_the_tree_is_gone_through_with_the_keyboard(
         for level, place, siblings in await page.evaluate(read):
             assert place == last[level] + 1 <= siblings
             last[level:] = [place, *[0] * (8 - level)]
+        await page.keyboard.press("End")
+        await page.keyboard.press("Enter")
+        await shows(page, "#memory", "Why")
+        assert await page.locator("g.node[aria-selected='true']").count() >= 1
         names = "() => [...document.querySelectorAll('g.node')].every(n => n.ariaLabel)"
         assert await page.evaluate(names)
         unnamed = """() => [...document.querySelectorAll('input, select, button')]
@@ -180,7 +182,7 @@ async def test_the_sliders_replay_on_the_recorded_seeds(
     async with serving(bakery) as served, opened(browser, served) as page:
         await ask(page, QUESTION.text, ", ".join(QUESTION.tags))
         await page.get_by_role("button", name="more path").click()
-        whole = await page.locator("g.node").count()
+        whole = await nodes_of(page)
         await page.get_by_text("Try other limits").click()
         await page.locator("#depth").focus()
         for _ in range(4):
@@ -191,9 +193,7 @@ async def test_the_sliders_replay_on_the_recorded_seeds(
         await page.get_by_role("button", name="Back to this recall").click()
         await page.get_by_role("button", name="more path").click()
         assert await page.locator("#depth-value").text_content() == "5"
-        await page.wait_for_function(
-            "whole => document.querySelectorAll('g.node').length === whole", arg=whole
-        )
+        assert await nodes_of(page) == whole
         assert await page.locator("g.node.gone").count() == 0
 
 

@@ -175,11 +175,12 @@ def large_recall(size: int) -> dict[str, Any]:
         "query": "Everything?", "query_tags": [], "scope": "large",
         "seeds": [seed(id_) for id_ in ids[:5]], "runners_up": [], "echoes": [], "loose": [],
         "explorations": [exploration(id_, below, ways) for id_ in ids[:5]],
-        "hits": [], "memories": memories, "ranked": [],
+        "hits": [], "needed": [], "memories": memories, "ranked": [],
         "context": {"text": "", "tokens": 0, "items": [], "omitted": []},
         "trace": {
             "id": "large", "started_at": "2026-05-01T00:00:00+00:00", "timings_s": {},
             "degraded": [], "notes": [], "config": {}, "vector": None, "contributed": {},
+            "vector_generation": 1, "window": None,
             "packed": [], "frontiers": [],
         },
     }  # fmt: skip

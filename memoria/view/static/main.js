@@ -148,7 +148,7 @@ function begin(strategy) {
   at("context").hidden = at("ranking").hidden = true;
   at("stop").hidden = false;
   for (const id of ["context-body", "ranking-body", "legend"]) at(id).replaceChildren();
-  at("needle").value = at("matches").textContent = "";
+  at("needle").value = at("counted").textContent = "";
   say("Searching …");
 }
 
@@ -207,7 +207,7 @@ function offer() {
 function redraw(again = null) {
   const { all } = tree;
   tree.clear(strategyOf(found));
-  at("matches").textContent = "";
+  at("counted").textContent = "";
   found.seeds.forEach((seed) => tree.seed(seed.id, seed.score));
   const key = (path) => JSON.stringify(path.ids);
   const before = new Set(pathsOf(found).map(key));
@@ -228,7 +228,7 @@ function redraw(again = null) {
 }
 
 function explain(again = false) {
-  at("legend").replaceChildren(...legend(found.memories, { again, found: at("matches").textContent !== "" }));
+  at("legend").replaceChildren(...legend(found.memories, { again, found: at("counted").textContent !== "" }));
 }
 
 // The paths that lead to the context are shown; the others are one click away.
@@ -292,7 +292,7 @@ at("find").addEventListener("submit", (event) => {
 at("search").addEventListener("submit", (event) => {
   event.preventDefault();
   const { at: place, of } = tree.find(at("needle").value);
-  at("matches").textContent = at("needle").value.trim() ? `${place} of ${of}` : "";
+  at("counted").textContent = at("needle").value.trim() ? `${place} of ${of}` : "";
   if (found) {
     offerOthers();
     explain();
