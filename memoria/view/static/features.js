@@ -1,4 +1,4 @@
-// What each feature of the ranking says of a memory; `RelevanceConfig` has the formulas.
+// The meaning of each feature of the ranking, for a reader of the page.
 
 export const FEATURES = {
   cosine: "it means what the question means",
@@ -11,7 +11,6 @@ export const FEATURES = {
   coverage: "how many of the question's words it holds",
   beyond_best: "it holds words that the best matches lack",
   heading: "the question names it",
-  energy: "energy reached it",
   carried: "energy came from a seed with words that it lacks",
   chain_beyond: "strong edges lead to it, though it matches little",
   walk_beyond: "many ways lead to it from matches",
