@@ -241,16 +241,21 @@ class Changes:
     def _with_newest_about(self, sums: Array, best: float) -> Array:
         """Return sums where each likely statement has the odds that it is the newest about it.
 
-        That is its own probability, times those that no newer statement is about it. They replace
-        its odds. All other candidates keep the probability that no statement is about it.
+        That is its own probability, times those that no newer statement is about it or replaces
+        it. They take the place of its odds. All other candidates keep the probability that no statement is about it.
         """
         found = sums + math.log(max(math.prod(1 - p for p in self.likely.values()), _LEAST_KEPT))
         row_of = {id_: row for row, id_ in enumerate(self.memories)}
         for id_, probability in self.likely.items():
             log = math.log(probability)
-            for other, share in self.likely.items():
-                if _may_replace(self.memories[other], self.memories[id_]):
-                    log += math.log1p(-min(share, _SURELY))
+            newer = {
+                other: share
+                for other, share in self.likely.items()
+                if _may_replace(self.memories[other], self.memories[id_])
+            }
+            for other, share in self.replaced.get(id_, {}).items():
+                newer[other] = max(share, newer.get(other, 0.0))
+            log += sum(math.log1p(-min(share, _SURELY)) for share in newer.values())
             found[row_of[id_]] = best + _RAISED + log
         return found
 
