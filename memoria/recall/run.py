@@ -173,10 +173,12 @@ class Recaller:
                 self._aside = await self._engine.asides.likeness(
                     self._vector, until=late, notes=notes
                 )
-            ranks = self._call.config.relevance is not None and self._when.tense
-            if self._vector is not None and self._engine.subjects is not None and ranks:
-                self._probe = await self._engine.subjects.probe(
-                    self._vector, until=late, notes=notes
+            subjects = self._engine.subjects if self._when.tense else None
+            if self._call.config.relevance is None:
+                subjects = None
+            if subjects is not None and self._vector is not None and self._aside is not None:
+                self._probe = await subjects.probe(
+                    self._vector, aside=self._aside, until=late, notes=notes
                 )
         return facts, notes
 
@@ -324,7 +326,7 @@ class Recaller:
             completed = await with_alike(self._store, completed, request, notes)
         streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
-        asks = None if self._probe is None else self._probe.likeness
+        asks = 0.0 if self._probe is None else self._probe.share
         return replace(completed, facts=replace(completed.facts, aside=self._aside, asks=asks))
 
     async def _pack(

@@ -37,6 +37,10 @@ VECTORS = Path(__file__).with_suffix(".npy")
 _SOFTNESS = 0.05
 # Pull towards 0 of the regression that tells the subjects apart. Hardly matters from 1 to 30.
 _PENALTY = 3.0
+# A question that is nearer to questions about facts than to small talk by the second number or more
+# asks for a fact; by the first or less, it may be small talk. Of the examples of small talk, one in
+# twenty is nearer by the first, and one in a hundred by the second.
+_NO_NEARER, _MUCH_NEARER = 0.05, 0.12
 # Share of the question's own vector in the probe: it has what no subject has, such as a name.
 _OWN = 0.25
 
@@ -61,12 +65,12 @@ class Probe:
     ----------
     vector
         Near to statements of the question's subject; of length 1.
-    likeness
-        Cosine of the question with the nearest question of the examples, -1 to 1.
+    share
+        How surely the question asks for a fact of a subject, above 0 and up to 1.
     """
 
     vector: tuple[float, ...]
-    likeness: float
+    share: float
 
 
 class Subjects:
@@ -84,14 +88,16 @@ class Subjects:
         self._model: _Model | None = None
 
     async def probe(
-        self, vector: Sequence[float], *, until: float, notes: list[str]
+        self, vector: Sequence[float], *, aside: float, until: float, notes: list[str]
     ) -> Probe | None:
-        """Return a vector near to statements of what a question asks for.
+        """Return a vector near to statements of what a question asks for; None if of no subject.
 
         Parameters
         ----------
         vector
             Vector of the question.
+        aside
+            How close it is to small talk; see `Asides.likeness`.
         until
             Time of the loop's clock until which to wait for the vectors of the examples; seconds.
         notes
@@ -107,7 +113,7 @@ class Subjects:
                 )
                 return None
             self._model = await asyncio.to_thread(_model_of, told, small_talk)
-        return self._model.probe(np.asarray(vector, np.float64))
+        return self._model.probe(np.asarray(vector, np.float64), aside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +124,17 @@ class _Model:
     asked: NDArray[np.int64]
     directions: Array
 
-    def probe(self, vector: Array) -> Probe:
+    def probe(self, vector: Array, aside: float) -> Probe | None:
         question = unit_vectors(vector[None])[0]
         cosines = np.full(len(self.directions), -1.0)
         np.maximum.at(cosines, self.asked, self.questions @ question)
+        nearer = (float(cosines.max()) - aside - _NO_NEARER) / (_MUCH_NEARER - _NO_NEARER)
+        if nearer <= 0:
+            return None
         shares = np.exp((cosines - cosines.max()) / _SOFTNESS)
         direction = unit_vectors((shares @ self.directions)[None])[0]
         probe = unit_vectors((direction + _OWN * question)[None])[0]
-        return Probe(vector=tuple(probe.tolist()), likeness=float(cosines.max()))
+        return Probe(vector=tuple(probe.tolist()), share=min(nearer, 1.0))
 
 
 def _model_of(told: Array, small_talk: Array) -> _Model:

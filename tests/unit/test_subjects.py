@@ -58,15 +58,25 @@ async def test_the_probe_is_near_to_statements_of_the_subject_and_to_the_questio
     found = Subjects(Asides(embedder).examples)
     for row in (0, 7):
         question = np.eye(embedder.dimensions)[2 * row + 1]
-        probe = await found.probe(question.tolist(), until=soon(), notes=[])
+        probe = await found.probe(question.tolist(), aside=0.3, until=soon(), notes=[])
         assert probe is not None
         assert np.linalg.norm(probe.vector) == pytest.approx(1.0)
-        assert probe.likeness == pytest.approx(1.0)
+        assert probe.share == 1.0
         # The direction has length 1, and the question adds a quarter of its own.
         by_size = np.argsort(probe.vector)[::-1]
         assert by_size[:2].tolist() == [2 * row, 2 * row + 1]
         assert probe.vector[2 * row + 1] / probe.vector[2 * row] == pytest.approx(0.25, abs=0.02)
     assert embedder.calls == -(-len(examples()) // 64) + -(-len(small_talk()) // 64)
+
+
+async def test_a_question_hardly_nearer_to_questions_than_to_small_talk_has_no_probe() -> None:
+    embedder = ByFirstLine()
+    found = Subjects(Asides(embedder).examples)
+    question = np.eye(embedder.dimensions)[1].tolist()  # its cosine with an example is 1
+    assert await found.probe(question, aside=0.96, until=soon(), notes=[]) is None
+    half = await found.probe(question, aside=0.915, until=soon(), notes=[])
+    assert half is not None
+    assert half.share == pytest.approx(0.5)
 
 
 async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() -> None:
@@ -76,7 +86,7 @@ async def test_without_vectors_of_the_examples_there_is_no_probe_but_a_note() ->
 
     notes: list[str] = []
     found = Subjects(Asides(Failing()).examples)
-    assert await found.probe([1.0], until=soon(), notes=notes) is None
+    assert await found.probe([1.0], aside=0.3, until=soon(), notes=notes) is None
     assert notes == [
         "examples of facts are not embedded (ConnectionError): statements in other words may be "
         "missing"
@@ -92,7 +102,7 @@ async def test_the_default_embedder_has_the_vectors_already() -> None:
     assert embedder.calls == 0
     found = Subjects(Asides(embedder).examples)
     home = vectors[examples().index("Where do I live?")]
-    probe = await found.probe(home.tolist(), until=soon(), notes=[])
+    probe = await found.probe(home.tolist(), aside=0.3, until=soon(), notes=[])
     assert probe is not None
     cosines = dict(zip(examples(), (vectors @ probe.vector).tolist(), strict=True))
     assert cosines["We signed the lease for the apartment on Friday."] > 0.3

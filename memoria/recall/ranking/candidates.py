@@ -106,8 +106,7 @@ class Facts:
         Id of a statement -> cosine with the probe, which is near to statements of the question's
         subject; see `about`. Empty if there is no probe.
     asks
-        Cosine of the query with examples of questions about such facts, -1 to 1; None without a
-        probe.
+        How surely the query asks for a fact of a subject, 0 to 1; 0 without a probe.
     """
 
     cosines: Mapping[str, float]
@@ -120,7 +119,7 @@ class Facts:
     aside: float | None = None
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     probed: Mapping[str, float] = field(default_factory=dict)
-    asks: float | None = None
+    asks: float = 0.0
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})

@@ -48,10 +48,6 @@ _RAISED = 1.0
 _LEAST_KEPT = 0.1
 # No probability counts as more than this against older statements.
 _SURELY = 0.95
-# A question that is nearer to questions about facts than to small talk by the second number or more
-# asks for a fact; by the first or less, it may be small talk. Of the examples of small talk, one in
-# twenty is nearer by the first, and one in a hundred by the second.
-_NO_NEARER, _MUCH_NEARER = 0.05, 0.12
 # Two texts this close say the same: nothing has changed.
 _SAME = 0.985
 # Below this probability, a replacement is ignored; from `CLEAR` on, the older statement is marked.
@@ -102,7 +98,8 @@ def about(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> dict[st
     """Return how probably each of the user's statements is about the subject of the question.
 
     The log odds grow with the cosine of the statement and the probe, in standard deviations above
-    the mean of all statements, and with the statement's sum.
+    the mean of all statements, and with the statement's sum. The probability counts as far as the
+    question asks for a fact of a subject (`Facts.asks`).
 
     Parameters
     ----------
@@ -128,7 +125,7 @@ def about(candidates: Sequence[Candidate], sums: Array, facts: Facts) -> dict[st
     for id_, cosine in cosines.items():
         near = _NEAR_PROBE * (cosine - mean) / deviation
         odds = _SUBJECT + near + _BY_QUERY * (float(sums[rows[id_]]) - best)
-        found[id_] = 1 / (1 + math.exp(-max(odds, -500.0)))
+        found[id_] = facts.asks / (1 + math.exp(-max(odds, -500.0)))
     return {id_: share for id_, share in found.items() if share >= _LEAST_ABOUT}
 
 
@@ -219,19 +216,13 @@ class Changes:
             found[row] = max(found[row], best + math.log(probability) + _RAISED)
         return found
 
-    def relevance(self, facts: Facts) -> Array:
+    def relevance(self) -> Array:
         """Return a relevance of each statement by its subject, 0 to 1; (N,).
 
-        The calibration knows how well a memory matches the question by itself, so it holds an
-        implied answer for none. This is its probability to be about the subject, as far as the
-        question is nearer to questions about such facts than to small talk.
+        The calibration goes by how well the memories match the question itself, which an implied
+        answer does not. This is its probability to be about the subject.
         """
-        found = np.zeros(len(self.memories))
-        if self.likely and facts.asks is not None and facts.aside is not None:
-            nearer = (facts.asks - facts.aside - _NO_NEARER) / (_MUCH_NEARER - _NO_NEARER)
-            share = min(max(nearer, 0.0), 1.0)
-            found[:] = [share * self.likely.get(id_, 0.0) for id_ in self.memories]
-        return found
+        return np.array([self.likely.get(id_, 0.0) for id_ in self.memories])
 
     def with_newest(self, sums: Array) -> Array:
         """Return sums where the newest statements have the odds of the older ones."""
@@ -242,7 +233,8 @@ class Changes:
         """Return sums where each likely statement has the odds that it is the newest about it.
 
         That is its own probability, times those that no newer statement is about it or replaces
-        it. They take the place of its odds. All other candidates keep the probability that no statement is about it.
+        it. They take the place of its odds. All other candidates keep the probability that no
+        statement is about it.
         """
         found = sums + math.log(max(math.prod(1 - p for p in self.likely.values()), _LEAST_KEPT))
         row_of = {id_: row for row, id_ in enumerate(self.memories)}

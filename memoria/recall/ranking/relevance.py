@@ -68,7 +68,7 @@ def rank_by_relevance(
         values[MARGIN] = np.full(len(candidates), max(facts.cosines.values()) - facts.aside)
         if config.calibration is not None:
             known = probabilities(values, total, config.calibration)
-            relevance = np.maximum(known, changes.relevance(facts)).tolist()
+            relevance = np.maximum(known, changes.relevance()).tolist()
     newer = changes.newer()
     needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in ids})
     ranked = {
