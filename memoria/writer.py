@@ -5,40 +5,36 @@ In: values from a caller. Out: reports of what was done. Writes on every call, i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from datetime import UTC, datetime
 from typing import Unpack
 
 from memoria._support.checks import check_id, check_ids
 from memoria._support.progress import ProgressCallback, silent
+from memoria._support.wording import kind_of
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, InvalidInputError
-from memoria.graph.reading import GraphReader
-from memoria.graph.server import current_facts, require_ready, server_facts
-from memoria.graph.vocabulary import UNIQUE_INDEX
-from memoria.ingest import BatchWriter, WriterOptions
+from memoria.graph.roles import declare_roles
+from memoria.graph.server_facts import current_facts, require_ready, server_facts
+from memoria.graph.vocabulary import DEFAULT_KINDS, UNIQUE_INDEX
+from memoria.ingest import BatchWriter
 from memoria.ingest.forgetting import Forgetting, delete_edges
 from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
-from memoria.learn import LearnConfig, Learner
-from memoria.learn.link import Linker
-from memoria.learn.link.config import LinkConfig
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import (
     DEFAULT_EXTRACTOR,
-    ConversationOptions,
     ConversationWriter,
 )
 from memoria.remember.documents import (
     DOCUMENT_EXTRACTOR,
     DocumentConfig,
-    DocumentOptions,
     DocumentWriter,
 )
 from memoria.remember.mentions import Extractor
 from memoria.remember.remember import remember
 from memoria.remember.statement import RememberOptions, Statement
-from memoria.store import with_certainty
+from memoria.store import StoreOrDriver, store_of, with_certainty
 from memoria.types import (
     Conversation,
     ConversationReport,
@@ -46,16 +42,20 @@ from memoria.types import (
     Document,
     DocumentReport,
     ForgetReport,
+    Memory,
     MemoryFilter,
     MemoryLinker,
+    Relation,
+    RelationRoles,
     Remembered,
     ScopeReceipt,
+    WriteReport,
     filter_of,
 )
 
 
-class GraphWriter(BatchWriter):
-    """Writes memories and relations of one scope.
+class GraphWriter:
+    """Writes memories and relations of one scope; the twin of `GraphRetriever`, which reads them.
 
     If the database has none of memoria's indexes, the first batch creates them (`apply_schema`),
     and its report names them.
@@ -80,6 +80,92 @@ class GraphWriter(BatchWriter):
         Name of the database, on a driver of your own; None for ``neo4j``.
     """
 
+    def __init__(
+        self,
+        store: StoreOrDriver,
+        *,
+        scope: str,
+        embedder: Embedder | None = None,
+        kinds: Sequence[str] = DEFAULT_KINDS,
+        batch_size: int = 1_000,
+        linker: MemoryLinker | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        database: str | None = None,
+    ) -> None:
+        self._store = store_of(store, database)
+        #: What writes the batches; `memoria.ingest.ingest_files` takes it from here.
+        self.batches = BatchWriter(
+            self._store,
+            scope=scope,
+            embedder=embedder,
+            kinds=kinds,
+            batch_size=batch_size,
+            linker=linker,
+            clock=clock,
+        )
+        self.scope = self.batches.scope
+        self.kinds = self.batches.kinds
+        self.embedder = self.batches.embedder
+        self.linker = linker
+        self._clock = clock
+
+    async def ready(self) -> None:
+        """Check once that the schema fits the embedder, if the database is set up."""
+        await self.batches.ready()
+
+    async def write(
+        self,
+        memories: Iterable[Memory],
+        relations: Iterable[Relation] = (),
+        *,
+        skip_invalid: bool = False,
+    ) -> WriteReport:
+        """Write memories, then relations; those that exist are updated.
+
+        After an error, the batches before it stay written; writing the same values again completes
+        the rest. A memory that has a vector for the same text is not embedded again. A memory
+        whose text changed loses its old vector.
+
+        A memory for which the embedder makes no vector is written without one. Later writes of the
+        scope make up for 64 of these at a time, and ``memoria embed`` for all.
+
+        Parameters
+        ----------
+        skip_invalid
+            Leave out memories and relations that are not valid, instead of raising; the report
+            counts them and says why.
+
+        Raises
+        ------
+        InvalidInputError
+            A kind that was not declared, an edge from a memory to itself, or an edge whose
+            ends are not both in this scope. The message names the missing ids; nothing of the
+            batch of that edge is written.
+        DimensionError
+            A vector, or the embedder, does not fit the index.
+        IndexNotReadyError
+            An index is not online, or the database is not set up and this user may not set it up.
+        """
+        return await self.batches.write(memories, relations, skip_invalid=skip_invalid)
+
+    async def declare(self, roles: RelationRoles) -> None:
+        """Declare the roles of this scope's relations; replaces all earlier declarations.
+
+        The declaration is stored in the database and applies to every later recall in the scope, by
+        any client. ``declare(RelationRoles())`` removes it; `GraphRetriever.relation_roles` reads
+        it.
+
+        Parameters
+        ----------
+        roles
+            The relations of each role.
+        """
+        if not isinstance(roles, RelationRoles):
+            raise InvalidInputError(
+                f"roles must be RelationRoles, got {kind_of(roles)}", field="roles"
+            )
+        await declare_roles(self._store, self.scope, roles)
+
     @with_certainty
     async def remember(self, text: str, **options: Unpack[RememberOptions]) -> Remembered:
         """Remember a text once, whoever says it and however often.
@@ -90,6 +176,9 @@ class GraphWriter(BatchWriter):
         name, order, or a negation is a new fact. What is given with such a text goes to the memory
         that says it: it gets the tags and edges that it lacks, and supersedes what the text
         supersedes; it keeps its kind, and holds again if it was outdated.
+
+        If the embedder makes no vector, the text is compared by its words and written without one;
+        ``pending_vectors`` is then 1, and a later write makes the vector.
 
         Parameters
         ----------
@@ -136,24 +225,23 @@ class GraphWriter(BatchWriter):
             An index is not online, or the database is not set up and this user may not set it up.
         """
         statement = Statement(text=text, scope=self.scope, **options)
-        await self._set_up([statement.memory])
-        self.check_memory(statement.memory)
-        facts = self._facts or await server_facts(self._store)
+        await self.batches.set_up([statement.memory])
+        self.batches.check_memory(statement.memory)
+        facts = self.batches.facts or await server_facts(self._store)
+        embed = None if self.embedder is None else self.batches.vector_of
         try:
-            done = await remember(
-                self._store, statement, facts=facts, embed=self._vector_of, now=self._clock()
+            done, owed = await remember(
+                self._store, statement, facts=facts, embed=embed, now=self._clock()
             )
         except (DimensionError, IndexNotReadyError):
-            await self._check_still_live()
+            await self.batches.check_still_live()
             raise
-        if self.linker is None:
-            return done
-        # Also what was there before: a call that ended before its links left them to the next one.
-        links = await self.linker.link([done.id], only_new=True)
-        return replace(done, edges=done.edges + links.edges_created)
-
-    async def _vector_of(self, text: str) -> Sequence[float] | None:
-        return None if self.embedder is None else (await self._embed(self.embedder, [text]))[0]
+        if self.linker is not None:
+            # Also what was there before: a call that ended before its links left them to the next.
+            links = await self.linker.link([done.id], only_new=True)
+            done = replace(done, edges=done.edges + links.edges_created)
+        await self.batches.settled(owed=owed and not done.pending_vectors)
+        return done
 
     async def conversation(
         self,
@@ -309,11 +397,10 @@ class GraphWriter(BatchWriter):
     async def backfill_embeddings(
         self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
     ) -> int:
-        """Embed the memories of this scope that have no vector; those without text are passed over.
+        """Embed the memories of this scope that have no vector.
 
-        So are connectors, which have no meaning of their own.
-
-        Call it again after an interruption: it goes on where it stopped.
+        Connectors and memories without text are passed over, and so is a text for which the
+        embedder makes no vector. Call it again after an interruption: it continues.
 
         Parameters
         ----------
@@ -331,25 +418,28 @@ class GraphWriter(BatchWriter):
         ------
         ConfigError
             The writer has no embedder.
+        Exception
+            The error of the embedder, if it makes no vector at all.
         IndexNotReadyError
             Another program wrote the memories, and the database was never set up.
         """
         embedder = self._need_embedder()
         await self.ready()
-        if self._facts is None and await self.count_unembedded(kinds):
+        if self.batches.facts is None and await self.count_unembedded(kinds):
             await require_ready(self._store, UNIQUE_INDEX, vectors=True)
             await self.ready()  # somebody has just set the database up
-        which = Unembedded(self.scope, kinds, self._generation)
+        which = Unembedded(self.scope, kinds, self.batches.generation)
         try:
             return await embed_stored(
                 self._store,
                 which,
-                size=self.memory_batch_size,
-                embed=partial(self._embed, embedder),
+                size=self.batches.memory_batch_size,
+                embedder=embedder,
+                facts=self.batches.facts,
                 progress=progress,
             )
         except DimensionError:
-            await self._check_still_live()
+            await self.batches.check_still_live()
             raise
 
     async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
@@ -362,7 +452,7 @@ class GraphWriter(BatchWriter):
             store=self._store,
             scope=self.scope,
             kinds=self.kinds,
-            batch_size=self.batch_size,
+            batch_size=self.batches.batch_size,
             delete_foreign=delete_foreign,
         )
 
@@ -370,31 +460,3 @@ class GraphWriter(BatchWriter):
         if self.embedder is None:
             raise ConfigError("no embedder: give the GraphWriter an embedder to make vectors")
         return self.embedder
-
-
-class WritesToo(GraphReader):
-    """Reads the memories of one scope, and makes what writes to it."""
-
-    embedder: Embedder | None
-
-    def writer(self, **options: Unpack[WriterOptions[MemoryLinker]]) -> GraphWriter:
-        """Make a `GraphWriter` with its options, on the same store, scope and embedder."""
-        return GraphWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def conversations(
-        self, **options: Unpack[ConversationOptions[MemoryLinker]]
-    ) -> ConversationWriter:
-        """Make a `ConversationWriter` with its options, on the same store, scope and embedder."""
-        return ConversationWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def documents(self, **options: Unpack[DocumentOptions[MemoryLinker]]) -> DocumentWriter:
-        """Make a `DocumentWriter` with its options, on the same store, scope and embedder."""
-        return DocumentWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def linker(self, *, config: LinkConfig | None = None, batch_size: int = 256) -> Linker:
-        """Make a `Linker` on the same store and scope."""
-        return Linker(self.store, scope=self.scope, config=config, batch_size=batch_size)
-
-    def learner(self, *, config: LearnConfig | None = None) -> Learner:
-        """Make a `Learner` on the same store and scope."""
-        return Learner(self.store, scope=self.scope, config=config)

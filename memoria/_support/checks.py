@@ -2,7 +2,7 @@
 
 In: a raw value and the name of its field. Out: the value in the form memoria keeps, or an
 ``InvalidInputError`` that names the field. A bool is never a number.
-Configs check their settings by the same rules; see `memoria._support.settings`.
+Configs check their settings by the same rules; see `memoria._support.settings_check`.
 
 The depth of maps and lists is limited because a list nested thousands deep ends the process
 inside the driver's Rust extension, or overflows the server's stack.
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
-from memoria._support.wording import kind_of, value_of
+from memoria._support.wording import kind_of, value_of, whole
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 
 T = TypeVar("T")
@@ -58,6 +58,21 @@ def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) 
     return value
 
 
+def mended_text(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
+    r"""Return a text as it is stored: one rule for every way in.
+
+    Halves of characters, which remain where a text was cut, become "�"; a text of nothing but
+    blanks is no text. Ids, tags and metadata are not mended, since others may refer to them.
+
+    >>> mended_text("cut \ud83d", "text"), mended_text(" \n", "text")
+    ('cut �', '')
+    """
+    text = check_string(
+        whole(value) if isinstance(value, str) else value, field, max_bytes=max_bytes
+    )
+    return "" if text.isspace() else text
+
+
 def check_id(value: object, field: str = "id") -> str:
     """Return ``value`` if it is an identifier: a string of 1 to 512 UTF-8 bytes."""
     text = check_string(value, field, max_bytes=MAX_ID_BYTES)
@@ -88,7 +103,7 @@ def check_each(values: object, kind: type[T], field: str) -> tuple[T, ...]:
     for each in found:
         if not isinstance(each, kind):
             raise InvalidInputError(
-                f"{field} must hold {kind.__name__}, got {kind_of(each)}", field=field
+                f"{field} must contain {kind.__name__}, got {kind_of(each)}", field=field
             )
     return found
 
@@ -183,9 +198,9 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
         kinds = set(map(type, numbers))
         vector = numbers if kinds == {float} else tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError, RuntimeError) as exc:  # as odd arrays have it
-        raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
+        raise InvalidInputError(f"{field} must contain numbers only", field=field) from exc
     if not {str, bytes, bool}.isdisjoint(kinds):
-        raise InvalidInputError(f"{field} must hold numbers only", field=field)
+        raise InvalidInputError(f"{field} must contain numbers only", field=field)
     if not 1e-18 < math.hypot(*vector) < 1e18:
         raise InvalidInputError(f"{field} {_fault_of(vector)}", field=field)
     return vector

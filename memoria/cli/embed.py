@@ -17,7 +17,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
-from memoria.graph.server import require_ready
+from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import UNIQUE_INDEX
 from memoria.store import Store
 from memoria.writer import GraphWriter
@@ -64,6 +64,6 @@ def embed(
     left = max(0, found - embedded)
     line = f"{number_of(embedded, 'memory', 'memories')} embedded"
     if left:
-        line += f", {left} without a text got no vector"
+        line += f", {left} got no vector: no text, or one that the embedder refuses"
     facts = {"embedded": embedded, "left": left}
     print_facts(facts, as_json, f"{line}; scope {one_line(scope)}")

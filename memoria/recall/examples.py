@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder
 from memoria.errors import DimensionError, InvalidInputError
 
@@ -93,7 +93,7 @@ class Examples:
         except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
             self.fault = type(exc).__name__
             self._again_at = asyncio.get_running_loop().time() + _PAUSE_S
-            SELDOM.warn(log, f"examples of {self._name} can't be embedded (%s)", self.fault)
+            throttled_warning(log, f"examples of {self._name} can't be embedded (%s)", self.fault)
 
     def _checked(self, found: Sequence[Sequence[float]]) -> Array:
         """Return unit vectors; those of zeros stay."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria._support.wording import in_short
 from memoria.embed import Embedder, check_vectors
-from memoria.errors import MemoriaError
+from memoria.errors import InvalidInputError, MemoriaError
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ async def query_vector(
     Raises
     ------
     MemoriaError
-        The embedder raised it, or returned something that is not a vector of its dimensions.
+        The embedder raised it, other than about its vector.
     """
     if embedder is None:
         notes.append("no embedder: searched by words only")
@@ -39,17 +39,23 @@ async def query_vector(
     try:
         async with asyncio.timeout_at(until) as limit:
             vector = await embedder.embed_query(query)
+        size, name = embedder.dimensions, embedder.name
+        return tuple(check_vectors([vector], name=name, count=1, dimensions=size)[0])
+    except InvalidInputError as exc:
+        notes.append(f"{exc}: searched by words only")
+        throttled_warning(log, "the embedder returned no vector: searching by words")
+        return None
     except MemoriaError:
         raise
     except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
         if limit.expired():
             reason = "took too long"
-            SELDOM.warn(log, "the embedder took too long: searching by words")
+            throttled_warning(log, "the embedder took too long: searching by words")
         else:
             reason = f"failed ({in_short(exc)})"
             # The error may quote the query, which the caller may see, but the log must not hold.
-            SELDOM.warn(log, "the embedder failed (%s): searching by words", type(exc).__name__)
+            throttled_warning(
+                log, "the embedder failed (%s): searching by words", type(exc).__name__
+            )
         notes.append(f"the embedder {reason}: searched by words only")
         return None
-    name, dimensions = embedder.name, embedder.dimensions
-    return tuple(check_vectors([vector], name=name, count=1, dimensions=dimensions)[0])

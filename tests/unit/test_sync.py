@@ -19,7 +19,6 @@ from memoria.ingest.joint import JointWriter
 
 # What has no twin, and why.
 WITHOUT = {
-    "GraphWriter.check_memory": "part of a write, without a call to the server",
     "Store.session": "a session belongs to one task",
 }
 # Inside the loop as outside it: what `connect` is given, and what it has no part in.
@@ -170,6 +169,6 @@ def test_importing_memoria_neither_loads_sync_nor_starts_a_thread() -> None:
 
 @pytest.mark.parametrize("writer", [memoria.GraphWriter, memoria.sync.GraphWriter])
 def test_what_only_the_writers_of_texts_call_is_not_on_the_public_writer(writer: type) -> None:
-    names = {"write_together", "make_vectors"}
+    names = {"commit", "prepare", "make_vectors"}
     assert names <= set(dir(JointWriter))
     assert not names & set(dir(writer))

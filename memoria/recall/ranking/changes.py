@@ -191,15 +191,15 @@ class Changes:
         Id -> memory of each candidate, in their order.
     replaced
         As `replacements` and `with_subject` return it.
+    adjacent
+        As `memoria.recall.ranking.order.adjacent_of` returns it.
     likely
         As `about` returns it.
-    beside
-        As `memoria.recall.ranking.order.beside_of` returns it.
     """
 
     memories: Mapping[str, MemoryNode]
     replaced: Replacements
-    beside: Mapping[str, Sequence[str]]
+    adjacent: Mapping[str, Sequence[str]]
     likely: Mapping[str, float] = field(default_factory=dict)
 
     def with_subject(self, sums: Array) -> Array:
@@ -316,7 +316,7 @@ class Changes:
         said = memories[id_].created_at
         return [
             other
-            for other in self.beside.get(id_, ())
+            for other in self.adjacent.get(id_, ())
             if role_of(memories[other]) == ASSISTANT
             and other not in self.replaced
             and (when := memories[other].created_at) is not None
@@ -347,7 +347,7 @@ def changes_of(
     sums: Array,
     facts: Facts,
     *,
-    beside: Mapping[str, Sequence[str]],
+    adjacent: Mapping[str, Sequence[str]],
     tense: Tense | None,
 ) -> Changes:
     """Return how statements of the candidates may replace each other; nothing without a tense.
@@ -356,15 +356,15 @@ def changes_of(
     ----------
     sums
         As for `replacements`.
-    beside
-        As `memoria.recall.ranking.order.beside_of` returns it.
+    adjacent
+        As `memoria.recall.ranking.order.adjacent_of` returns it.
     """
     memories = {each.memory.id: each.memory for each in candidates}
     if tense is None:
-        return Changes(memories=memories, replaced={}, beside=beside)
+        return Changes(memories=memories, replaced={}, adjacent=adjacent)
     likely = about(candidates, sums, facts)
     replaced = with_subject(replacements(candidates, sums, facts), likely, memories)
-    return Changes(memories=memories, replaced=replaced, beside=beside, likely=likely)
+    return Changes(memories=memories, replaced=replaced, adjacent=adjacent, likely=likely)
 
 
 def with_changes(changes: Changes, sums: Array, tense: Tense | None) -> Array:
