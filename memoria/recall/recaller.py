@@ -170,9 +170,8 @@ class Recaller:
                 self._aside = await self._engine.asides.likeness(
                     self._vector, until=late, notes=notes
                 )
-            subjects = self._engine.subjects if self._when.tense else None
-            if self._call.config.relevance is None:
-                subjects = None
+            asks_for_fact = self._when.tense and self._call.config.relevance is not None
+            subjects = self._engine.subjects if asks_for_fact else None
             if subjects is not None and self._vector is not None and self._aside is not None:
                 self._probe = await subjects.probe(
                     self._vector, aside=self._aside, until=late, notes=notes

@@ -10,6 +10,10 @@ present, the older statement passes that share of its odds on to the newer one: 
 statement replaces it, the newer one is the answer. For a question about the past, or about how
 something changed, all statements about the same thing as the best one come in order of time.
 Nothing is removed, and nothing happens to memories without a time.
+
+Statements in other words are not that near to each other. But if the question asks for a fact of a
+known subject, such as home or work, `about` says how probably each statement is about this subject,
+and the newest such statement counts as the newest answer.
 """
 
 from __future__ import annotations
