@@ -35,7 +35,7 @@ from memoria.serve.agent.answer import (
 )
 from memoria.serve.agent.explaining import explanation, explanation_data, ranked_in
 from memoria.serve.agent.kept import KeptRecalls
-from memoria.serve.agent.kinds import ANSWER_TOKENS
+from memoria.serve.agent.kinds import ANSWER_TOKENS, MAX_TOKENS, MIN_TOKENS
 from memoria.serve.agent.opening import Opened
 from memoria.serve.agent.words import (
     LONGEST_WEAKNESS,
@@ -46,15 +46,15 @@ from memoria.serve.agent.words import (
     weakness,
     why_empty,
 )
-from memoria.types import Recall
+from memoria.types import Path, Recall
 
 #: Up to here counting takes as long as a bare round trip; a larger scope holds "more than" this.
 MOST_COUNTED = 10_000
-MIN_TOKENS, MAX_TOKENS = 100, 20_000
 MAX_OPENED = 50
 _NOTE_TOKENS = 40
 
-OnPath = Callable[[int], Awaitable[None]]
+#: Called with the number of paths so far, and the last of them.
+OnPath = Callable[[int, Path], Awaitable[None]]
 
 
 class AgentReader:
@@ -123,7 +123,7 @@ class AgentReader:
         context
             Settings of the context; None: those of the retriever.
         on_path
-            Called with the number of paths so far, whenever one has ended.
+            Called whenever a path has ended, with the number of paths so far and the path.
 
         Raises
         ------
@@ -160,9 +160,9 @@ class AgentReader:
     async def _streamed(self, query: str, given: dict[str, Any], on_path: OnPath) -> Recall:
         async with self.retriever.recall_stream(query, **given) as paths:
             number = 0
-            async for _ in paths:
+            async for path in paths:
                 number += 1
-                await on_path(number)
+                await on_path(number, path)
         return paths.result
 
     async def recalled(self, recall_id: str) -> Answer:

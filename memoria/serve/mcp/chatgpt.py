@@ -21,9 +21,11 @@ from mcp.types import CallToolResult, TextContent
 
 from memoria._support.wording import cut, told
 from memoria.errors import InvalidInputError, MemoriaError
+from memoria.serve.agent.kinds import MAX_TOKENS
+from memoria.serve.arguments import Query
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.rights import Rights, granted
-from memoria.serve.mcp.server import DATA_KEY, Query, add_reader
+from memoria.serve.mcp.server import DATA_KEY, add_reader
 
 if TYPE_CHECKING:
     from memoria.serve.agent.answer import Answer
@@ -75,7 +77,6 @@ async def _searched(memory: AgentMemory, query: str) -> Asked:
 async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     """Open a memory with all the tokens that ``memory_open`` may be given: nobody can ask again."""
     from memoria.serve.agent.opening import not_there  # they load more than a greeting needs
-    from memoria.serve.agent.reading import MAX_TOKENS
 
     answer = await memory.open([id_], max_tokens=MAX_TOKENS)
     found = (await memory.retriever.get([id_])).memories
