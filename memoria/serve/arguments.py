@@ -20,18 +20,31 @@ from memoria.serve.agent.calls import (
     Call,
 )
 from memoria.serve.agent.kinds import MAX_TOKENS, MIN_TOKENS
+from memoria.types import Message
 
 if TYPE_CHECKING:
-    from memoria.serve.mcp.memories import Memories
     from memoria.serve.mcp.rights import Rights
 
-MAX_CHARS = 20_000
+MAX_CHARS, MAX_MESSAGES, MAX_LISTED = 20_000, 1_000, 1_000
 
 
 def _none_is_empty(value: object) -> object:
     return [] if value is None else value
 
 
+#: Types of arguments, by their names; those of others are as the call has them.
+_CHECKED: Mapping[str, Any] = {
+    "query": Annotated[str, Field(min_length=1, max_length=MAX_CHARS)],
+    "text": Annotated[str, Field(min_length=1, max_length=MAX_CHARS)],
+    "max_tokens": Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS)],
+    "deadline_ms": Annotated[int, Field(ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)],
+    "limit": Annotated[int, Field(ge=1, le=MAX_LISTED)],
+    "messages": Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)],
+}
+# Schemas without null are shorter, and every turn of a model pays for them.
+_PLAIN: Mapping[Any, tuple[Any, Any]] = {list[str] | None: (list[str], []), str | None: (str, "")}
+# Models write null for an empty list, and have other names for a question.
+_Strings = Annotated[list[str], BeforeValidator(_none_is_empty)]
 Query = Annotated[
     str,
     Field(
@@ -40,23 +53,6 @@ Query = Annotated[
         validation_alias=AliasChoices("query", "q", "question", "text"),
     ),
 ]
-Text = Annotated[str, Field(min_length=1, max_length=MAX_CHARS)]
-Strings = Annotated[list[str], BeforeValidator(_none_is_empty)]
-Tokens = Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS)]
-Milliseconds = Annotated[int, Field(ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)]
-_BY_NAME: Mapping[str, Any] = {
-    "query": Query,
-    "text": Text,
-    "max_tokens": Tokens,
-    "deadline_ms": Milliseconds,
-}
-# Schemas without null are shorter, and every turn of a model pays for them.
-_BY_TYPE: Mapping[Any, Any] = {
-    list[str]: Strings,
-    list[str] | None: Strings,
-    str | None: str,
-}
-_DEFAULTS: Mapping[Any, Any] = {list[str] | None: [], str | None: ""}
 
 
 def calls_of(rights: Rights) -> tuple[Call, ...]:
@@ -66,19 +62,37 @@ def calls_of(rights: Rights) -> tuple[Call, ...]:
     return (*READING, *WRITING, *([FORGETTING] if rights.allow_forget else []))
 
 
-def arguments_of(call: Call, memories: Memories, *, described: bool) -> list[inspect.Parameter]:
-    """Return the arguments of a call, with types that are checked, and a server's defaults."""
-    servers = {
-        "max_tokens": memories.budget_tokens,
-        "deadline_ms": int(memories.deadline_s * 1_000),
-    }
+def arguments_of(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parameter]:
+    """Return the arguments of a call, with types that are checked and described.
+
+    Parameters
+    ----------
+    defaults
+        Argument -> its default at this server.
+    """
     found = []
     for each in call.arguments:
-        kind = _BY_NAME.get(each.name, _BY_TYPE.get(each.annotation, each.annotation))
-        if described:
-            kind = Annotated[kind, Field(description=call.described[each.name])]
-        default = servers.get(each.name, _DEFAULTS.get(each.annotation, each.default))
-        found.append(each.replace(annotation=kind, default=default))
+        kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
+        about: Any = Field(description=call.described[each.name])
+        shown: Any = Annotated[_CHECKED.get(each.name, kind), about]
+        found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
+    return found
+
+
+def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parameter]:
+    """Return the same as models are shown them: lenient, and in few tokens.
+
+    Only calls that write describe their arguments: of others, names and types say enough.
+    """
+    found = []
+    for each in call.arguments:
+        kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
+        shown = _Strings if kind == list[str] else _CHECKED.get(each.name, kind)
+        if each.name == "query":
+            shown = Query
+        if call.does == "writes":
+            shown = Annotated[shown, Field(description=call.described[each.name])]
+        found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
     return found
 
 

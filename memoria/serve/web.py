@@ -19,6 +19,8 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoria._support.seldom import SELDOM
@@ -65,7 +67,6 @@ def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uv
         app,
         http=http,
         ws="none",
-        limit_concurrency=bounds.connections,
         backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_LAST_ANSWERS_S,
         log_level="error",  # a flood would log a line per refusal
@@ -74,12 +75,28 @@ def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uv
     )
 
 
+async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer that there are too many connections."""
+    headers = {"retry-after": "1", "connection": "close"}
+    problem = {
+        "type": "about:blank",
+        "title": "Service Unavailable",
+        "status": 503,
+        "detail": "the server has too many connections: send the request again later",
+        "retryable": True,
+        "faults": [],
+    }
+    refusal = JSONResponse(problem, 503, headers, media_type="application/problem+json")
+    await refusal(scope, receive, send)
+
+
 class _Bounded(H11Protocol):
     """A connection that is closed if sending a request or reading an answer takes too long."""
 
     def __init__(self, bounds: Bounds, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._bounds = bounds
+        self._served = self.app
         self._whole_by: asyncio.TimerHandle | None = None
         self._taken_by: asyncio.TimerHandle | None = None
 
@@ -102,6 +119,9 @@ class _Bounded(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        # Like uvicorn's ``limit_concurrency``, whose answer doesn't say when to come again.
+        full = max(len(self.connections), len(self.tasks)) >= self._bounds.connections
+        self.app = _busy if full else self._served
         super().data_received(data)
         self._watch()
 

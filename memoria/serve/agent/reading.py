@@ -293,6 +293,10 @@ class AgentReader:
             },
         )
 
+    async def about(self) -> dict[str, Any]:
+        """Return what the data of every answer says: the scope, and how many memories it holds."""
+        return self._about(await self._size())
+
     def _until(self, deadline_s: float | None = None) -> float:
         """Return when a call that begins now must be over, by the loop's clock."""
         given = self.deadline_s if deadline_s is None else check_seconds(deadline_s, "deadline_s")
@@ -324,7 +328,6 @@ class AgentReader:
         return f"Scope {name_of(self.retriever.scope)} now holds {_number(size)}."
 
     def _about(self, size: int) -> dict[str, Any]:
-        """Return what every answer says: the scope, and how many memories it holds."""
         return {
             "scope": self.retriever.scope,
             "scope_size": min(size, MOST_COUNTED),

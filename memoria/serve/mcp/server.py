@@ -33,7 +33,7 @@ from pydantic import AnyHttpUrl
 from memoria._support.wording import told
 from memoria.errors import MemoriaError
 from memoria.serve.agent.calls import Call, Does, memory_recall
-from memoria.serve.arguments import arguments_of, calls_of, given
+from memoria.serve.arguments import arguments_for_models, calls_of, given
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.resources import add_resources
 from memoria.serve.mcp.rights import HashedTokens, Rights, granted
@@ -179,12 +179,8 @@ def add_reader(server: MCPServer, tool: Callable[..., Any]) -> None:
 
 
 def _add_call(server: MCPServer, of: OfMemory, call: Call, memories: Memories) -> None:
-    """Offer a call as a tool, with arguments that the SDK reads as if they were written here.
-
-    Of other calls than those that write, names and types say enough: every turn of a model pays
-    for descriptions.
-    """
-    arguments = arguments_of(call, memories, described=call.does == "writes")
+    """Offer a call as a tool, with arguments that the SDK reads as if they were written here."""
+    arguments = arguments_for_models(call, memories.defaults)
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
 
     async def tool(ctx: Context, **named: Any) -> CallToolResult:
