@@ -21,7 +21,6 @@ from memoria.serve.agent.kinds import Kind
 if TYPE_CHECKING:  # what a host of MCP waits for
     from memoria.serve.agent.answer import Answer
     from memoria.serve.agent.memory import AgentMemory
-    from memoria.serve.agent.reading import OnPath
 
 Order = Literal["relevance", "time"]
 Does = Literal["reads", "writes", "deletes"]
@@ -67,10 +66,10 @@ class Call:
 
     @property
     def arguments(self) -> tuple[inspect.Parameter, ...]:
-        """What a caller gives, with types: neither the memory nor what a program adds by itself."""
-        inside = {"AgentMemory": object, "Answer": object, "OnPath": object}
-        given = inspect.signature(self.ask, eval_str=True, locals=inside).parameters.values()
-        return tuple(each for each in given if each.kind is each.POSITIONAL_OR_KEYWORD)
+        """What a caller gives, with types: all but the memory."""
+        inside = {"AgentMemory": object, "Answer": object}
+        _, *given = inspect.signature(self.ask, eval_str=True, locals=inside).parameters.values()
+        return tuple(given)
 
 
 async def memory_recall(
@@ -81,8 +80,6 @@ async def memory_recall(
     max_tokens: int | None = None,
     deadline_ms: int | None = None,
     order: Order = "relevance",
-    *,
-    on_path: OnPath | None = None,
 ) -> Answer:
     """Search long-term memory for information relevant to a question.
 
@@ -104,7 +101,6 @@ async def memory_recall(
         max_tokens=max_tokens,
         deadline_s=None if deadline_ms is None else deadline_ms / 1_000,
         order=order,
-        on_path=on_path,
     )
 
 

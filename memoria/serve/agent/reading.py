@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from memoria._support.checks import (
     check_ids,
@@ -93,6 +94,13 @@ class AgentReader:
         self.recalls = KeptRecalls() if recalls is None else recalls
         self.read_only = read_only
         self._count = retriever.count_tokens or estimate_tokens
+        self._on_path: OnPath | None = None
+
+    def telling(self, on_path: OnPath) -> Self:
+        """Return the same memory, whose recalls call ``on_path`` whenever a path has ended."""
+        other = copy(self)
+        other._on_path = on_path
+        return other
 
     async def recall(
         self,
@@ -103,7 +111,6 @@ class AgentReader:
         deadline_s: float | None = None,
         order: Literal["relevance", "time"] | None = None,
         context: ContextConfig | None = None,
-        on_path: OnPath | None = None,
     ) -> Answer:
         """Recall what bears on a question, in at most ``max_tokens`` tokens.
 
@@ -122,8 +129,6 @@ class AgentReader:
             Order of the memories in the text; None: as the context is set.
         context
             Settings of the context; None: those of the retriever.
-        on_path
-            Called whenever a path has ended, with the number of paths so far and the path.
 
         Raises
         ------
@@ -150,10 +155,10 @@ class AgentReader:
             "deadline_s": _left_s(until),
             "config": replace(config, context=shown),
         }
-        if on_path is None:
+        if self._on_path is None:
             found = await self.retriever.recall(query, **given)
         else:
-            found = await self._streamed(query, given, on_path)
+            found = await self._streamed(query, given, self._on_path)
         self.recalls.keep(found)
         return self._recalled(found, size, budget)
 

@@ -192,7 +192,7 @@ async def _streamed(memory: AgentMemory, operation: Operation, named: dict[str, 
             found = PathFound(number=number, ids=path.ids, energy=path.energy)
             emit(_event("path", to_json(found)))
 
-        answer = await operation.call.ask(memory, on_path=on_path, **named)
+        answer = await operation.call.ask(memory.telling(on_path), **named)
         emit(_event("answer", _plain(memory, operation, answer)))
 
     stream: Stream[bytes, None] = Stream(produce)

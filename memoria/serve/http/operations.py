@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memoria.errors import InvalidInputError
 from memoria.serve.agent.calls import FORGETTING, READING, WRITING, Call
-from memoria.serve.http import answers
+from memoria.serve.http import answers, lists
 from memoria.types import Message
 
 if TYPE_CHECKING:  # loaded with the database, after the start
@@ -118,8 +118,8 @@ _ANSWERS = {
     "explain": answers.Explained,
     "open": answers.Opened,
     "status": answers.Status,
-    "memories": answers.MemoryList,
-    "scopes": answers.ScopeList,
+    "memories": lists.MemoryList,
+    "scopes": lists.ScopeList,
     "remember": answers.Remembered,
     "feedback": answers.Noted,
     "append": answers.Appended,

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memoria._support.wording import told
+from memoria._support.wording import cut, one_line, told
 from memoria.errors import (
     DeadlineError,
     DimensionError,
@@ -45,7 +45,11 @@ _STATUS: Mapping[type[MemoriaError], HTTPStatus] = {
     LocalServerError: HTTPStatus.SERVICE_UNAVAILABLE,
     DeadlineError: HTTPStatus.GATEWAY_TIMEOUT,
 }
-_MOST_FAULTS = 20
+_MOST_FAULTS, _MOST_CHARS = 20, 100
+_IN_WORDS = {
+    "extra_forbidden": "there is no such argument: /v1/openapi.json has their names",
+    "missing": "it is required",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,8 @@ def _title(kind: type[MemoriaError]) -> str:
 
 def _fault(error: Any) -> Fault:
     """Name a wrong argument; what was given is not repeated."""
-    return Fault(field=".".join(map(str, error["loc"])), detail=error["msg"])
+    detail = _IN_WORDS.get(error["type"], error["msg"])
+    return Fault(field=cut(one_line(".".join(map(str, error["loc"]))), _MOST_CHARS), detail=detail)
 
 
 def response_of(error: Exception) -> Response:

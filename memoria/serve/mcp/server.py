@@ -32,7 +32,7 @@ from pydantic import AnyHttpUrl
 
 from memoria._support.wording import told
 from memoria.errors import MemoriaError
-from memoria.serve.agent.calls import Call, Does, memory_recall
+from memoria.serve.agent.calls import Call, Does
 from memoria.serve.arguments import arguments_for_models, calls_of, given
 from memoria.serve.mcp.memories import Memories
 from memoria.serve.mcp.resources import add_resources
@@ -41,6 +41,7 @@ from memoria.serve.mcp.rights import HashedTokens, Rights, granted
 if TYPE_CHECKING:
     from memoria.serve.agent.answer import Answer
     from memoria.serve.agent.memory import AgentMemory
+    from memoria.types import Path
 
     OfMemory = Callable[[], Awaitable[AgentMemory]]
 
@@ -184,11 +185,12 @@ def _add_call(server: MCPServer, of: OfMemory, call: Call, memories: Memories) -
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
 
     async def tool(ctx: Context, **named: Any) -> CallToolResult:
-        if call.ask is memory_recall:
-            named["on_path"] = lambda number, _: ctx.report_progress(
-                number, message=f"{number} paths"
-            )
-        return await _answered(of, lambda memory: call.ask(memory, **given(call, named)))
+        def tell(number: int, _: Path) -> Awaitable[None]:
+            return ctx.report_progress(number, message=f"{number} paths")
+
+        return await _answered(
+            of, lambda memory: call.ask(memory.telling(tell), **given(call, named))
+        )
 
     tool.__name__ = call.name
     tool.__signature__ = inspect.Signature([*arguments, context])  # type: ignore[attr-defined]
