@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import fields
@@ -50,7 +51,7 @@ T = TypeVar("T")
 PREFIX = "/v1"
 EVENTS = "text/event-stream"
 _JSON = "application/json"
-_MOST_KEY = 255
+_KEY = re.compile(r"[!-~]{1,255}")
 
 
 def api_routes(memories: Memories, rights: Rights, *, is_guarded: bool) -> list[Mount]:
@@ -145,8 +146,8 @@ class _Api:
         key = request.headers.get("idempotency-key")
         if key is None:
             return Response(await do(), media_type=_JSON)
-        if not 1 <= len(key) <= _MOST_KEY:
-            raise HTTPException(400, f"Idempotency-Key must have 1 to {_MOST_KEY} characters")
+        if not _KEY.fullmatch(key):
+            raise HTTPException(400, "Idempotency-Key must be 1 to 255 letters, digits and signs")
         content, again = await self._repeats.once((*whose, key), hashlib.sha256(body).digest(), do)
         headers = {"idempotency-replayed": "true"} if again else None
         return Response(content, media_type=_JSON, headers=headers)
