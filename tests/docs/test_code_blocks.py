@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +30,7 @@ PAGES = [
     ("docs/tutorial.md",),
     (
         *("docs/memories.md", "docs/architecture.md", "docs/sync.md", "docs/remember.md"),
-        *("docs/integrations/tools.md", "docs/integrations/mcp.md"),
+        *("docs/integrations/tools.md", "docs/integrations/mcp.md", "docs/integrations/http.md"),
     ),
     ("docs/recipes.md",),
     ("docs/conversations.md",),
@@ -178,6 +179,9 @@ class Reader:
             self._interpreter.communicate(timeout=60)
         if self._embeddings is not None:
             self._embeddings.close()
+        for file in self.folder.glob("*.pid"):  # of servers that a page starts in the background
+            with suppress(ProcessLookupError):
+                os.kill(int(file.read_text("utf-8")), signal.SIGTERM)
 
 
 def _read_json(block: Block) -> None:

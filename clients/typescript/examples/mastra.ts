@@ -8,10 +8,8 @@ import { z } from "zod";
 
 import { model } from "./stub-model.js";
 
-const memoria = new Memoria({
-  url: process.env["MEMORIA_URL"] ?? "http://127.0.0.1:8765",
-  ...(process.env["MEMORIA_TOKEN"] ? { token: process.env["MEMORIA_TOKEN"] } : {}),
-});
+const { MEMORIA_URL: url, MEMORIA_TOKEN: token } = process.env;
+const memoria = new Memoria({ url, token });
 
 const agent = new Agent({
   id: "with-memory",

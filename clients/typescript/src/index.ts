@@ -34,18 +34,18 @@ export type RecallEvent = { event: "path"; data: PathFound } | { event: "answer"
 
 export interface MemoriaOptions {
   /** Address of the server; http://127.0.0.1:8765 if not given. */
-  url?: string;
+  url?: string | undefined;
   /** Token that opens a scope, made by `memoria mcp-token`. */
-  token?: string;
+  token?: string | undefined;
   /** How often a request is sent again if the server says that it may succeed later; 2 if not given. */
-  retries?: number;
+  retries?: number | undefined;
   /** Sends the requests; the global `fetch` if not given. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 export interface CallOptions {
   /** Ends the call, which the server notices. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -53,7 +53,7 @@ export interface WriteOptions extends CallOptions {
    * Name of this write: a request with the same key is done once. Give one of your own if your
    * program may repeat the write; otherwise each call gets a new one, for its retries.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 /** Why the server did not answer. */
