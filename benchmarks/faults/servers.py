@@ -1,7 +1,7 @@
 """Servers of memoria that listen over HTTP: started, asked, measured.
 
-In: a server of Neo4j. Out: a `Served`. Starts `memoria mcp --transport http` and `memoria view`,
-each with 256 descriptors, the limit on some systems.
+In: a server of Neo4j. Out: a `Served`. Starts `memoria mcp --transport http`, `memoria serve` and
+`memoria view`, each with 256 descriptors, the limit on some systems.
 """
 
 from __future__ import annotations
@@ -115,6 +115,26 @@ async def served_mcp(
             address=_address(found[1]),
             asked=("POST", "/mcp", MCP_HEADERS, asked),
             posted={"/mcp": json_type, "/hook": json_type},
+            pid=process.pid,
+        )
+
+
+@asynccontextmanager
+async def served_api(
+    target: Target, folder: Path, *options: str, home: Path | None = None
+) -> AsyncIterator[Served]:
+    """Start the server of the HTTP API without tokens; arguments as for `served_mcp`."""
+    async with _started(target, folder, "serve", "--port", "0", *options, home=home) as (
+        process,
+        line,
+    ):
+        found = re.search(r"listening on (http://\S+)", line)
+        assert found is not None, line
+        json_type = {"content-type": "application/json"}
+        yield Served(
+            address=_address(found[1]),
+            asked=("GET", "/v1/openapi.json", {}, None),
+            posted={"/v1/recall": json_type, "/v1/append": json_type},
             pid=process.pid,
         )
 

@@ -127,7 +127,7 @@ def serve(
     memoria serve --scope alice --page
     """
     _load_server("memoria.serve.http.app", "serve")
-    from memoria.serve.http.app import api_routes
+    from memoria.serve.http.app import api_route
     from memoria.serve.mcp.rights import is_guarded
     from memoria.serve.mcp.run import Address, Offer, serve_http
 
@@ -139,7 +139,7 @@ def serve(
     memories = _memories(opening, budget, deadline)
 
     def routes(port: int) -> Sequence[BaseRoute]:
-        served: list[BaseRoute] = [*api_routes(memories, rights, is_guarded=is_guarded(host))]
+        served: list[BaseRoute] = [api_route(memories, rights, is_guarded=is_guarded(host))]
         if page:
             from memoria.serve.view.run import page_route
 

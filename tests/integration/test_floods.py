@@ -17,14 +17,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from benchmarks.faults.floods import idle, large, sessions
-from benchmarks.faults.servers import Served, served_mcp, served_page
+from benchmarks.faults.servers import Served, served_api, served_mcp, served_page
 from memoria.serve.web import Bounds, bounded
 from memoria.store import Target
 
 Serving = Callable[[Target, Path], AbstractAsyncContextManager[Served]]
 
 NOBODY = Target(uri="bolt://127.0.0.1:1", auth=("neo4j", "none"))
-SERVERS = pytest.mark.parametrize("server", [served_mcp, served_page])
+SERVERS = pytest.mark.parametrize("server", [served_mcp, served_api, served_page])
 SHORT = Bounds(connections=6, waiting=3, request_s=0.5)
 
 

@@ -29,7 +29,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from starlette.applications import Starlette
 
 from memoria import GraphRetriever, Memory, OverloadedError, Relation, UnavailableError
-from memoria.serve.http.app import api_routes
+from memoria.serve.http.app import api_route
 from memoria.serve.http.description import described
 from memoria.serve.mcp.grants import Grant, hash_of, line_of, new_token
 from memoria.serve.mcp.memories import Memories
@@ -58,7 +58,7 @@ async def api_of(
 
     rights = rights or Rights(grant=Grant(scope=retriever.scope), allow_forget=True)
     async with Memories(opening or opened, deadline_s=30) as memories:
-        app = Starlette(routes=api_routes(memories, rights, is_guarded=True))
+        app = Starlette(routes=[api_route(memories, rights, is_guarded=True)])
         server = uvicorn.Server(bounded(app, bounds, host="127.0.0.1", port=0))
         task = asyncio.create_task(server.serve())
         while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it

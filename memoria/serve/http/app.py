@@ -54,8 +54,8 @@ _JSON = "application/json"
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
-def api_routes(memories: Memories, rights: Rights, *, is_guarded: bool) -> list[Mount]:
-    """Return the routes of the API.
+def api_route(memories: Memories, rights: Rights, *, is_guarded: bool) -> Mount:
+    """Return the API as a route of a server.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def api_routes(memories: Memories, rights: Rights, *, is_guarded: bool) -> list[
             Route(f"/{operation.name}", api.endpoint(operation, model), methods=[operation.method])
         )
     handlers: Any = dict.fromkeys((HTTPException, MemoriaError, ValidationError, Exception), failed)
-    return [Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))]
+    return Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
 
 
 class _Api:
