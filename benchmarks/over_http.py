@@ -29,10 +29,10 @@ from urllib.parse import urlsplit
 import psutil
 
 import memoria
+from memoria.agents.memory import AgentMemory
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
-from memoria.serve.agent.memory import AgentMemory
 
 SCOPE = "sample"
 DEADLINE_S = 5.0

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from memoria.agents.mcp.grants import Grant, add_line, line_of, new_token
 from memoria.local import LocalNeo4j
-from memoria.serve.mcp.grants import Grant, add_line, line_of, new_token
 
 SCOPE = "client"
 

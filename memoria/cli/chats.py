@@ -16,8 +16,7 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Tally
 from memoria.graph.connectors import is_connector
-from memoria.remember import (
-    ConversationWriter,
+from memoria.importers import (
     detect_format,
     read_chatgpt,
     read_claude,
@@ -27,9 +26,10 @@ from memoria.remember import (
     read_openai,
     read_slack,
 )
-from memoria.remember.writer import GraphWriter
+from memoria.remember import ConversationWriter
 from memoria.store import Store
 from memoria.types import ConversationReport, Memory, Relation, WriteReport
+from memoria.writer import GraphWriter
 
 WRITE_AT_ONCE = 1_000
 

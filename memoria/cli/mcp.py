@@ -13,20 +13,20 @@ import typer
 
 from memoria._support.extras import install_command
 from memoria._support.progress import silent
+from memoria.agents.kinds import ANSWER_TOKENS
 from memoria.cli.common import Json, Scope, err, print_facts, run
 from memoria.cli.connection import Connection, opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.errors import ConfigError
-from memoria.serve.agent.kinds import ANSWER_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.routing import BaseRoute
 
+    from memoria.agents.mcp.memories import Memories
+    from memoria.agents.mcp.rights import Rights
     from memoria.retriever import GraphRetriever
-    from memoria.serve.mcp.memories import Memories
-    from memoria.serve.mcp.rights import Rights
 
 TokenFile = Annotated[
     Path | None,
@@ -78,8 +78,8 @@ def mcp(
     memoria mcp --transport http --tokens tokens.txt --host 0.0.0.0
     memoria mcp --transport http --tokens tokens.txt --compat chatgpt
     """
-    _load_server("memoria.serve.mcp.run", "mcp")
-    from memoria.serve.mcp.run import Address, Offer, serve_http, serve_stdio
+    _load_server("memoria.agents.mcp.run", "mcp")
+    from memoria.agents.mcp.run import Address, Offer, serve_http, serve_stdio
 
     over_http = transport == "http"
     if tokens is not None and not over_http:
@@ -126,10 +126,10 @@ def serve(
     memoria serve --tokens tokens.txt --host 0.0.0.0
     memoria serve --scope alice --page
     """
-    _load_server("memoria.serve.http.app", "serve")
-    from memoria.serve.http.app import api_route
-    from memoria.serve.mcp.rights import is_guarded
-    from memoria.serve.mcp.run import Address, Offer, serve_http
+    _load_server("memoria.agents.http.app", "serve")
+    from memoria.agents.http.app import api_route
+    from memoria.agents.mcp.rights import is_guarded
+    from memoria.agents.mcp.run import Address, Offer, serve_http
 
     _check_host(host, tokens)
     if page and not is_guarded(host):
@@ -141,7 +141,7 @@ def serve(
     def routes(port: int) -> Sequence[BaseRoute]:
         served: list[BaseRoute] = [api_route(memories, rights, is_guarded=is_guarded(host))]
         if page:
-            from memoria.serve.view.run import page_route
+            from memoria.view.run import page_route
 
             route, address = page_route(memories.retriever, scope, port)
             served.append(route)
@@ -169,7 +169,7 @@ def mcp_token(
     memoria mcp-token alice --tokens tokens.txt
     memoria mcp-token alice --read-only
     """
-    from memoria.serve.mcp.grants import Grant, add_line, line_of, new_token
+    from memoria.agents.mcp.grants import Grant, add_line, line_of, new_token
 
     token = new_token()
     line = line_of(token, Grant(scope=scope, read_only=read_only))
@@ -194,7 +194,7 @@ def _load_server(module: str, command: str) -> None:
 
 
 def _check_host(host: str, tokens: Path | None) -> None:
-    from memoria.serve.mcp.rights import is_guarded
+    from memoria.agents.mcp.rights import is_guarded
 
     if tokens is None and not is_guarded(host):
         raise typer.BadParameter(
@@ -206,7 +206,7 @@ def _check_host(host: str, tokens: Path | None) -> None:
 def _memories(
     opening: Callable[[], Awaitable[GraphRetriever]], budget: int, deadline: float
 ) -> Memories:
-    from memoria.serve.mcp.memories import Memories
+    from memoria.agents.mcp.memories import Memories
 
     return Memories(
         opening,
@@ -217,8 +217,8 @@ def _memories(
 
 
 def _rights(scope: str, tokens: Path | None, *, read_only: bool, allow_forget: bool) -> Rights:
-    from memoria.serve.mcp.grants import Grant, read_grants
-    from memoria.serve.mcp.rights import Rights
+    from memoria.agents.mcp.grants import Grant, read_grants
+    from memoria.agents.mcp.rights import Rights
 
     given = None if tokens is None else read_grants(tokens)
     if given is not None and read_only:

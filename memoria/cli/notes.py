@@ -15,9 +15,10 @@ from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, 
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Problems
-from memoria.remember import DocumentConfig, DocumentWriter, read_notes
+from memoria.importers import read_notes
+from memoria.importers.notes.folder import SOURCE
+from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.remember.documents.cutting import cut
-from memoria.remember.notes.folder import SOURCE
 from memoria.store import Store
 from memoria.types import Document, DocumentReport
 

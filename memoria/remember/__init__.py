@@ -1,6 +1,6 @@
 """Make a graph of what people have: conversations, notes, single sentences; no language model."""
 
-from memoria.remember.chats import (
+from memoria.importers.chats import (
     FORMATS,
     detect_format,
     read_chatgpt,
@@ -11,6 +11,7 @@ from memoria.remember.chats import (
     read_openai,
     read_slack,
 )
+from memoria.importers.notes import read_notes
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import (
     DEFAULT_EXTRACTOR,
@@ -24,7 +25,6 @@ from memoria.remember.documents import (
     DocumentWriter,
 )
 from memoria.remember.mentions import Extractor, Mention
-from memoria.remember.notes import read_notes
 from memoria.remember.rules import RuleExtractor
 
 __all__ = [

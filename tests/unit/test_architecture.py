@@ -239,9 +239,9 @@ def test_a_room_is_there_without_an_import_of_its_own_and_a_wrong_name_is_not() 
         "import memoria",
         "from memoria import Seed, UnavailableError",
         "import memoria.cli",
-        "import memoria.cli.mcp, memoria.serve.mcp.run",  # what a host of MCP waits for
-        "import memoria.cli.mcp, memoria.serve.http.app",
-        "import memoria.cli.hook, memoria.serve.agent.hooks, memoria.serve.mcp.places",
+        "import memoria.cli.mcp, memoria.agents.mcp.run",  # what a host of MCP waits for
+        "import memoria.cli.mcp, memoria.agents.http.app",
+        "import memoria.cli.hook, memoria.agents.hooks, memoria.agents.mcp.places",
     ],
 )
 def test_what_starts_quickly_loads_neither_driver_nor_numpy(code: str) -> None:

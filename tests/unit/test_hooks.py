@@ -20,17 +20,17 @@ import pytest
 from mcp.server import MCPServer
 
 from memoria import GraphRetriever
+from memoria.agents import transcripts
+from memoria.agents.hooks import HookCall
+from memoria.agents.kinds import SESSION_TOKENS, Event, Harness
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.hooks import add_hooks
+from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
+from memoria.agents.mcp.rights import Rights
+from memoria.agents.transcripts import read_transcript
 from memoria.cli.hook import _NAMES, MOST_CHARS, _asked
 from memoria.errors import InvalidInputError
-from memoria.serve.agent import transcripts
-from memoria.serve.agent.hooks import HookCall
-from memoria.serve.agent.kinds import SESSION_TOKENS, Event, Harness
-from memoria.serve.agent.transcripts import read_transcript
-from memoria.serve.mcp.grants import Grant
-from memoria.serve.mcp.hooks import add_hooks
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
-from memoria.serve.mcp.rights import Rights
 from memoria.types import Message
 
 AT = "2026-11-20T10:00:00.000Z"

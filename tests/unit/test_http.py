@@ -14,11 +14,11 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from memoria import errors
-from memoria.serve.agent.calls import FORGETTING, READING, WRITING
-from memoria.serve.http.description import attributes_of, described, model_of
-from memoria.serve.http.operations import OPERATIONS
-from memoria.serve.http.problems import problem_of, response_of
-from memoria.serve.http.repeats import Repeats
+from memoria.agents.calls import FORGETTING, READING, WRITING
+from memoria.agents.http.description import attributes_of, described, model_of
+from memoria.agents.http.operations import OPERATIONS
+from memoria.agents.http.problems import problem_of, response_of
+from memoria.agents.http.repeats import Repeats
 from tests.docs.blocks import read_blocks
 
 ROOT = Path(__file__).parents[2]

@@ -15,8 +15,8 @@ from typing import Any, get_args
 
 import pytest
 
+from memoria.agents.kinds import Event, Harness
 from memoria.cli import all_commands
-from memoria.serve.agent.kinds import Event, Harness
 
 ROOT = Path(__file__).parents[2]
 INTEGRATIONS = ROOT / "integrations"

@@ -1,0 +1,90 @@
+"""Serve the page on this machine until the user ends it.
+
+In: a `Source`. Out: the page at an address of this machine, which is announced with its token.
+Touches a port; opens the browser if it is to.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from memoria._support.web import bounded
+from memoria.errors import ConfigError
+from memoria.retriever import GraphRetriever
+from memoria.view.app import build_app
+from memoria.view.guard import new_token
+from memoria.view.source import Source
+
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What is served.
+
+    Attributes
+    ----------
+    source
+        The database and the recalls; closed at the end.
+    scope
+        Scope that the page begins with.
+    port
+        Port to listen on; 0 for any that is free.
+    """
+
+    source: Source
+    scope: str
+    port: int = 0
+
+
+async def serve(page: Page, announce: Callable[[str], None]) -> None:
+    """Serve a page until the process is interrupted.
+
+    Parameters
+    ----------
+    announce
+        Called with the address, token included, once the page can be opened.
+
+    Raises
+    ------
+    ConfigError
+        The port can't be listened on.
+    """
+    with closing(_listening(page.port)) as listening:
+        app, address = _built(page.source, page.scope, listening.getsockname()[1])
+        announce(address)  # the socket listens already
+        try:
+            await uvicorn.Server(bounded(app)).serve(sockets=[listening])
+        finally:
+            await page.source.close()
+
+
+def page_route(
+    opening: Callable[[], Awaitable[GraphRetriever]], scope: str, port: int
+) -> tuple[Mount, str]:
+    """Return the page as the last route of another server, and its address with the token.
+
+    What ``opening`` returns is closed by the other server.
+    """
+    app, address = _built(Source(opening), scope, port)
+    return Mount("/", app), address
+
+
+def _built(source: Source, scope: str, port: int) -> tuple[Starlette, str]:
+    token, hosts = new_token(), (f"{HOST}:{port}", f"localhost:{port}")
+    app = build_app(source, scope=scope, token=token, hosts=hosts)
+    return app, f"http://{HOST}:{port}/#token={token}"
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as exc:
+        raise ConfigError(f"can't listen on port {port}: {exc.strerror}; give another") from exc
