@@ -115,6 +115,7 @@ _MODULES = {
         "MemoriaError OverloadedError QueryError ScopeError UnavailableError"
     ),
     "memoria.graph.schema": "apply_schema",
+    "memoria.importers": "read_notes",
     "memoria.learn": "LearnConfig Learner is_more_specific",
     "memoria.learn.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
     "memoria.recall.ranking.calibration": "Calibration",
@@ -124,7 +125,7 @@ _MODULES = {
     "memoria.ingest.reembed": "ReembedReport finish_reembedding reembed roll_back_reembedding",
     "memoria.remember": (
         "ConversationConfig ConversationWriter DocumentConfig DocumentWriter Extractor "
-        "Mention RuleExtractor read_notes"
+        "Mention RuleExtractor"
     ),
     "memoria.retriever": "GraphRetriever",
     "memoria.recall.seeds.config": "SeedConfig",

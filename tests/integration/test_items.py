@@ -1,4 +1,4 @@
-"""Items of a key-value store, read page by page as ``memoria.integrations.langgraph`` reads them."""
+"""Items of a key-value store, read page by page as ``memoria.integrations.langgraph`` does."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.ingest.export import export_lines
 from memoria.ingest.jsonl import parse_line
 from memoria.learn import Learner
-from memoria.recall import replay
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.replay import replay
 from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy

@@ -39,7 +39,7 @@ def test_importing_memoria_loads_no_framework() -> None:
 
 def test_nothing_of_memoria_imports_an_adapter() -> None:
     for path in (ROOT / "memoria").rglob("*.py"):
-        if path.parent.name != "adapters":
+        if path.parent.name != "integrations":
             assert "memoria.integrations" not in path.read_text("utf-8"), path
 
 

@@ -374,7 +374,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(("host", "harness"), [("claude-code", "claude"), ("codex", "codex")])
 def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str) -> None:
-    folder = ROOT / "integrations" / host
+    folder = ROOT / "plugins" / host
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     called = {
         name: command["command"]
@@ -394,7 +394,7 @@ def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str
     server = json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]
     assert server == {"memoria": {"command": "memoria", "args": ["mcp"]}}
     for place in (".claude-plugin", ".agents/plugins"):
-        json.loads((ROOT / "integrations" / place / "marketplace.json").read_text("utf-8"))
+        json.loads((ROOT / "plugins" / place / "marketplace.json").read_text("utf-8"))
 
 
 def test_a_process_that_ran_out_of_time_says_so() -> None:

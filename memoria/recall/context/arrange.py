@@ -38,12 +38,6 @@ class Line:
         """Nesting depth; 0 for a root."""
         return 0 if self.above is None else self.above.depth + 1
 
-    @property
-    def day(self) -> str:
-        """The day of the memory; "" if it has no date."""
-        date = self.one.memory.created_at
-        return date.date().isoformat() if date else ""
-
 
 def arrange(
     chosen: Sequence[Candidate], reasons: Reasons, order: Literal["relevance", "time"]
@@ -62,7 +56,7 @@ def arrange(
     together: dict[tuple[str, ...], dict[str, list[list[Line]]]] = {}
     for tree in trees:
         root = tree[0]
-        key = (_conversation(root.one), root.day) if root.day else (whole_id(root.one.id),)
+        key = (_conversation(root.one), root.one.day) if root.one.day else (whole_id(root.one.id),)
         days = together.setdefault(key, {})
         days.setdefault(whole_id(root.one.id), []).append(tree)
     return [
@@ -131,7 +125,7 @@ def days_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]
     """
     day = ""
     for line in lines:
-        own = line.day or ("undated" if day else "")
+        own = line.one.day or ("undated" if day else "")
         if own == day:
             yield "", ""
         elif nested and line.above is not None:

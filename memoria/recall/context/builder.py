@@ -9,9 +9,9 @@ How `ContextBuilder.build` packs:
    `memoria.recall.context.candidates`. Leave out irrelevant memories and duplicates.
 2. Take memories in this order while their lines fit, and shorten long texts to the sentences that
    matter; see `memoria.recall.context.excerpt`.
-3. Arrange the lines (see `memoria.recall.context.arrange`) and count the tokens of the whole text. While
-   they exceed the budget, drop the later half of the memories taken in step 2. Repeat from step 2
-   until nothing more fits.
+3. Arrange the lines (see `memoria.recall.context.arrange`) and count the tokens of the whole text.
+   While they exceed the budget, drop the later half of the memories taken in step 2. Repeat from
+   step 2 until nothing more fits.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class ContextBuilder:
             [(one.id, one.text) for one in rest],
             overlap=self._config.duplicate_overlap,
             near=near,
-            speakers={one.id: one.memory.speaker for one in rest},
+            speakers={one.id: one.speaker for one in rest},
         )
         for one in rest:
             if one.id in duplicates:

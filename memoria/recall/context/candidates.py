@@ -34,6 +34,8 @@ class Candidate:
     most: float  # highest energy of any path, or score in the search
     worth: float
     text: str
+    speaker: str
+    day: str  # "" if the memory has no date
     out: OmitReason | None = None  # why it stays out regardless of the budget
     duplicate_of: str | None = None
     newer: str | None = None  # id of the statement that probably replaces it
@@ -92,6 +94,8 @@ def gather(paths: Iterable[Path], worth: Mapping[str, float] | None = None) -> l
                 most=max(found[id_], reached[id_]),
                 worth=own if worth is None else worth.get(id_, 0.0),
                 text=memory.text.strip(),
+                speaker=memory.speaker,
+                day=memory.created_at.date().isoformat() if memory.created_at else "",
             )
         )
     return sorted(candidates, key=lambda one: (-one.worth, -one.most, one.id))

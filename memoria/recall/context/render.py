@@ -83,7 +83,7 @@ def _head(line: Line, day: str, names: Mapping[str, str], config: ContextConfig)
         words = [*way, *words]
     if line.one.newer is not None and line.one.newer in names:
         day = f"{day} (older than {name.format(escape(names[line.one.newer]))})"
-    speaker = line.one.memory.speaker
+    speaker = line.one.speaker
     words += [day, f"{escape(speaker)}:" if speaker else ""]
     return " ".join(" ".join(words).split())
 
@@ -105,8 +105,8 @@ def _markdown(line: Line, heading: str, head: str, text: str, nested: bool) -> s
 
 def _json(line: Line, names: Mapping[str, str], text: str, config: ContextConfig) -> str:
     entry: dict[str, object] = {config.names: names[line.one.id]}
-    if line.day:
-        entry["date"] = line.day
+    if line.one.day:
+        entry["date"] = line.one.day
     if line.reason is not None and line.above is not None:
         entry["via"] = {
             "from": names[line.above.one.id],
@@ -115,8 +115,8 @@ def _json(line: Line, names: Mapping[str, str], text: str, config: ContextConfig
         }
     if line.one.newer is not None and line.one.newer in names:
         entry["older_than"] = names[line.one.newer]
-    if line.one.memory.speaker:
-        entry["speaker"] = line.one.memory.speaker
+    if line.one.speaker:
+        entry["speaker"] = line.one.speaker
     entry["text"] = text
     written = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(

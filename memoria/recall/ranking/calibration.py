@@ -102,7 +102,8 @@ def probabilities(values: Mapping[str, Array], sums: Array, calibration: Calibra
     Parameters
     ----------
     values
-        The features of `memoria.recall.ranking.features.features`, and the margin; each (N,), N >= 1.
+        The features of `memoria.recall.ranking.features.features`, and the margin; each (N,),
+        N >= 1.
     sums
         The features' sum, each times its weight, with what needs bring; (N,).
     """
