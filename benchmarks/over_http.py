@@ -40,7 +40,7 @@ PATIENT_S = 60.0  # while the database plans its queries
 # What a busy machine may add: the client, too, has to be scheduled.
 LATE_S, REFUSED_S = 0.5, 0.1
 MOST_GROWTH = 24_000_000
-DONE, BUSY = 200, (429, 503)
+DONE, REFUSED, BUSY = 200, 400, (429, 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +119,29 @@ async def serving(environment: Mapping[str, str]) -> AsyncIterator[Server]:
 async def compare(memory: AgentMemory, server: Server, calls: int) -> None:
     """Ask the same questions of both in turn, and print a row for each."""
     client = Connection(server)
-    times: dict[str, list[float]] = {"Python": [], "HTTP": []}
+    times: dict[str, list[float]] = {"Python": [], "HTTP": [], "HTTP, refused at once": []}
     for number in range(calls + 10):
         question = QUESTIONS[number % len(QUESTIONS)].text
-        for way in random.sample([*times], 2):
+        for way in random.sample([*times], len(times)):
             started = time.perf_counter()
             if way == "Python":
                 await memory.recall(question, deadline_s=PATIENT_S, order="relevance")
             else:
-                status, _, content = await client.recall(question, PATIENT_S)
-                if status != DONE:
-                    raise SystemExit(f"a recall over HTTP failed: {content.decode()}")
+                asked, wanted = (question, DONE) if way == "HTTP" else ("", REFUSED)
+                status, _, content = await client.recall(asked, PATIENT_S)
+                if status != wanted:
+                    raise SystemExit(f"a recall was answered {status}: {content.decode()}")
             if number >= 10:  # the first ones warm both up
                 times[way].append(1_000 * (time.perf_counter() - started))
     client.close()
-    print(f"| {calls} recalls in turn, ms | p50 | p95 |\n|---|---|---|")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+    print(f"| {calls} calls of each in turn, ms | p10 | p50 | p95 |\n|---|---|---|---|")
     for way, found in times.items():
-        print(f"| {way} | {statistics.median(found):.1f} | {_percentile(found, 95):.1f} |")
-    added = statistics.median(times["HTTP"]) - statistics.median(times["Python"])
-    print(f"\nHTTP adds {added:+.1f} ms to the median\n", flush=True)
+        cells = " | ".join(f"{_percentile(found, percent):.1f}" for percent in (10, 50, 95))
+        print(f"| {way} | {cells} |")
+    for percent in (10, 50):
+        added = _percentile(times["HTTP"], percent) - _percentile(times["Python"], percent)
+        print(f"\nHTTP adds {added:+.1f} ms to p{percent}", flush=True)
 
 
 async def load(server: Server, clients: int, seconds: float) -> Tally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from memoria import errors
 from memoria.agents.calls import FORGETTING, READING, WRITING
+from memoria.agents.http.admission import Admission
 from memoria.agents.http.description import attributes_of, described, model_of
 from memoria.agents.http.operations import OPERATIONS
 from memoria.agents.http.problems import problem_of, response_of
@@ -170,6 +172,19 @@ async def test_a_request_that_failed_may_be_sent_again() -> None:
     with pytest.raises(errors.UnavailableError):
         await repeats.once("k", b"a", fail)
     assert await repeats.once("k", b"a", do) == (b"done", False)
+
+
+async def test_a_recall_that_would_be_late_is_refused_before_it_begins() -> None:
+    admission = Admission()
+    with ExitStack() as at_work:
+        for _ in range(6):  # assumed are 0.1 s for each that is at work, of 0.66 s at most
+            at_work.enter_context(admission.admitted(1.1))
+        with pytest.raises(errors.OverloadedError, match="6 recalls are at work") as refused:
+            at_work.enter_context(admission.admitted(1.1))
+        assert refused.value.retry_after_s == pytest.approx(0.04)
+        at_work.enter_context(admission.admitted(2.0))
+    with admission.admitted(0.05):  # one alone is never refused, whatever it takes
+        pass
 
 
 def test_the_page_shows_the_example_that_is_run() -> None:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +31,7 @@ from starlette.routing import Mount, Route
 from memoria._support.stream import Stream
 from memoria.agents.arguments import given
 from memoria.agents.calls import memory_recall
+from memoria.agents.http.admission import Admission
 from memoria.agents.http.answers import PathFound
 from memoria.agents.http.description import described, model_of
 from memoria.agents.http.operations import OPERATIONS, Operation
@@ -88,6 +89,7 @@ class _Api:
         self._rights = rights
         self._is_guarded = is_guarded
         self._repeats = Repeats()
+        self._admission = Admission()
 
     async def check(self, request: Request) -> None:
         """Refuse the pages of other sites."""
@@ -107,8 +109,8 @@ class _Api:
             body = await _body(request) if operation.method == "POST" else b""
             named = given(operation.call, _arguments(model, request, body))
             memory = await self._memories.of(grant)
-            if operation.call.ask is memory_recall and EVENTS in request.headers.get("accept", ""):
-                return await _while_connected(request, _streamed(memory, operation, named))
+            if operation.call.ask is memory_recall:
+                return await self._recalled(request, memory, operation, named)
 
             async def ask() -> bytes:
                 return _plain(memory, operation, await operation.call.ask(memory, **named))
@@ -118,6 +120,16 @@ class _Api:
             return await self._written(request, (grant, operation.name), body, ask)
 
         return answer
+
+    async def _recalled(
+        self, request: Request, memory: AgentMemory, operation: Operation, named: dict[str, Any]
+    ) -> Response:
+        leave = self._admission.admitted(named["deadline_ms"] / 1_000)
+        if EVENTS in request.headers.get("accept", ""):
+            return await _while_connected(request, _streamed(memory, operation, named, leave))
+        with leave:
+            answer = await _while_connected(request, operation.call.ask(memory, **named))
+        return Response(_plain(memory, operation, answer), media_type=_JSON)
 
     def _granted(self, request: Request, operation: Operation) -> Grant:
         grant = grant_of(self._rights, request.headers.get("authorization", ""))
@@ -185,7 +197,12 @@ def _plain(memory: AgentMemory, operation: Operation, answer: Answer) -> bytes:
     return to_json(data, inf_nan_mode="null")
 
 
-async def _streamed(memory: AgentMemory, operation: Operation, named: dict[str, Any]) -> Response:
+async def _streamed(
+    memory: AgentMemory,
+    operation: Operation,
+    named: dict[str, Any],
+    leave: AbstractContextManager[None],
+) -> Response:
     """Recall, and send each path once it has ended; what is refused at once is no stream."""
 
     async def produce(emit: Callable[[bytes], None]) -> None:
@@ -193,7 +210,8 @@ async def _streamed(memory: AgentMemory, operation: Operation, named: dict[str, 
             found = PathFound(number=number, ids=path.ids, energy=path.energy)
             emit(_event("path", to_json(found)))
 
-        answer = await operation.call.ask(memory.telling(on_path), **named)
+        with leave:
+            answer = await operation.call.ask(memory.telling(on_path), **named)
         emit(_event("answer", _plain(memory, operation, answer)))
 
     stream: Stream[bytes, None] = Stream(produce)
@@ -215,9 +233,9 @@ def _event(name: str, data: bytes) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def _while_connected(request: Request, work: Awaitable[T]) -> T:
     """Do what reads as long as the client waits for it."""
-    asked, gone = asyncio.create_task(work), asyncio.create_task(_gone(request))
+    asked, gone = asyncio.ensure_future(work), asyncio.create_task(_gone(request))
     try:
         await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
         if asked.done():
