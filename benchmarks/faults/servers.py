@@ -33,6 +33,13 @@ SETTLED_S = 15.0
 MOST_GROWTH = 24_000_000
 MCP_HEADERS = {"accept": "application/json, text/event-stream"}
 _DESCRIPTORS = 256
+# Answered with 200, an error in words, even without a database.
+_STATUS = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "memory_status", "arguments": {}},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +115,10 @@ async def served_mcp(
     async with _started(target, folder, *words, home=home) as (process, line):
         found = re.search(r"listening on (http://\S+)/mcp", line)
         assert found is not None, line
-        call = {"name": "memory_status", "arguments": {}}
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         json_type = {"content-type": "application/json", **MCP_HEADERS}
         yield Served(
             address=_address(found[1]),
-            asked=("POST", "/mcp", MCP_HEADERS, asked),
+            asked=("POST", "/mcp", MCP_HEADERS, _STATUS),
             posted={"/mcp": json_type, "/hook": json_type},
             pid=process.pid,
         )
@@ -133,7 +138,7 @@ async def served_api(
         json_type = {"content-type": "application/json"}
         yield Served(
             address=_address(found[1]),
-            asked=("GET", "/v1/openapi.json", {}, None),
+            asked=("POST", "/mcp", MCP_HEADERS, _STATUS),
             posted={"/v1/recall": json_type, "/v1/append": json_type},
             pid=process.pid,
         )
