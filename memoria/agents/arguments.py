@@ -82,7 +82,8 @@ def arguments_of(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parame
 def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parameter]:
     """Return the same as models are shown them: lenient, and in few tokens.
 
-    Only calls that write describe their arguments: of others, names and types say enough.
+    Calls that write describe what may be left out and their head does not name: of the rest, names
+    and types say enough.
     """
     found = []
     for each in call.arguments:
@@ -90,7 +91,7 @@ def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspec
         shown = _Strings if kind == list[str] else _CHECKED.get(each.name, kind)
         if each.name == "query":
             shown = Query
-        if call.does == "writes":
+        if call.does == "writes" and each.annotation in _PLAIN and each.name not in call.head:
             shown = Annotated[shown, Field(description=call.described[each.name])]
         found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
     return found

@@ -145,8 +145,7 @@ async def memory_remember(
     """Store one fact, decision or preference, in one self-contained sentence.
 
     Call it when something is said that will matter later. It is stored for good when this returns;
-    what is known already is not stored twice. The answer lists earlier memories that the text may
-    replace.
+    what is known already is not stored twice.
 
     Args:
         text: One self-contained sentence, with names instead of pronouns.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 INTERPRETER = Path(__file__).parent / "interpreter.py"
 CYPHER_SHELL = Path(__file__).parent / "cypher_shell.py"
 SHOWN_URI = "bolt://localhost:7687"
+SHOWN_PORT = "8765"  # of `memoria serve`; another program may have it
 # Pages of one row are followed one after the other, by one reader: they share its server.
 PAGES = [
     ("README.md",),
@@ -58,6 +60,8 @@ class Reader:
             "PATH": programs,
         }
         self.printed = ""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = str(free.getsockname()[1])
         self._interpreter: subprocess.Popen[str] | None = None
         self._embeddings: HostedModel | None = None
 
@@ -94,7 +98,9 @@ class Reader:
                     "-euo",
                     "pipefail",
                     "-c",
-                    command.replace(SHOWN_URI, variables.get("URI", SHOWN_URI)),
+                    command.replace(SHOWN_URI, variables.get("URI", SHOWN_URI)).replace(
+                        SHOWN_PORT, self.port
+                    ),
                 ],
                 cwd=ROOT if command.startswith("scripts/") else self.folder,
                 env={**self.environ, **variables},
