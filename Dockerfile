@@ -1,25 +1,23 @@
-# memoria with its default embedder, `memoria serve` and `memoria mcp`. The subcommand is the argument:
+# An MCP server for a Neo4j that runs elsewhere. The embedding model is part of the image.
+#
 #   docker build --tag memoria .
-#   docker run --rm memoria doctor --help
-FROM python:3.12-slim AS build
-WORKDIR /src
-# The versions of the lock; packages that the image does not need stay out.
-COPY locks/dev.txt locks/
-RUN grep '^[a-z0-9]' locks/dev.txt | sed 's/ *\\$//' > constraints.txt
-COPY pyproject.toml README.md LICENSE ./
-COPY cypher cypher
-COPY memoria memoria
-RUN python -m venv /opt/memoria \
- && /opt/memoria/bin/pip install --no-cache-dir --constraint constraints.txt ".[onnx,mcp,view]"
+#   docker run --rm -i -e NEO4J_URI -e NEO4J_USERNAME -e NEO4J_PASSWORD memoria mcp --scope alice
+FROM python:3.13-slim AS build
+WORKDIR /source
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+RUN python -m venv /opt/memoria
+COPY locks/image.txt locks/
+RUN /opt/memoria/bin/pip install --quiet --no-deps --require-hashes --requirement locks/image.txt
+COPY . .
+RUN /opt/memoria/bin/pip install --quiet --no-deps --no-build-isolation .
+RUN MEMORIA_HOME=/var/lib/memoria /opt/memoria/bin/python -c \
+    "import asyncio, memoria; asyncio.run(memoria.OnnxEmbedder().load())"
 
-FROM python:3.12-slim
+FROM python:3.13-slim
+RUN useradd --system --home-dir /var/lib/memoria memoria
 COPY --from=build /opt/memoria /opt/memoria
-RUN useradd --create-home --uid 1000 memoria
+COPY --from=build --chown=memoria /var/lib/memoria /var/lib/memoria
+ENV PATH=/opt/memoria/bin:$PATH PYTHONUNBUFFERED=1 MEMORIA_HOME=/var/lib/memoria
 USER memoria
-# Models are kept here: mount a volume, so that a new container need not fetch them.
-ENV PATH=/opt/memoria/bin:$PATH MEMORIA_HOME=/home/memoria/.memoria
-RUN mkdir /home/memoria/.memoria
-VOLUME /home/memoria/.memoria
-EXPOSE 8765
 ENTRYPOINT ["memoria"]
-CMD ["serve", "--host", "0.0.0.0", "--tokens", "/tokens.txt"]
+CMD ["mcp"]

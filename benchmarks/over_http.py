@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 import psutil
 
 import memoria
-from memoria.agents.memory import AgentMemory
+from memoria.agents.agent_memory import AgentMemory
 from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j

@@ -19,8 +19,8 @@ from memoria._support.checks import check_whole
 from memoria.agents.kinds import Kind
 
 if TYPE_CHECKING:  # what a host of MCP waits for
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
 
 Order = Literal["relevance", "time"]
 Does = Literal["reads", "writes", "deletes"]
@@ -127,7 +127,7 @@ async def memory_open(
 
 
 async def memory_status(memory: AgentMemory, /) -> Answer:
-    """Say which scope this is, what it holds, and whether all is in order."""
+    """Show the scope, the number of memories in it, and the state of the indexes."""
     return await memory.status()
 
 
@@ -145,7 +145,7 @@ async def memory_remember(
     """Store one fact, decision or preference, in one self-contained sentence.
 
     Call it when something is said that will matter later. It is stored for good when this returns;
-    what is known already is not stored twice.
+    a text that is stored already is not stored twice.
 
     Args:
         text: One self-contained sentence, with names instead of pronouns.

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from memoria._support.wording import kind_of, told
+from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.answer import Answer
 from memoria.agents.calls import READING, WRITING, Call, memory_status
 from memoria.agents.kinds import ANSWER_TOKENS
-from memoria.agents.memory import AgentMemory
 from memoria.errors import DeadlineError, DimensionError, InvalidInputError, MemoriaError
 from memoria.retriever import GraphRetriever
 

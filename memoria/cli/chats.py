@@ -60,7 +60,9 @@ def import_chats(
     embedder: EmbedderName = None,
     all_branches: Annotated[
         bool,
-        typer.Option("--all-branches", help="Also what was left when a question was edited."),
+        typer.Option(
+            "--all-branches", help="Also branches left behind when a question was edited."
+        ),
     ] = False,
     skip_invalid: Annotated[
         bool,

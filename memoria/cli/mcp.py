@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from starlette.routing import BaseRoute
 
-    from memoria.agents.mcp.memories import Memories
+    from memoria.agents.mcp.by_scope import Memories
     from memoria.agents.mcp.rights import Rights
     from memoria.retriever import GraphRetriever
 
@@ -78,8 +78,8 @@ def mcp(
     memoria mcp --transport http --tokens tokens.txt --host 0.0.0.0
     memoria mcp --transport http --tokens tokens.txt --compat chatgpt
     """
-    _load_server("memoria.agents.mcp.run", "mcp")
-    from memoria.agents.mcp.run import Address, Offer, serve_http, serve_stdio
+    _load_server("memoria.agents.mcp.transports", "mcp")
+    from memoria.agents.mcp.transports import Address, Offer, serve_http, serve_stdio
 
     over_http = transport == "http"
     if tokens is not None and not over_http:
@@ -129,7 +129,7 @@ def serve(
     _load_server("memoria.agents.http.app", "serve")
     from memoria.agents.http.app import api_route
     from memoria.agents.mcp.rights import is_guarded
-    from memoria.agents.mcp.run import Address, Offer, serve_http
+    from memoria.agents.mcp.transports import Address, Offer, serve_http
 
     _check_host(host, tokens)
     if page and not is_guarded(host):
@@ -141,7 +141,7 @@ def serve(
     def routes(port: int) -> Sequence[BaseRoute]:
         served: list[BaseRoute] = [api_route(memories, rights, is_guarded=is_guarded(host))]
         if page:
-            from memoria.view.run import page_route
+            from memoria.view.serving import page_route
 
             route, address = page_route(memories.retriever, scope, port)
             served.append(route)
@@ -206,7 +206,7 @@ def _check_host(host: str, tokens: Path | None) -> None:
 def _memories(
     opening: Callable[[], Awaitable[GraphRetriever]], budget: int, deadline: float
 ) -> Memories:
-    from memoria.agents.mcp.memories import Memories
+    from memoria.agents.mcp.by_scope import Memories
 
     return Memories(
         opening,

@@ -32,8 +32,8 @@ from memoria import GraphRetriever, Memory, OverloadedError, Relation, Unavailab
 from memoria._support.web import MOST_BODY, Bounds, bounded
 from memoria.agents.http.app import api_route
 from memoria.agents.http.description import described
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant, hash_of, line_of, new_token
-from memoria.agents.mcp.memories import Memories
 from memoria.agents.mcp.rights import Rights
 from memoria.store import Target
 from memoria.view.guard import TOKEN_HEADER

@@ -37,14 +37,14 @@ from memoria.agents.http.description import described, model_of
 from memoria.agents.http.operations import OPERATIONS, Operation
 from memoria.agents.http.problems import failed, problem_of
 from memoria.agents.http.repeats import Repeats
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant
-from memoria.agents.mcp.memories import Memories
 from memoria.agents.mcp.rights import LOCAL, Rights, grant_of
 from memoria.errors import MemoriaError
 
 if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
     from memoria.types import Path
 
 T = TypeVar("T")

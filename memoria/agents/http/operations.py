@@ -17,8 +17,8 @@ from memoria.errors import InvalidInputError
 from memoria.types import Message
 
 if TYPE_CHECKING:  # loaded with the database, after the start
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,14 +22,14 @@ from mcp.types import CallToolResult, TextContent
 from memoria._support.wording import cut, told
 from memoria.agents.arguments import Query
 from memoria.agents.kinds import MAX_TOKENS
-from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.mcp_server import DATA_KEY, add_reader
 from memoria.agents.mcp.rights import Rights, granted
-from memoria.agents.mcp.server import DATA_KEY, add_reader
 from memoria.errors import InvalidInputError, MemoriaError
 
 if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
     from memoria.types import MemoryNode, Recall
 
     Asked = tuple[dict[str, Any], Answer]

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any
 
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

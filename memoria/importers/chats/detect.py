@@ -11,7 +11,7 @@ from typing import Any
 from memoria.errors import InvalidInputError
 from memoria.importers.chats import chatgpt, slack
 from memoria.importers.chats.archive import open_export
-from memoria.importers.chats.reading import placed_items
+from memoria.importers.chats.parsing import placed_items
 
 FORMATS = (
     "chatgpt",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from memoria._support.checks import MAX_TEXT_BYTES
 from memoria._support.extras import install_command
-from memoria._support.reading import is_own
+from memoria._support.foreign_files import is_own
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.importers.notes.links import Links
 from memoria.ingest.jsonl import at_place
