@@ -65,7 +65,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say which scope this is, what it holds, and whether all is in order. */
+        /** Show the scope, the number of memories in it, and the state of the indexes. */
         get: operations["status"];
         put?: never;
         post?: never;
@@ -120,7 +120,7 @@ export interface paths {
         put?: never;
         /**
          * Store one fact, decision or preference, in one self-contained sentence.
-         * @description Call it when something is said that will matter later. It is stored for good when this returns; what is known already is not stored twice. The answer lists earlier memories that the text may replace.
+         * @description Call it when something is said that will matter later. It is stored for good when this returns; a text that is stored already is not stored twice.
          */
         post: operations["remember"];
         delete?: never;
