@@ -501,7 +501,7 @@ async def test_a_token_opens_its_own_scope_and_reads_if_it_may_only_read(
             for name in ("status", "memories", "scopes"):
                 refused(await wrong.get(name), 401)
             assert (await wrong.get("openapi.json")).status_code == 200
-            key = {"idempotency-key": "the same"}
+            key = {"idempotency-key": "the-same"}
             same = {"text": "Both say this."}
             asked = [await each.post("remember", json=same, headers=key) for each in (hers, his)]
             assert [each.status_code for each in asked] == [200, 200], asked[0].text + asked[1].text
