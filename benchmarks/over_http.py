@@ -40,7 +40,7 @@ PATIENT_S = 60.0  # while the database plans its queries
 # What a busy machine may add: the client, too, has to be scheduled.
 LATE_S, REFUSED_S = 0.5, 0.1
 MOST_GROWTH = 24_000_000
-DONE, REFUSED, BUSY = 200, 400, (429, 503)
+DONE, REFUSED, LATE, BUSY = 200, 400, 504, (429, 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,12 @@ class Server:
 
 @dataclass(slots=True)
 class Tally:
-    """The times of answers and refusals, seconds; what else came; the server's memory, bytes."""
+    """The times of answers, of calls without one (504) and of refusals, seconds; what else came; the
+    server's memory, bytes.
+    """
 
     answered: list[float] = field(default_factory=list)
+    in_vain: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
     others: Counter[str] = field(default_factory=Counter)
     memory: list[int] = field(default_factory=list)
@@ -160,10 +163,12 @@ async def load(server: Server, clients: int, seconds: float) -> Tally:
                 tally.others[type(exc).__name__] += 1
                 continue
             took = time.perf_counter() - started
-            if status == DONE:
-                tally.answered.append(took)
+            if status in (DONE, LATE):
+                times = tally.answered if status == DONE else tally.in_vain
+                times.append(took)
             elif status in BUSY:
                 tally.refused.append(took)
+                client.close()  # the server would close it meanwhile, for others
                 await asyncio.sleep(float(headers["retry-after"]) * rng.uniform(1.0, 1.5))
             else:
                 tally.others[f"status {status}"] += 1
@@ -184,7 +189,12 @@ def report(tally: Tally, clients: int, seconds: float) -> list[str]:
     """Print the figures; return what was not as promised."""
     print(f"| {clients} clients, {seconds:g} s | number | p50, ms | p99, ms | most, ms |")
     print("|---|---|---|---|---|")
-    for name, times in (("answered", tally.answered), ("refused", tally.refused)):
+    rows = (
+        ("answered", tally.answered),
+        ("no answer in time", tally.in_vain),
+        ("refused", tally.refused),
+    )
+    for name, times in rows:
         row = [1_000 * each for each in times] or [0.0]
         cells = [statistics.median(row), _percentile(row, 99), max(row)]
         print(f"| {name} | {len(times)} | {' | '.join(f'{each:.0f}' for each in cells)} |")
@@ -192,7 +202,7 @@ def report(tally: Tally, clients: int, seconds: float) -> list[str]:
     first, last = (each / 1e6 for each in (quarter[0], quarter[-1]))
     print(f"\nmemory of the server: {first:.0f} MB after a quarter, {last:.0f} MB at the end")
     print(f"other ends of calls: {dict(tally.others) or 'none'}", flush=True)
-    late = sum(each > DEADLINE_S + LATE_S for each in tally.answered)
+    late = sum(each > DEADLINE_S + LATE_S for each in (*tally.answered, *tally.in_vain))
     slow = sum(each > REFUSED_S for each in tally.refused)
     return [
         *([f"{late} answers came after their deadline"] if late else []),

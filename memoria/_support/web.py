@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -102,6 +103,10 @@ class _Bounded(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # asyncio does this only where the socket that listens names its protocol. Without it, the
+        # body of an answer waits 40 ms for the client to confirm the head.
+        opened = transport.get_extra_info("socket")
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
         waiting = [
             (each._whole_by.when(), each)

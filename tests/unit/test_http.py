@@ -178,11 +178,11 @@ async def test_a_recall_that_would_be_late_is_refused_before_it_begins() -> None
     admission = Admission()
     with ExitStack() as at_work:
         for _ in range(6):  # assumed are 0.1 s for each that is at work, of 0.66 s at most
-            at_work.enter_context(admission.admitted(1.1))
+            at_work.enter_context(admission.admitted(2.2))
         with pytest.raises(errors.OverloadedError, match="6 recalls are at work") as refused:
-            at_work.enter_context(admission.admitted(1.1))
+            at_work.enter_context(admission.admitted(2.2))
         assert refused.value.retry_after_s == pytest.approx(0.04)
-        at_work.enter_context(admission.admitted(2.0))
+        at_work.enter_context(admission.admitted(4.0))
     with admission.admitted(0.05):  # one alone is never refused, whatever it takes
         pass
 

@@ -18,8 +18,9 @@ from statistics import fmean
 
 from memoria.errors import DeadlineError, OverloadedError
 
-# Share of its deadline that a call may be expected to take.
-_SHARE = 0.6
+# Share of its deadline that a call may be expected to take. More calls at once answer no more in a
+# second, since they wait for the processor, and they delay the refusals of others.
+_SHARE = 0.3
 _REMEMBERED = 32
 # Seconds that each call at work adds, as assumed until the first calls have ended.
 _ASSUMED_S = 0.1
@@ -39,7 +40,7 @@ class Admission:
         Raises
         ------
         OverloadedError
-            It would probably take more than three fifths of its deadline.
+            It would probably take more than three tenths of its deadline.
         """
         among = self._at_work + 1
         expected_s, most_s = among * fmean(self._each_s), _SHARE * deadline_s
