@@ -58,9 +58,7 @@ class Server:
 
 @dataclass(slots=True)
 class Tally:
-    """The times of answers, of calls without one (504) and of refusals, seconds; what else came; the
-    server's memory, bytes.
-    """
+    """The times of answers, 504s and refusals, seconds; what else came; the server's memory, bytes."""
 
     answered: list[float] = field(default_factory=list)
     in_vain: list[float] = field(default_factory=list)
