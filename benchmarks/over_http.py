@@ -58,7 +58,7 @@ class Server:
 
 @dataclass(slots=True)
 class Tally:
-    """The times of answers, 504s and refusals, seconds; other ends; the memory of the server, bytes."""
+    """Times of answers, 504s and refusals, seconds; other ends; memory of the server, bytes."""
 
     answered: list[float] = field(default_factory=list)
     in_vain: list[float] = field(default_factory=list)

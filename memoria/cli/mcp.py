@@ -87,7 +87,8 @@ def mcp(
     if over_http:
         _check_host(host, tokens)
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
-    opening = opening_of(connection, rights.grant.scope, embedder_choice(embedder))
+    choice = embedder_choice(embedder)
+    opening = opening_of(connection, rights.grant.scope, choice, writes=not read_only)
     memories = _memories(opening, budget, deadline)
     if over_http:
         run(serve_http(memories, rights, Address(host=host, port=port), Offer(compat=compat)))
@@ -135,7 +136,8 @@ def serve(
     if page and not is_guarded(host):
         raise typer.BadParameter("the page is for 127.0.0.1 only", param_hint="--page")
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
-    opening = opening_of(connection, rights.grant.scope, embedder_choice(embedder))
+    choice = embedder_choice(embedder)
+    opening = opening_of(connection, rights.grant.scope, choice, writes=not read_only)
     memories = _memories(opening, budget, deadline)
 
     def routes(port: int) -> Sequence[BaseRoute]:

@@ -200,6 +200,8 @@ class Remembered(Answered):
         Ids of memories whose place it takes.
     superseded_by
         Id of the memory that has taken its place; null if it holds.
+    pending_vectors
+        Number of memories that get their vector later, because the embedder failed.
     certain
         False if an answer of the database was lost: the text is stored, but the other fields may
         be of a second try.
@@ -215,6 +217,7 @@ class Remembered(Answered):
     edges: int
     superseded: Sequence[str]
     superseded_by: str | None
+    pending_vectors: int
     certain: bool
     may_replace: Sequence[str]
 
@@ -309,6 +312,8 @@ class Status:
         Number of edges.
     embedded
         Number of memories with a vector.
+    pending_vectors
+        Number of memories that get their vector later, because the embedder failed.
     embedder
         Embedder that the database is set up for; null before the first write.
     indexes
@@ -327,6 +332,7 @@ class Status:
     kinds: Mapping[str, int]
     edges: int
     embedded: int
+    pending_vectors: int
     embedder: str | None
     indexes: Mapping[str, str]
     server: str
