@@ -650,6 +650,8 @@ export interface components {
             superseded: string[];
             /** @description Id of the memory that has taken its place; null if it holds. */
             superseded_by: string | null;
+            /** @description Number of memories that get their vector later, because the embedder failed. */
+            pending_vectors: number;
             /** @description False if an answer of the database was lost: the text is stored, but the other fields may be of a second try. */
             certain: boolean;
             /** @description Ids of memories that the text may replace. To say so, send it again with `supersedes`. */
@@ -724,6 +726,8 @@ export interface components {
             edges: number;
             /** @description Number of memories with a vector. */
             embedded: number;
+            /** @description Number of memories that get their vector later, because the embedder failed. */
+            pending_vectors: number;
             /** @description Embedder that the database is set up for; null before the first write. */
             embedder: string | null;
             /** @description Index -> state, `ONLINE` where all is well. */
