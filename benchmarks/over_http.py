@@ -18,12 +18,13 @@ import os
 import random
 import statistics
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import cast
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
@@ -103,18 +104,20 @@ class Connection:
 async def serving(environment: Mapping[str, str]) -> AsyncIterator[Server]:
     """Start a server on a free port, and wait until it says where it listens."""
     words = ("serve", "--scope", SCOPE, "--port", "0")
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "memoria", *words),
-        env={**os.environ, **environment},
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        told = await cast(asyncio.StreamReader, process.stderr).readline()
-        url = urlsplit(told.decode().split()[-1])
-        yield Server(str(url.hostname), int(url.port or 0), process.pid)
-    finally:
-        process.terminate()
-        await process.wait()
+    with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as log:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "memoria", *words),
+            env={**os.environ, **environment},
+            stderr=log,
+        )
+        try:
+            while not (told := Path(log.name).read_text("utf-8")):
+                await asyncio.sleep(0.1)
+            url = urlsplit(told.split()[-1])
+            yield Server(str(url.hostname), int(url.port or 0), process.pid)
+        finally:
+            process.terminate()
+            await process.wait()
 
 
 async def compare(memory: AgentMemory, server: Server, calls: int) -> None:

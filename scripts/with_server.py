@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,23 +26,24 @@ SCOPE = "client"
 
 @contextmanager
 def serving(environment: dict[str, str], tokens: Path) -> Iterator[str]:
-    """Start the server; yield its address."""
+    """Start the server; yield its address. Shows at the end what else the server has printed."""
     words = ("serve", "--tokens", str(tokens), "--port", "0", "--allow-forget")
-    process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "memoria", *words, "--embedder", "none"],
-        env={**os.environ, **environment},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None  # noqa: S101
-        line = process.stderr.readline()
-        if "listening on " not in line:
-            raise SystemExit(f"no server: {line}")
-        yield line.partition("listening on ")[2].strip()
-    finally:
-        process.terminate()
-        process.wait()
+    with tokens.with_suffix(".log").open("w+", encoding="utf-8") as log:
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "memoria", *words, "--embedder", "none"],
+            env={**os.environ, **environment},
+            stderr=log,
+        )
+        try:
+            while "listening on " not in (printed := Path(log.name).read_text("utf-8")):
+                if process.poll() is not None:
+                    raise SystemExit(f"no server: {printed}")
+                time.sleep(0.1)
+            yield printed.partition("listening on ")[2].strip()
+        finally:
+            process.terminate()
+            process.wait()
+            sys.stderr.write(Path(log.name).read_text("utf-8").partition("\n")[2])
 
 
 async def main(command: list[str]) -> int:
