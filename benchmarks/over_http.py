@@ -111,13 +111,19 @@ async def serving(environment: Mapping[str, str]) -> AsyncIterator[Server]:
             stderr=log,
         )
         try:
-            while not (told := Path(log.name).read_text("utf-8")):
+            while "listening on " not in (told := _read(log.name)):
+                if process.returncode is not None:
+                    raise SystemExit(f"no server: {told}")
                 await asyncio.sleep(0.1)
-            url = urlsplit(told.split()[-1])
+            url = urlsplit(told.partition("listening on ")[2].split()[0])
             yield Server(str(url.hostname), int(url.port or 0), process.pid)
         finally:
             process.terminate()
             await process.wait()
+
+
+def _read(name: str) -> str:
+    return Path(name).read_text("utf-8")
 
 
 async def compare(memory: AgentMemory, server: Server, calls: int) -> None:
