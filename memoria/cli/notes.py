@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import typer
 
@@ -79,20 +79,8 @@ def import_notes(
     if prune and folder.is_file():
         raise typer.BadParameter("all other notes would be forgotten", param_hint="--prune")
     tally = _Tally(skip_invalid=skip_invalid)
-    settings: NotesOptions = {"source": source, "sites": site or (), "exclude": exclude or ()}
-
-    def read() -> Iterator[Document]:
-        """Read the notes, and count what is left out the first time."""
-        first = tally.begin()
-        return tally.counted(
-            read_notes(
-                folder,
-                **settings,
-                on_invalid=tally.on_invalid if first else _pass_over,
-                on_left_out=tally.on_left_out if first else None,
-            )
-        )
-
+    options: NotesOptions = {"source": source, "sites": site or (), "exclude": exclude or ()}
+    read = tally.reader(folder, options)
     with progress_bars() as progress:
         if dry_run:
             done = rehearse(read, progress)
@@ -115,14 +103,7 @@ def import_notes(
         tally.problems.append(f"nothing was pruned, since {tally.why_not_pruned}")
     tally.show_problems()
     print_doubt(done.certain)
-    facts = {
-        "dry_run": dry_run,
-        "invalid": tally.skipped,
-        "problems": tally.problems,
-        "left_out": dict(tally.left_out.most_common()),
-        "links_elsewhere": dict(tally.links.most_common(MAX_HOSTS)),
-        **asdict(done),
-    }
+    facts = {"dry_run": dry_run, **tally.facts(), **asdict(done)}
     print_facts(facts, as_json, _in_words(done, tally, None if dry_run else scope))
 
 
@@ -138,13 +119,33 @@ class _Tally(Problems):
         self.paths: list[str] = []
         self.left_out: Counter[str] = Counter()
         self.links: Counter[str] = Counter()
-        self._begun = False
 
-    def begin(self) -> bool:
-        """Tell whether the notes are read for the first time."""
-        first, self._begun = not self._begun, True
-        self.paths.clear()
-        return first
+    def reader(self, folder: Path, options: NotesOptions) -> Callable[[], Iterator[Document]]:
+        """Return a function that reads the notes; the first time it counts what is left out."""
+        begun = False
+
+        def read() -> Iterator[Document]:
+            nonlocal begun
+            first, begun = not begun, True
+            on_invalid = self.on_invalid if first else _pass_over
+            on_left_out = self.on_left_out if first else None
+            self.paths.clear()
+            for note in read_notes(
+                folder, **options, on_invalid=on_invalid, on_left_out=on_left_out
+            ):
+                self.paths.append(note.id)
+                yield note
+
+        return read
+
+    def facts(self) -> dict[str, Any]:
+        """Return the counts for ``--json``."""
+        return {
+            "invalid": self.skipped,
+            "problems": self.problems,
+            "left_out": dict(self.left_out.most_common()),
+            "links_elsewhere": dict(self.links.most_common(MAX_HOSTS)),
+        }
 
     def on_left_out(self, reason: str) -> None:
         """Count a part of a note that is left out, or a link that leads to no note."""
@@ -152,12 +153,6 @@ class _Tally(Problems):
             self.links[reason.removeprefix(LINK_TO)] += 1
         else:
             self.left_out[reason] += 1
-
-    def counted(self, notes: Iterator[Document]) -> Iterator[Document]:
-        """Pass notes on, and keep their paths."""
-        for note in notes:
-            self.paths.append(note.id)
-            yield note
 
     @property
     def why_not_pruned(self) -> str | None:
