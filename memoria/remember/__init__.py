@@ -2,6 +2,7 @@
 
 from memoria.remember.chats import (
     FORMATS,
+    READERS,
     detect_format,
     read_chatgpt,
     read_claude,
@@ -23,6 +24,7 @@ from memoria.remember.documents import (
     DocumentOptions,
     DocumentWriter,
 )
+from memoria.remember.importing import ImportWriter
 from memoria.remember.mentions import Extractor, Mention
 from memoria.remember.notes import read_notes
 from memoria.remember.rules import RuleExtractor
@@ -31,6 +33,7 @@ __all__ = [
     "DEFAULT_EXTRACTOR",
     "DOCUMENT_EXTRACTOR",
     "FORMATS",
+    "READERS",
     "ConversationConfig",
     "ConversationOptions",
     "ConversationWriter",
@@ -38,6 +41,7 @@ __all__ = [
     "DocumentOptions",
     "DocumentWriter",
     "Extractor",
+    "ImportWriter",
     "Mention",
     "RuleExtractor",
     "detect_format",

@@ -16,6 +16,7 @@ from memoria.types.history import (
     ScopeClock,
     Suppression,
 )
+from memoria.types.item import Item
 from memoria.types.learning import (
     ConsolidateReport,
     EdgeChange,
@@ -44,6 +45,7 @@ from memoria.types.writing import (
     Count,
     DocumentReport,
     ForgetReport,
+    ImportReport,
     ScopeReceipt,
     WriteReport,
 )
@@ -74,6 +76,8 @@ __all__ = [
     "FoundMemories",
     "HistoryItem",
     "Hop",
+    "ImportReport",
+    "Item",
     "LearnReport",
     "LinkReport",
     "Memory",

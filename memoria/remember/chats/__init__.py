@@ -1,4 +1,7 @@
-"""Read what people have said elsewhere: exports of chats, as conversations."""
+"""Read what people have said elsewhere: exports of chats, and what other memories hold."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from memoria.remember.chats.chatgpt import read_chatgpt
 from memoria.remember.chats.claude import read_claude
@@ -8,8 +11,20 @@ from memoria.remember.chats.memory_server import read_memory_server
 from memoria.remember.chats.messages import read_messages
 from memoria.remember.chats.slack import read_slack
 
+#: The reader of each format.
+READERS: dict[str, Callable[..., Iterator[Any]]] = {
+    "chatgpt": read_chatgpt,
+    "claude": read_claude,
+    "slack": read_slack,
+    "openai": read_openai,
+    "langchain": read_langchain,
+    "messages": read_messages,
+    "memory-server": read_memory_server,
+}
+
 __all__ = [
     "FORMATS",
+    "READERS",
     "detect_format",
     "read_chatgpt",
     "read_claude",

@@ -55,6 +55,10 @@ class Export:
         depth = min((name.count("/") for name in found), default=0)
         return [name for name in found if name.count("/") == depth]
 
+    def matching(self, pattern: str) -> list[str]:
+        """Return the names that match as a whole, folders included."""
+        return [name for name in self.names if re.fullmatch(pattern, name)]
+
     @contextmanager
     def opened(self, name: str) -> Iterator[Callable[[int], bytes]]:
         """Give a function that reads the next bytes of a file; b"" is the end.

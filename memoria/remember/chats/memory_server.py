@@ -15,13 +15,14 @@ from typing import Any
 
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import CONNECTOR_KINDS
-from memoria.jsonl import parse_object, raw_lines
+from memoria.jsonl import raw_lines
 from memoria.remember.chats.reading import (
     Aside,
     OnInvalid,
     OnLeftOut,
     as_list,
     digest,
+    objects_in,
     string_in,
     whole,
 )
@@ -71,16 +72,16 @@ def read_memory_server(
         made: list[Memory | Relation] = []
         if raw.strip():
             with aside.at(f"{file}:{number}"):
-                fields = parse_object(raw)
-                if fields.get("type") == "entity":
-                    made = list(_entity(fields, aside))
-                    entities.add(_needed(fields, "name"))
-                elif fields.get("type") == "relation":
-                    names = ("from", "to", "relationType")
-                    source, target, relation = (_needed(fields, name) for name in names)
-                    relations.append((source, target, relation))
-                else:
-                    aside.left_out("unknown type")
+                for fields in objects_in(raw):
+                    if fields.get("type") == "entity":
+                        made += list(_entity(fields, aside))  # all of it, or nothing
+                        entities.add(_needed(fields, "name"))
+                    elif fields.get("type") == "relation":
+                        names = ("from", "to", "relationType")
+                        source, target, relation = (_needed(fields, name) for name in names)
+                        relations.append((source, target, relation))
+                    else:
+                        aside.left_out("unknown type")
         yield from made
     for source, target, relation in relations:
         if source == target:
@@ -103,9 +104,9 @@ def _entity(fields: Mapping[str, Any], aside: Aside) -> Iterator[Memory | Relati
     topic = Memory(id=topic_id(name), kind=TOPIC, text=name, category=type_)
     yield topic
     for said in as_list(fields.get("observations"), "observations"):
-        if not isinstance(said, str):
+        if not isinstance(said, str | None):
             raise InvalidInputError("observations must hold strings", field="observations")
-        text = whole(said).strip()
+        text = whole(said or "").strip()
         if not text:
             aside.left_out("empty")
             continue

@@ -12,13 +12,14 @@ from typing import Any
 
 from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
-from memoria.jsonl import parse_object, raw_lines
+from memoria.jsonl import raw_lines
 from memoria.remember.chats.reading import (
     Aside,
     OnInvalid,
     OnLeftOut,
     map_in,
     messages_of,
+    objects_in,
     string_in,
     time_in,
 )
@@ -74,7 +75,8 @@ def read_messages(
     for file, number, raw in raw_lines(path):
         if raw.strip():
             with aside.at(f"{file}:{number}"):
-                held.add(parse_object(raw), aside)
+                for fields in objects_in(raw):
+                    held.add(fields, aside)
         yield from held.conversations(above=MAX_HELD)
     yield from held.conversations()
 
