@@ -19,7 +19,22 @@ from memoria.types import ImportReport
 
 BRANCHED = ("chatgpt", "claude")
 FormatName = Literal[
-    "auto", "chatgpt", "claude", "slack", "openai", "langchain", "messages", "memory-server"
+    "auto",
+    "chatgpt",
+    "claude",
+    "slack",
+    "openai",
+    "langchain",
+    "messages",
+    "memory-server",
+    "claude-code",
+    "codex",
+    "gemini",
+    "whatsapp",
+    "mbox",
+    "mem0",
+    "letta",
+    "langgraph",
 ]
 
 
@@ -48,16 +63,18 @@ def import_chats(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Write the conversations of an export. Safe to run again; only what is new is added.
+    """Write what an export holds. Safe to run again; only what is new is added.
 
-    Formats: chatgpt, claude, slack (exports of these programs); openai, langchain (lists of
-    messages); messages (JSON Lines); memory-server (memory.jsonl of the official MCP server).
+    Formats: chatgpt, claude, gemini, slack, whatsapp (exports of these programs); mbox (mailboxes);
+    claude-code, codex (their sessions); openai, langchain (lists of messages); messages (JSON
+    Lines); memory-server, mem0, letta, langgraph (what other memories hold).
 
     Examples
     --------
     memoria import-chats chatgpt export.zip --scope ada --dry-run
     memoria import-chats claude data.zip --scope ada
     memoria import-chats slack acme-export/ --scope acme --skip-invalid
+    memoria import-chats claude-code ~/.claude/projects --scope ada
     """
     name = detect_format(path) if format == "auto" else format
     if all_branches and name not in BRANCHED:

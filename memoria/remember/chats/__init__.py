@@ -6,10 +6,16 @@ from typing import Any
 from memoria.remember.chats.chatgpt import read_chatgpt
 from memoria.remember.chats.claude import read_claude
 from memoria.remember.chats.detect import FORMATS, detect_format
+from memoria.remember.chats.gemini import read_gemini
+from memoria.remember.chats.letta import read_letta
 from memoria.remember.chats.lists import read_langchain, read_openai
+from memoria.remember.chats.mail import read_mbox
 from memoria.remember.chats.memory_server import read_memory_server
 from memoria.remember.chats.messages import read_messages
+from memoria.remember.chats.sessions import read_claude_code, read_codex
 from memoria.remember.chats.slack import read_slack
+from memoria.remember.chats.stores import read_langgraph, read_mem0
+from memoria.remember.chats.whatsapp import read_whatsapp
 
 #: The reader of each format.
 READERS: dict[str, Callable[..., Iterator[Any]]] = {
@@ -20,6 +26,14 @@ READERS: dict[str, Callable[..., Iterator[Any]]] = {
     "langchain": read_langchain,
     "messages": read_messages,
     "memory-server": read_memory_server,
+    "claude-code": read_claude_code,
+    "codex": read_codex,
+    "gemini": read_gemini,
+    "whatsapp": read_whatsapp,
+    "mbox": read_mbox,
+    "mem0": read_mem0,
+    "letta": read_letta,
+    "langgraph": read_langgraph,
 }
 
 __all__ = [
@@ -28,9 +42,17 @@ __all__ = [
     "detect_format",
     "read_chatgpt",
     "read_claude",
+    "read_claude_code",
+    "read_codex",
+    "read_gemini",
     "read_langchain",
+    "read_langgraph",
+    "read_letta",
+    "read_mbox",
+    "read_mem0",
     "read_memory_server",
     "read_messages",
     "read_openai",
     "read_slack",
+    "read_whatsapp",
 ]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from memoria._support.reading import check_containers
 from memoria._support.wording import kind_of
@@ -34,6 +34,7 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 
+_CHUNK_BYTES = 1_000_000
 _BLANKS = re.compile(r"\s*")
 
 OnInvalid = Callable[[InvalidInputError], None]
@@ -131,6 +132,33 @@ def placed_items(read: Callable[[int], bytes], place: str) -> Iterator[tuple[str
         except InvalidInputError as exc:
             raise at_place(exc, f"{place} {number}") from exc
         yield f"{place} {number}", item
+
+
+class PlacedLine(NamedTuple):
+    """A line of a file: its place in messages, where it begins, its bytes, and whether it ends."""
+
+    place: str
+    offset: int
+    raw: bytes
+    ended: bool
+
+
+def placed_lines(read: Callable[[int], bytes], place: str) -> Iterator[PlacedLine]:
+    """Yield the lines of a file; of one longer than `MAX_LINE_BYTES`, one byte more than that."""
+    number, offset, length, rest = 1, 0, 0, b""
+    while chunk := read(_CHUNK_BYTES):
+        *ended, last = chunk.split(b"\n")
+        for line in ended:
+            whole_line = _joined(rest, line).rstrip(b"\r")
+            yield PlacedLine(f"{place}:{number}", offset, whole_line, True)
+            number, offset, length, rest = number + 1, offset + length + len(line) + 1, 0, b""
+        rest, length = _joined(rest, last), length + len(last)
+    if rest:
+        yield PlacedLine(f"{place}:{number}", offset, rest, False)
+
+
+def _joined(begin: bytes, rest: bytes) -> bytes:
+    return begin if len(begin) > MAX_LINE_BYTES else (begin + rest)[: MAX_LINE_BYTES + 1]
 
 
 def as_map(value: object, field: str) -> Mapping[str, Any]:

@@ -70,7 +70,8 @@ def read_notes(
         Called with the error about each note that can't be read, which is then passed over; None
         raises the first.
     on_left_out
-        Called with the reason for all that is left out: ``excluded`` for a note; ``comment``,
+        Called with the reason for all that is left out: ``excluded`` or ``page of contents`` for
+        a note; ``comment``,
         ``picture``, ``drawing``, ``file`` or ``front matter that is not YAML`` for a part of one;
         and ``link to`` with a host, or with ``no note``, for a link that becomes no edge.
 
@@ -135,7 +136,7 @@ class _Reader:
 
     def notes(self, found: Iterator[str], source: str, sites: Sequence[str]) -> Iterator[Document]:
         """Yield the notes at some paths."""
-        from memoria.remember.notes.note import Folder, note_of
+        from memoria.remember.notes.note import Folder, notes_of
 
         paths = list(found)
         links = Links(paths, sites, lambda: self._names(paths))
@@ -149,11 +150,12 @@ class _Reader:
                 log.warning("%s: %s", file, message)
 
             try:
-                note = note_of(_read(file), path, shared, warn=warn, added_at=dates.get(path))
+                read = _read(file)
+                notes = list(notes_of(read, path, shared, warn=warn, added_at=dates.get(path)))
             except InvalidInputError as exc:
                 self._on_invalid(at_place(exc, str(file)))
             else:
-                yield note
+                yield from notes
 
     def _names(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the paths of notes by their titles, aliases and permanent links."""

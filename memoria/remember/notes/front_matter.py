@@ -35,7 +35,7 @@ _DAY = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})")
 _TITLES = ("title",)
 _ALIASES = ("aliases", "alias")
 _TAGS = ("tags", "tag", "keywords")
-_TIMES = ("created_at", "created", "date")
+_TIMES = ("created_at", "created", "date", "timestamp")
 
 Warn = Callable[[str], None]
 

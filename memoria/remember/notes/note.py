@@ -25,6 +25,8 @@ _LINK = re.compile(
     r"(!?)\[([^\[\]\n]{0,1000})\]\([ \t]*(?:<([^<>\n]*)>|([^()\s<>]+(?:\([^()\s<>]*\)[^()\s<>]*)*))"
     r"(?:[ \t]+[\"'][^\"'\n]*[\"'])?[ \t]*\)"
 )
+#: Between the memories that a bundle of memanto keeps in one file.
+_ENTRY = "<!-- okf-entry -->"
 _NOTE_ENDING = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 _FILE = re.compile(r"\.[A-Za-z0-9]{2,5}\Z")
 
@@ -46,6 +48,22 @@ class Folder:
     source: str
     links: Links
     left_out: Callable[[str], None]
+
+
+def notes_of(
+    text: str, path: str, folder: Folder, *, warn: Warn, added_at: datetime | None = None
+) -> Iterator[Document]:
+    """Read a file: one note, but several where it is a part of an open Markdown bundle.
+
+    The parameters are those of `note_of`. The pages of contents of such a bundle are left out.
+    """
+    for number, entry in enumerate(text.split(_ENTRY), start=1):
+        name = path if number == 1 else f"{path}#{number}"
+        note = note_of(entry.lstrip("\n"), name, folder, warn=warn, added_at=added_at)
+        if note.metadata.get("type") == "index":
+            folder.left_out("page of contents")
+        else:
+            yield note
 
 
 def note_of(
