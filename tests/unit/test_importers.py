@@ -84,8 +84,9 @@ def test_a_session_of_claude_code_is_what_was_said(tmp_path: Path) -> None:
         turn("x1", "assistant", "of a helper", isSidechain=True),
     ]
     lines(folder / "-home-ada-shed" / "s1.jsonl", *session, end='\n{"type": "us')
-    lines(folder / "-home-ada-shed" / "s2.jsonl", *session[1:2],
-          turn("u4", "user", "And the roof?"), {"type": "summary", "summary": "Paint of the shed", "leafUuid": "u4"})  # fmt: skip
+    summary = {"type": "summary", "summary": "Paint of the shed", "leafUuid": "u4"}
+    more = turn("u4", "user", "And the roof?")
+    lines(folder / "-home-ada-shed" / "s2.jsonl", session[1], more, summary)
     found, reasons = counted(read_claude_code, folder)
     assert [(each.source, each.id, each.title, said(each)) for each in found] == [
         ("claude", "s1", "/home/ada/shed", [
