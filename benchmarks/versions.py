@@ -34,8 +34,8 @@ from memoria.graph.schema import apply_schema
 from memoria.graph.server import AbsentEmbedder
 from memoria.local import LocalNeo4j
 from memoria.local.settings import NEO4J_VERSIONS, whole_version
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 

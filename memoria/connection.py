@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import Any
 
 from memoria._support.signatures import same_parameters
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import CountTokens
 from memoria.recall.warming import warming
 from memoria.retriever import GraphRetriever, close_with
 from memoria.store import Auth, Store, Target, open_driver

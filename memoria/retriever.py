@@ -17,11 +17,14 @@ from typing import Any, Self
 from memoria._support.checks import check_scope, check_strings, check_whole
 from memoria._support.stream import Stream
 from memoria._support.wording import kind_of
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.explore import (
+from memoria.graph.fitting import FittingFacts
+from memoria.recall.asides import Asides
+from memoria.recall.call import Engine, QueryTags, RecallCall
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import CountTokens
+from memoria.recall.explore import (
     ExploreRequest,
     HydrateAt,
     Listener,
@@ -29,11 +32,10 @@ from memoria.explore import (
     explore,
     raise_if_all_failed,
 )
-from memoria.graph.fitting import FittingFacts
-from memoria.recall import Asides, Engine, QueryTags, RecallCall, Recaller, validity_of
-from memoria.remember.writer import WritesToo
+from memoria.recall.run import Recaller
+from memoria.recall.strategies import RunInput
+from memoria.recall.validity import validity_of
 from memoria.store import ServerFacts, StoreOrDriver
-from memoria.strategies import RunInput
 from memoria.types import (
     Exploration,
     MemoryFilter,
@@ -43,6 +45,7 @@ from memoria.types import (
     Seeds,
     filter_of,
 )
+from memoria.writer import WritesToo
 
 
 class GraphRetriever(WritesToo):

@@ -18,10 +18,10 @@ import memoria
 from memoria._support.loop_thread import LoopThread
 from memoria._support.signatures import same_parameters
 from memoria._support.twins import Handle, Stream, blocking, call_behind, making, streaming
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.ingest import WriterOptions
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import CountTokens
 from memoria.remember import ConversationOptions, DocumentOptions
 from memoria.types import MemoryLinker
 

@@ -32,7 +32,7 @@ def lines_of(path: Path) -> int:
 
 def rows() -> list[tuple[str, ...]]:
     """Return the rows of the table, without the version."""
-    folder = ROOT / "memoria" / "adapters"
+    folder = ROOT / "memoria" / "integrations"
     found = []
     for module, name, package, offers in ADAPTERS:
         page = f"{module.replace('_', '-')}.md"

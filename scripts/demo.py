@@ -12,9 +12,9 @@ from rich.text import Text
 
 import memoria
 from memoria._support.progress import progress_bars
+from memoria.evaluation.sample import QUESTIONS, SampleQuestion, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 
 SCOPE = "sample"
 PATHS_SHOWN = 8

@@ -24,7 +24,7 @@ import typer.main
 import memoria
 from memoria import errors, types
 from memoria.cli import all_commands, app
-from memoria.strategies import STRATEGIES
+from memoria.recall.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"

@@ -13,7 +13,8 @@ from memoria.cli.common import Json, Scope, print_doubt, print_facts, run
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Tally
-from memoria.remember import READERS, ImportWriter, detect_format
+from memoria.importers import READERS, detect_format
+from memoria.remember import ImportWriter
 from memoria.store import Store
 from memoria.types import ImportReport
 

@@ -29,10 +29,10 @@ from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
 from memoria.graph.reading import matching_ids
 from memoria.graph.stats import ScopeStats, scope_stats
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import Count, ForgetReport, MemoryFilter, ScopeReceipt
+from memoria.writer import GraphWriter
 
 READ_AT_ONCE = 10_000
 SHOWN = 10

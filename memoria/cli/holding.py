@@ -14,7 +14,7 @@ import typer
 
 from memoria.cli.groups import OptionGroup
 from memoria.cli.pairs import pairs_of
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 
 AsOf = Annotated[
     str | None,

@@ -32,9 +32,9 @@ from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.graph.server import AbsentEmbedder, NamedEmbedder, probe
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import IngestReport, ingest_files
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import WriteReport
+from memoria.writer import GraphWriter
 
 
 def init(

@@ -17,10 +17,11 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Problems
 from memoria.errors import InvalidInputError
-from memoria.remember import DocumentWriter, read_notes
+from memoria.importers import read_notes
+from memoria.importers.notes.folder import SOURCE
+from memoria.importers.notes.links import LINK_TO
+from memoria.remember import DocumentWriter
 from memoria.remember.documents.rehearsal import rehearse
-from memoria.remember.notes.folder import SOURCE
-from memoria.remember.notes.links import LINK_TO
 from memoria.store import Store
 from memoria.types import Document, DocumentReport
 

@@ -25,9 +25,9 @@ from memoria.graph.schema import apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, OfflineReport, Tables, write_tables
 from memoria.ingest.daemon import in_daemon_thread
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
+from memoria.writer import GraphWriter
 
 SCHEMA_TIMEOUT_S = 3_600.0
 

@@ -28,8 +28,8 @@ from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.render import SHOWN_CHARS, print_table
 from memoria.graph.memories import superseded_of
-from memoria.plain import plain_memory, plain_neighbourhood
 from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_memory, plain_neighbourhood
 from memoria.store import Store
 from memoria.types import FoundMemories, MemoryNode, MemoryPage, Neighbour, Neighbourhood
 

@@ -38,15 +38,15 @@ from memoria.cli.nothing import say_nothing_found
 from memoria.cli.packing import Packing
 from memoria.cli.render import show_paths, summary
 from memoria.cli.showing import Showing
-from memoria.config import RetrieverConfig
-from memoria.explore import in_order
-from memoria.plain import plain_explorations, plain_recall
 from memoria.recall.call import AUTO, QueryTags
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.explore import in_order
 from memoria.recall.packing import relevance_of
+from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_explorations, plain_recall
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.strategies import TransferEnergy
 from memoria.types import Exploration, MemoryFilter, Recall, Seed
 
 DEFAULTS = RetrieverConfig()

@@ -22,9 +22,9 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.holding import time_of
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import Remembered
+from memoria.writer import GraphWriter
 
 Ids = list[str] | None
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memoria._support.jars import resolve_jars, sets_in
 from memoria._support.wording import number_of
 from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
 from memoria.connection import given_auth
+from memoria.downloads.jars import resolve_jars, sets_in
 from memoria.graph.server import probe
 from memoria.graph.stats import list_scopes
 from memoria.store import Store, Target, open_driver

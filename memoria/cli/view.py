@@ -46,8 +46,8 @@ def view(
     memoria view trace.json
     """
     try:
-        from memoria.serve.view.run import Page, serve
-        from memoria.serve.view.source import Source, saved
+        from memoria.view.run import Page, serve
+        from memoria.view.source import Source, saved
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise

@@ -22,10 +22,17 @@ from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
 from memoria.evaluation.run import most_common
-from memoria.ranking import needed_by, turned, weighted_sum, with_beside, with_needs, with_session
-from memoria.ranking.calibration import MARGIN
-from memoria.ranking.config import FEATURES, RelevanceConfig
-from memoria.ranking.energy import rank_by_energy
+from memoria.recall.ranking import (
+    needed_by,
+    turned,
+    weighted_sum,
+    with_beside,
+    with_needs,
+    with_session,
+)
+from memoria.recall.ranking.calibration import MARGIN
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.energy import rank_by_energy
 from memoria.store import Store
 from memoria.types import Recall
 

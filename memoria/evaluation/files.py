@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoria._support.checks import check_string
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
-from memoria.jsonl import parse_object, raw_lines
+from memoria.ingest.jsonl import parse_object, raw_lines
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")

@@ -26,7 +26,7 @@ from memoria.evaluation.relevance import (
     relevance_of,
 )
 from memoria.evaluation.report import check_excluded, headline_questions
-from memoria.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 
 #: The figure that says whether a fit is better: recall@k, averaged over all k.
 MEAN = "mean"

@@ -14,8 +14,8 @@ from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.server import require_online
 from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
+from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import json_text, utc
-from memoria.jsonl import at_place
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
 

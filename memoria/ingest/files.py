@@ -19,9 +19,9 @@ from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
 from memoria.ingest.checks import LeftOut, check_relation, has_ends, missing_end
 from memoria.ingest.daemon import in_daemon_thread
+from memoria.ingest.jsonl import Line, at_place, parse_line, read_lines
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
 from memoria.ingest.writer import BatchWriter
-from memoria.jsonl import Line, at_place, parse_line, read_lines
 from memoria.store import with_certainty
 from memoria.types import (
     HistoryItem,

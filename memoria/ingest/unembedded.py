@@ -17,7 +17,7 @@ from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.connectors import is_connector
 from memoria.graph.server import replaced_error
 from memoria.ingest.checks import LeftOut
-from memoria.jsonl import at_place
+from memoria.ingest.jsonl import at_place
 from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import Memory

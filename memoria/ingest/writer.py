@@ -47,10 +47,10 @@ from memoria.ingest.checks import (
     missing_error,
 )
 from memoria.ingest.history import write_history
+from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
 from memoria.ingest.unembedded import embed_each, is_of_one_text, texts_to_embed
-from memoria.jsonl import at_place
 from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
 from memoria.store.queries import load
 from memoria.types import (

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from memoria.errors import IndexNotReadyError, MemoriaError
 from memoria.graph.server import has_moved
-from memoria.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.types import Seeds

@@ -15,13 +15,11 @@ from uuid import uuid4
 from memoria._support import telemetry
 from memoria._support.ahead import OneAhead
 from memoria._support.wording import MORE_TIME
-from memoria.context import near_pairs
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.explore import ExploreRequest, HydrateAt, explore_all
-from memoria.plain.settings import settings_of
-from memoria.ranking import FactsRequest
 from memoria.recall.at_time import at_time, when_for
 from memoria.recall.call import Engine, RecallCall
+from memoria.recall.context import near_pairs
+from memoria.recall.explore import ExploreRequest, HydrateAt, explore_all
 from memoria.recall.live import search_live
 from memoria.recall.needs import NOTHING_NEEDED, Needed, NeedsRequest, follow_needs
 from memoria.recall.packing import (
@@ -34,16 +32,18 @@ from memoria.recall.packing import (
     worth_of,
 )
 from memoria.recall.ranked import ranked_of, with_alike
+from memoria.recall.ranking import FactsRequest
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
+from memoria.recall.seeds import SeedRequest, with_unembedded
+from memoria.recall.settings import settings_of
+from memoria.recall.strategies import RunInput
 from memoria.recall.tags import fitting_tags
 from memoria.recall.texts import Completed, Found, complete, read_early
 from memoria.recall.validity import validity_of
 from memoria.recall.vector import query_vector
-from memoria.seeds import SeedRequest, with_unembedded
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
-from memoria.strategies import RunInput
 from memoria.types import ContextPack, Exploration, Path, RankedMemory, Recall, Seeds, Trace
 from memoria.types.validity import Validity
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 
 from memoria._support.seldom import SELDOM
 from memoria.errors import MemoriaError
-from memoria.explore import raise_if_all_failed, with_texts
-from memoria.explore.run import TIMER_SLACK_S, texts_of
 from memoria.graph.connectors import is_connector
 from memoria.graph.memories import hydrate
-from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
+from memoria.recall.explore import raise_if_all_failed, with_texts
+from memoria.recall.explore.run import TIMER_SLACK_S, texts_of
 from memoria.recall.needs import NOTHING_NEEDED, Needed
+from memoria.recall.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.store import Store
 from memoria.types import Exploration, MemoryNode, Path, Seed, Seeds, path_order
 

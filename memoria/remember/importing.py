@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
+from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS
+from memoria.ingest.writer import BatchWriter
 from memoria.remember.conversations import ConversationWriter
 from memoria.remember.documents import DocumentWriter
-from memoria.remember.writer import GraphWriter
-from memoria.store import StoreOrDriver
+from memoria.store import StoreOrDriver, store_of
 from memoria.types import (
     Conversation,
     Document,
@@ -62,7 +63,7 @@ class _Waiting:
 
 
 class ImportWriter:
-    """Writes what the readers of `memoria.remember` yield into one scope.
+    """Writes what the readers of `memoria.importers` yield into one scope.
 
     Safe to repeat after an error or a kill: what is there stays, and the rest is added.
 
@@ -77,7 +78,10 @@ class ImportWriter:
     def __init__(
         self, store: StoreOrDriver, *, scope: str, embedder: Embedder | None = None
     ) -> None:
-        self._graph = GraphWriter(store, scope=scope, embedder=embedder)
+        kinds = (*DEFAULT_KINDS, *CONNECTOR_KINDS)
+        self._graph = BatchWriter(
+            store_of(store).patient(), scope=scope, embedder=embedder, kinds=kinds
+        )
         self._conversations = ConversationWriter(store, scope=scope, embedder=embedder)
         self._documents = DocumentWriter(store, scope=scope, embedder=embedder)
         self.scope = self._graph.scope
@@ -89,7 +93,7 @@ class ImportWriter:
     async def write(
         self, items: Iterable[Item], *, progress: ProgressCallback = silent
     ) -> ImportReport:
-        """Write items, as `ConversationWriter`, `DocumentWriter` and `GraphWriter` write them.
+        """Write items, as the writers of each kind do.
 
         Parameters
         ----------

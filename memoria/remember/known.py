@@ -14,9 +14,9 @@ from memoria.errors import InvalidInputError
 from memoria.formulas.repeats import repeats
 from memoria.graph.memories import hydrate
 from memoria.graph.vocabulary import CONNECTOR_KINDS, REQUEST
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
 from memoria.remember.statement import Statement, plain_text
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
 from memoria.store import ServerFacts, Store
 from memoria.types import Seed
 

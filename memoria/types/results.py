@@ -199,7 +199,7 @@ class Trace:
         The result of the search, the explorations that started from it, and chains of needs, as in
         `Recall`.
     config
-        Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
+        Settings of the stages, as plain data; see `memoria.recall.settings.settings_of`.
     vector
         Embedding of the query, or None.
     vector_generation

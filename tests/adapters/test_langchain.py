@@ -27,8 +27,8 @@ from pydantic import ValidationError
 
 import memoria
 import memoria.sync
-from memoria.adapters.langchain import MemoriaMiddleware, MemoriaRetriever
 from memoria.errors import ClosedError, InvalidInputError
+from memoria.integrations.langchain import MemoriaMiddleware, MemoriaRetriever
 from tests.adapters.conftest import QUESTION, embed, has_vector, no_threads
 
 Both = memoria.sync.GraphRetriever

@@ -24,12 +24,12 @@ from memoria import (
     RetrieverConfig,
     tools,
 )
-from memoria.context import estimate_tokens
-from memoria.ranking.calibration import Calibration
-from memoria.serve.agent.answer import DATA
-from memoria.serve.agent.hooks import HookCall, answer_hook
-from memoria.serve.agent.kinds import PROMPT_TOKENS
-from memoria.serve.agent.memory import AgentMemory
+from memoria.agents.answer import DATA
+from memoria.agents.hooks import HookCall, answer_hook
+from memoria.agents.kinds import PROMPT_TOKENS
+from memoria.agents.memory import AgentMemory
+from memoria.recall.context import estimate_tokens
+from memoria.recall.ranking.calibration import Calibration
 from memoria.store import Store
 from memoria.store.queries import Query
 from tests.conftest import DIMENSIONS, EMBEDDER

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from memoria._support.home import cache_folder
-from memoria._support.lock import package_lock
 from memoria.cli.doctor import check_home
+from memoria.downloads.lock import package_lock
 from memoria.embed import DEFAULT_ONNX_MODEL
+from memoria.evaluation.sample import sample_path
 from memoria.graph.server import probe
 from memoria.local.settings import COORDINATE
-from memoria.sample import sample_path
 from memoria.store import Store, Target
 from tests.integration.test_cli_commands import (
     LINES,

@@ -19,8 +19,8 @@ import neo4j
 import pytest
 
 from memoria import cli
+from memoria.recall.strategies import STRATEGIES
 from memoria.store import Store, Target
-from memoria.strategies import STRATEGIES
 from tests.docs.pages import DOCTOR_PAGE, documented_json
 
 COMMANDS = cli.all_commands()

@@ -16,11 +16,11 @@ from memoria.graph.vocabulary import clock_key
 from memoria.learn import Learner
 from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.remember.ids import document_id
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.session import Session
 from memoria.types import Document, Memory, Section
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 PAN = Document(id="pan", title="Peter Pan (play)", text="A play by J. M. Barrie, of London.")

@@ -11,7 +11,6 @@ from memoria.errors import InvalidInputError, UnavailableError
 from memoria.graph.vocabulary import DEFAULT_KINDS, scope_key
 from memoria.ingest import forgetting
 from memoria.learn import Learner
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import (
@@ -22,6 +21,7 @@ from memoria.types import (
     Relation,
     ScopeReceipt,
 )
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 NOW = datetime(2026, 5, 2, tzinfo=UTC)

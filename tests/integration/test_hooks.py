@@ -19,8 +19,8 @@ import pytest
 
 from memoria import GraphRetriever, Memory
 from memoria._support.giving_up import LIMIT_S
-from memoria.serve.mcp.grants import Grant, line_of, new_token
-from memoria.serve.mcp.places import new_secret
+from memoria.agents.mcp.grants import Grant, line_of, new_token
+from memoria.agents.mcp.places import new_secret
 from memoria.store import Target
 from tests.integration.test_mcp import command
 from tests.unit.test_hooks import claude, written

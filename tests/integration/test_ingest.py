@@ -15,10 +15,10 @@ from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
 from memoria.ingest.joint import JointWriter
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import ForgetReport, Memory, Relation, WriteReport
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -26,12 +26,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
 from memoria import GraphRetriever, Memory, Relation, UnavailableError
-from memoria.context import estimate_tokens
-from memoria.serve.mcp.chatgpt import add_search_and_fetch
-from memoria.serve.mcp.grants import Grant, line_of, new_token
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.rights import Rights
-from memoria.serve.mcp.server import DATA_KEY, build_server
+from memoria.agents.mcp.chatgpt import add_search_and_fetch
+from memoria.agents.mcp.grants import Grant, line_of, new_token
+from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.rights import Rights
+from memoria.agents.mcp.server import DATA_KEY, build_server
+from memoria.recall.context import estimate_tokens
 from memoria.store import Store, Target
 from tests.integration.test_doctor import run_statement
 

@@ -12,10 +12,10 @@ import pytest
 from mcp.types import CallToolResult
 
 from memoria import GraphRetriever, InvalidInputError, Memory
-from memoria.serve.agent.answer import Answer
-from memoria.serve.agent.memory import AgentMemory
-from memoria.serve.mcp.chatgpt import _fetched, url_of
-from memoria.serve.mcp.server import DATA_KEY
+from memoria.agents.answer import Answer
+from memoria.agents.mcp.chatgpt import _fetched, url_of
+from memoria.agents.mcp.server import DATA_KEY
+from memoria.agents.memory import AgentMemory
 from memoria.store import Target
 from tests.integration.test_mcp import ERAS, HOSTILE, client_of, data, serving, text
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.plain import plain_recall
-from memoria.remember.writer import GraphWriter
+from memoria.agents.explaining import explanation, ranked_in
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
-from memoria.serve.agent.explaining import explanation, ranked_in
+from memoria.serialize import plain_recall
 from memoria.store import Store
 from memoria.types import Conversation, Memory, Message, Relation
+from memoria.writer import GraphWriter
 
 QUESTION = "When does the ferry to Bergen leave?"
 TURNS = (

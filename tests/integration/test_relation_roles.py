@@ -7,12 +7,12 @@ import json
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.graph.roles import declared_roles
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
 from memoria.types import Memory, Recall, Relation, RelationRoles
+from memoria.writer import GraphWriter
 from tests.integration.test_export import memoria
 
 QUESTION = "Book a flight to Bergen"

@@ -10,22 +10,22 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.doctor import examine, fix
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.export import export_lines
-from memoria.jsonl import parse_line
+from memoria.ingest.export import export_lines
+from memoria.ingest.jsonl import parse_line
 from memoria.learn import Learner
-from memoria.recall import replay
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.replay import replay
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.retriever import GraphRetriever
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed, Suppression
 from memoria.types.validity import Validity
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.dialects import dialects_of
 from tests.oracle.agreement import remove

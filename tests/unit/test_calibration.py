@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError
-from memoria.ranking import NOTHING_KNOWN, Facts, rank_by_relevance
-from memoria.ranking.calibration import (
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.ranking import NOTHING_KNOWN, Facts, rank_by_relevance
+from memoria.recall.ranking.calibration import (
     KEEP_ORDER,
     Calibration,
     answer_terms,
     evidence_terms,
     probabilities,
 )
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.ranking.config import RelevanceConfig
 from tests.unit.test_relevance import candidate
 
 VALUES = {

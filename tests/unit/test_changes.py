@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
-from memoria.ranking.alike import to_compare
-from memoria.ranking.changes import Changes, replacements
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.recall.ranking.alike import to_compare
+from memoria.recall.ranking.changes import Changes, replacements
+from memoria.recall.ranking.config import RelevanceConfig
 from memoria.types import MemoryNode, RankedMemory
 from memoria.types.window import Tense, TimeWindow, When
 from tests.unit.test_relevance import lone

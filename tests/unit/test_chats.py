@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from memoria.errors import InvalidInputError
-from memoria.remember import (
+from memoria.importers import (
     FORMATS,
     detect_format,
     read_chatgpt,
@@ -27,8 +27,8 @@ from memoria.remember import (
     read_openai,
     read_slack,
 )
-from memoria.remember.chats.messages import _Held
-from memoria.remember.chats.reading import MAX_TEXT_CHARS, Aside
+from memoria.importers.chats.messages import _Held
+from memoria.importers.chats.reading import MAX_TEXT_CHARS, Aside
 from memoria.types import Conversation, Document, Memory, Message, Relation
 
 DATA = Path(__file__).parents[1] / "data" / "chats"

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
-from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
-from memoria.seeds.config import SeedConfig
+from memoria.learn.link import CompositeLinkConfig, SimilarityLinkConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import AnchorSpreading, TransferEnergy
 from memoria.store.config import StoreConfig
-from memoria.strategies import AnchorSpreading, TransferEnergy
 from memoria.types import Seed
 
 CONFIGS = (StoreConfig, SeedConfig, ContextConfig, RetrieverConfig)

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.context import ContextBuilder, estimate_tokens, pack
-from memoria.context import builder as context_builder
-from memoria.context.arrange import MOST_DEPTH
-from memoria.context.config import ContextConfig
-from memoria.context.tokens import least_tokens
 from memoria.errors import ConfigError, InvalidInputError
+from memoria.recall.context import ContextBuilder, estimate_tokens, pack
+from memoria.recall.context import builder as context_builder
+from memoria.recall.context.arrange import MOST_DEPTH
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.context.tokens import least_tokens
 from memoria.types import (
     ContextPack,
     Exploration,

@@ -23,10 +23,10 @@ from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
 from memoria.doctor.plans import check_plans
 from memoria.doctor.subject import INDEXES, Subject
 from memoria.errors import DeadlineError
+from memoria.recall.strategies import TransferEnergy
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import Query, load, root
-from memoria.strategies import TransferEnergy
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
 FACTS = ServerFacts(

@@ -25,7 +25,7 @@ from memoria.evaluation import (
     tune_weights,
     tuning,
 )
-from memoria.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from tests.unit.test_evaluation import dataset
 
 IDS = ("a", "b", "c")

@@ -11,14 +11,14 @@ import pytest
 
 from benchmarks.faults.fences import CANARY, misplaced, word
 from memoria._support.wording import in_short, one_line, printable, told, visible
-from memoria.adapters._fence import fenced as fenced_by_adapters
-from memoria.adapters._fence import inert, shortened
-from memoria.context import estimate_tokens
+from memoria.agents.answer import DATA, fenced_apart, name_of
+from memoria.agents.mcp.chatgpt import title_of
+from memoria.agents.opening import Opened
+from memoria.agents.words import newest, remembered, state
 from memoria.errors import InvalidInputError
-from memoria.serve.agent.answer import DATA, fenced_apart, name_of
-from memoria.serve.agent.opening import Opened
-from memoria.serve.agent.words import newest, remembered, state
-from memoria.serve.mcp.chatgpt import title_of
+from memoria.integrations._fence import fenced as fenced_by_adapters
+from memoria.integrations._fence import inert, shortened
+from memoria.recall.context import estimate_tokens
 from memoria.store import ServerFacts
 from memoria.types import MemoryNode, Neighbour, Neighbourhood, Remembered
 from tests.unit.test_scope_stats import NO_STATS

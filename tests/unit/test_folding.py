@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
-from memoria.ranking.candidates import Past
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.folding import folded, whole_of
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.recall.ranking.candidates import Past
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.folding import folded, whole_of
 from memoria.types import MemoryNode
 from tests.unit.test_relevance import lone
 

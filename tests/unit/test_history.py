@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from memoria._support.stems import query_terms
 from memoria.errors import ConfigError
-from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
-from memoria.ranking.candidates import Past
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.history import FEATURES, HistoryConfig, history_features, shared_words
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.recall.ranking.candidates import Past
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.history import FEATURES, HistoryConfig, history_features, shared_words
 from memoria.types import MemoryNode, Path, RankedMemory
 
 QUESTION = "Why did the cellar pump stop?"

@@ -20,17 +20,17 @@ import pytest
 from mcp.server import MCPServer
 
 from memoria import GraphRetriever
+from memoria.agents import transcripts
+from memoria.agents.hooks import HookCall
+from memoria.agents.kinds import SESSION_TOKENS, Event, Harness
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.hooks import add_hooks
+from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
+from memoria.agents.mcp.rights import Rights
+from memoria.agents.transcripts import read_transcript
 from memoria.cli.hook import _NAMES, MOST_CHARS, _asked
 from memoria.errors import InvalidInputError
-from memoria.serve.agent import transcripts
-from memoria.serve.agent.hooks import HookCall
-from memoria.serve.agent.kinds import SESSION_TOKENS, Event, Harness
-from memoria.serve.agent.transcripts import read_transcript
-from memoria.serve.mcp.grants import Grant
-from memoria.serve.mcp.hooks import add_hooks
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
-from memoria.serve.mcp.rights import Rights
 from memoria.types import Message
 
 AT = "2026-11-20T10:00:00.000Z"
@@ -374,7 +374,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(("host", "harness"), [("claude-code", "claude"), ("codex", "codex")])
 def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str) -> None:
-    folder = ROOT / "integrations" / host
+    folder = ROOT / "plugins" / host
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     called = {
         name: command["command"]
@@ -394,7 +394,7 @@ def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str
     server = json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]
     assert server == {"memoria": {"command": "memoria", "args": ["mcp"]}}
     for place in (".claude-plugin", ".agents/plugins"):
-        json.loads((ROOT / "integrations" / place / "marketplace.json").read_text("utf-8"))
+        json.loads((ROOT / "plugins" / place / "marketplace.json").read_text("utf-8"))
 
 
 def test_a_process_that_ran_out_of_time_says_so() -> None:

@@ -15,9 +15,13 @@ from typing import Any
 import pytest
 
 from memoria.errors import InvalidInputError
+from memoria.importers import (
+    detect_format,
+    read_notes,
+)
+from memoria.importers.chats.reading import placed_lines
 from memoria.remember import (
     READERS,
-    detect_format,
     read_claude_code,
     read_codex,
     read_gemini,
@@ -25,10 +29,8 @@ from memoria.remember import (
     read_letta,
     read_mbox,
     read_mem0,
-    read_notes,
     read_whatsapp,
 )
-from memoria.remember.chats.reading import placed_lines
 from memoria.types import Conversation, Document, Memory, Relation
 
 Reader = Callable[..., Iterator[Any]]

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
-from memoria.jsonl import MAX_LINE_BYTES, parse_line, read_lines
+from memoria.ingest.jsonl import MAX_LINE_BYTES, parse_line, read_lines
 from memoria.types import (
     CoActivation,
     EdgeHistory,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, rank_by_relevance, with_needs
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.needs import HOPS
+from memoria.recall.ranking import NOTHING_KNOWN, rank_by_relevance, with_needs
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.needs import HOPS
 from tests.unit.test_relevance import candidate
 
 IDS = [f"m{n}" for n in range(HOPS + 2)]

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
-from memoria.remember import read_notes
-from memoria.remember.notes.cleaning import cleaned, words_of_drawing
-from memoria.remember.notes.front_matter import split_front_matter
-from memoria.remember.notes.links import Links
-from memoria.remember.notes.markdown import read_markdown
-from memoria.remember.notes.note import Folder, shown
+from memoria.importers import read_notes
+from memoria.importers.notes.cleaning import cleaned, words_of_drawing
+from memoria.importers.notes.front_matter import split_front_matter
+from memoria.importers.notes.links import Links
+from memoria.importers.notes.markdown import read_markdown
+from memoria.importers.notes.note import Folder, shown
 from memoria.types import Document
 
 HERE = Folder(source="notes", links=Links(["a.md"]), left_out=lambda _: None)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, rank_by_relevance, with_beside
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.order import beside_of
+from memoria.recall.ranking import NOTHING_KNOWN, rank_by_relevance, with_beside
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.order import beside_of
 from tests.unit.test_relevance import candidate
 
 TURNS = {id_: f"pier {id_} three words" for id_ in "abcdef"}

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
-from memoria.plain import (
+from memoria.serialize import (
     explorations_from,
     hits_from,
     needed_from,

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria._support.stems import STOP_WORDS, each_word, query_terms, search_words, stem
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
-from memoria.ranking import (
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.ranking import (
     NOTHING_KNOWN,
     Candidate,
     Facts,
@@ -25,12 +25,12 @@ from memoria.ranking import (
     gather,
     rank_by_relevance,
 )
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.features import features
-from memoria.ranking.links import Links
-from memoria.ranking.splitting import SplitTexts
-from memoria.ranking.substance import substance
-from memoria.ranking.words import Pool
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.features import features
+from memoria.recall.ranking.links import Links
+from memoria.recall.ranking.splitting import SplitTexts
+from memoria.recall.ranking.substance import substance
+from memoria.recall.ranking.words import Pool
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryFilter, MemoryNode, Path, Seed
 
 FEATURES = set(config.FEATURES)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.plain import plain_recall, trace_from
-from memoria.plain.settings import exploration_from, settings_of
-from memoria.seeds.config import SeedConfig
-from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.settings import exploration_from, settings_of
+from memoria.recall.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
+from memoria.serialize import plain_recall, trace_from
 from memoria.types import ContextPack, Recall, Trace
 from tests.traces import trace
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, Candidate, rank_by_relevance, with_session
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.features import features
-from memoria.ranking.talk import asks_what_you_said
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, rank_by_relevance, with_session
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.features import features
+from memoria.recall.ranking.talk import asks_what_you_said
 from memoria.types import MemoryNode
 from tests.unit.test_relevance import candidate, feature, linked, lone, texts
 

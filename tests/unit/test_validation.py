@@ -27,13 +27,13 @@ from memoria._support.checks import (
     check_vector,
     check_whole,
 )
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
-from memoria.plain.settings import exploration_from
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.settings import exploration_from
 from memoria.remember import ConversationConfig, RuleExtractor
-from memoria.seeds.config import SeedConfig
 from memoria.types import Memory, Message
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]

@@ -14,11 +14,11 @@ from memoria._support.extras import install_command
 from memoria.cli.connection import Connection
 from memoria.cli.view import view
 from memoria.errors import ConfigError
-from memoria.serve.view.asking import strategies
-from memoria.strategies import STRATEGIES
+from memoria.recall.strategies import STRATEGIES
 from memoria.types.picture.looks import KINDS, OTHER_KIND
+from memoria.view.asking import strategies
 
-STATIC = files("memoria.serve.view") / "static"
+STATIC = files("memoria.view") / "static"
 SCRIPTS = [file.name for file in STATIC.iterdir() if file.name.endswith(".js")]
 
 
@@ -50,7 +50,7 @@ def test_without_its_extra_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "memoria.serve.view.run", raising=False)
+    monkeypatch.delitem(sys.modules, "memoria.view.run", raising=False)
     with pytest.raises(ConfigError, match=re.escape(install_command("view"))):
         view(connection=Connection())
 

@@ -1,6 +1,0 @@
-"""Find the memories to start from."""
-
-from memoria.seeds.search import SeedRequest, lucene_query, search_seeds
-from memoria.seeds.unembedded import with_unembedded
-
-__all__ = ["SeedRequest", "lucene_query", "search_seeds", "with_unembedded"]
