@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from memoria._support.session_lines import said_to_claude_code, said_to_codex
 from memoria.agents.kinds import Harness
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.sessions import said_to_claude_code, said_to_codex
 from memoria.types import Message
 
 #: How much of the end of a transcript is read, in bytes: a hook has no time for a long session.

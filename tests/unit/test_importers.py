@@ -16,12 +16,8 @@ import pytest
 
 from memoria.errors import InvalidInputError
 from memoria.importers import (
-    detect_format,
-    read_notes,
-)
-from memoria.importers.chats.reading import placed_lines
-from memoria.remember import (
     READERS,
+    detect_format,
     read_claude_code,
     read_codex,
     read_gemini,
@@ -29,8 +25,10 @@ from memoria.remember import (
     read_letta,
     read_mbox,
     read_mem0,
+    read_notes,
     read_whatsapp,
 )
+from memoria.importers.chats.reading import placed_lines
 from memoria.types import Conversation, Document, Memory, Relation
 
 Reader = Callable[..., Iterator[Any]]

@@ -11,12 +11,12 @@ left out, and so are texts that the host puts into the mouth of the user.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
+from memoria._support.session_lines import Said, said_to_claude_code, said_to_codex
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import open_export
 from memoria.importers.chats.reading import (
@@ -31,99 +31,11 @@ from memoria.importers.chats.reading import (
     whole,
 )
 from memoria.ingest.jsonl import MAX_LINE_BYTES, parse_object
-from memoria.types import Conversation, Message, Role
+from memoria.types import Conversation, Message
 
 FILES = r"(?:.*/)?[^/]+\.jsonl"
 #: Sessions of Codex lie in folders for year, month and day.
 MAX_FOLDERS = 6
-# The tags of hosts are of several words, those of HTML are not: <system-reminder>, <div>.
-_OF_THE_HOST = re.compile(r"\s*(<[a-z]+[-_][\w-]*[ >]|# AGENTS\.md)")
-_TEXTS = ("text", "input_text", "output_text")
-#: Kinds of blocks -> why they are left out.
-_BLOCKS = {
-    "tool_use": "tool call",
-    "tool_result": "result of a tool",
-    "thinking": "thoughts",
-    "redacted_thinking": "thoughts",
-    "image": "picture",
-    "input_image": "picture",
-    "document": "file",
-}
-#: Kinds of lines of Codex -> why they are left out.
-_ITEMS = {
-    "reasoning": "thoughts",
-    "function_call": "tool call",
-    "custom_tool_call": "tool call",
-    "local_shell_call": "tool call",
-    "web_search_call": "tool call",
-    "function_call_output": "result of a tool",
-    "custom_tool_call_output": "result of a tool",
-}
-
-
-@dataclass(slots=True)
-class Said:
-    """What a line of a session says.
-
-    Attributes
-    ----------
-    role, text
-        Who said what; no text: nobody said anything.
-    id
-        Id of the message; None: it has none.
-    reasons
-        Why parts of the line were left out.
-    """
-
-    role: Role = "user"
-    text: str = ""
-    id: str | None = None
-    reasons: list[str] = field(default_factory=list)
-
-
-def said_to_claude_code(line: Mapping[str, Any]) -> Said:
-    """Read a line of Claude Code."""
-    message = line.get("message")
-    if line.get("type") not in ("user", "assistant") or not isinstance(message, dict):
-        return Said()
-    if line.get("isMeta") or line.get("isCompactSummary"):
-        return Said(reasons=["internal"])
-    if line.get("isSidechain"):
-        return Said(reasons=["message between agents"])
-    return _said(message, line.get("uuid"))
-
-
-def said_to_codex(line: Mapping[str, Any]) -> Said:
-    """Read a line of Codex; its older sessions have no envelope around a message."""
-    item = line.get("payload") if line.get("type") == "response_item" else line
-    if not isinstance(item, dict):
-        return Said()
-    kind = item.get("type")
-    if kind != "message":
-        reason = _ITEMS.get(kind) if isinstance(kind, str) else None
-        return Said(reasons=[reason] if reason else [])
-    return _said(item, line.get("uuid"))
-
-
-def _said(message: Mapping[str, Any], id_: object) -> Said:
-    role, content = message.get("role"), message.get("content")
-    said = Said(role="assistant" if role == "assistant" else "user")
-    said.id = whole(id_) if isinstance(id_, str) and id_ else None
-    if role not in ("user", "assistant"):
-        said.reasons.append("internal")
-        return said
-    texts = [content] if isinstance(content, str) else []
-    for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind in _TEXTS and isinstance(block.get("text"), str):
-            texts.append(block["text"])
-        elif isinstance(kind, str) and kind in _BLOCKS:
-            said.reasons.append(_BLOCKS[kind])
-    said.text = whole("\n\n".join(texts)).strip()
-    if said.role == "user" and _OF_THE_HOST.match(said.text):
-        said.text = ""
-        said.reasons.append("internal")
-    return said
 
 
 def read_claude_code(

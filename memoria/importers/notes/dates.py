@@ -7,7 +7,6 @@ The time of a file says when the folder was checked out or copied, so it is not 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from datetime import UTC, datetime
@@ -23,6 +22,8 @@ _SAFE = (
     "log.showSignature=false",
     "protocol.allow=never",
 )
+#: Nothing of the environment, such as GIT_DIR, may point to another repository.
+_ENVIRONMENT = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 _LOG = (
     *("log", "--no-renames", "--diff-filter=A", "--name-only", "--relative", "-z"),
     *("--no-ext-diff", "--no-textconv", "--format=%x01%at", "--", "."),
@@ -58,8 +59,6 @@ def _time(text: str) -> datetime | None:
 def _run(git: str, folder: Path, *arguments: str) -> bytes:
     """Return what git prints; nothing if it fails."""
     settings = [word for setting in _SAFE for word in ("-c", setting)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(  # noqa: S603  # no shell, and fixed arguments
             [git, "--no-pager", "-C", str(folder), *settings, *arguments],
@@ -67,7 +66,7 @@ def _run(git: str, folder: Path, *arguments: str) -> bytes:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=TIMEOUT_S,
-            env=environment,
+            env={**_ENVIRONMENT, "PATH": str(Path(git).parent)},
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
