@@ -22,6 +22,7 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.importers.notes.dates import dates_of
 from memoria.importers.notes.links import Links
 from memoria.ingest.jsonl import at_place
+from memoria.ingest.vault import is_vault
 from memoria.types import Document
 
 log = logging.getLogger(__name__)
@@ -93,6 +94,8 @@ def read_notes(
     root = Path(folder)
     if not root.is_dir() and not root.is_file():
         raise InvalidInputError(f"{root}: this folder does not exist")
+    if is_vault(root):
+        raise InvalidInputError(f"{root}: an export of memoria: read it with memoria ingest {root}")
     if any(find_spec(package) is None for package in ("markdown_it", "yaml")):
         raise ConfigError(f"reading notes needs more packages: {install_command('notes')}")
     if root.is_file():
