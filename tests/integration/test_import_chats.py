@@ -185,6 +185,15 @@ def test_a_canvas_is_recalled_by_its_last_revision(
     assert (again["memories_created"], again["relations_created"]) == (0, 0)
 
 
+async def test_a_conversation_in_pieces_goes_on_where_it_ended(store: Store, scope: str) -> None:
+    pieces = [
+        Conversation(id="c", messages=[Message(id=id_, text=f"text {id_}") for id_ in ids])
+        for ids in ("12", "34")
+    ]
+    await ImportWriter(store, scope=scope).write(pieces)
+    assert await edges(store, scope, "next") == {("c:1", "c:2"), ("c:2", "c:3"), ("c:3", "c:4")}
+
+
 async def test_an_import_that_was_cut_off_is_completed_by_the_next(
     store: Store, scope: str
 ) -> None:

@@ -102,6 +102,14 @@ def test_a_session_of_claude_code_is_what_was_said(tmp_path: Path) -> None:
     assert detect_format(folder) == "claude-code"
 
 
+def test_a_long_session_is_given_away_in_pieces(tmp_path: Path) -> None:
+    long = "word " * 48_000
+    turns = [turn(f"u{number}", "user", f"{number} {long}") for number in range(100)]
+    path = lines(tmp_path / "s.jsonl", *turns)
+    found = list(read_claude_code(path))
+    assert [(each.id, len(each.messages)) for each in found] == [("s", 84), ("s", 16)]
+
+
 @pytest.mark.parametrize("old", [True, False])
 def test_a_session_of_codex_is_what_was_said(tmp_path: Path, old: bool) -> None:
     def item(kind: str, **payload: Any) -> dict[str, Any]:

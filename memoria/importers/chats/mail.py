@@ -48,7 +48,7 @@ def read_mbox(
     ----------
     path
         A mailbox (mbox), such as the one of Google Takeout; or a folder with some that end in
-        ``.mbox``.
+        ``.mbox``, or are named ``mbox``.
     on_invalid
         Called with the error about each mail that can't be read, which is then passed over; None
         raises the first.
@@ -69,7 +69,7 @@ def read_mbox(
             Path(at, name)
             for at, _, names in sorted(os.walk(where))
             for name in sorted(names)
-            if name.lower().endswith(SUFFIXES) and is_own(Path(at, name))
+            if (name == "mbox" or name.lower().endswith(SUFFIXES)) and is_own(Path(at, name))
         ]
     if not files or not all(file.is_file() for file in files):
         raise InvalidInputError(f"{where}: no mailbox (*.mbox) there")

@@ -36,6 +36,8 @@ from memoria.types import Conversation, Message
 FILES = r"(?:.*/)?[^/]+\.jsonl"
 #: Sessions of Codex lie in folders for year, month and day.
 MAX_FOLDERS = 6
+#: Of a longer session, what was said so far is given away; the writer goes on where it ended.
+MAX_CHARS = 20_000_000
 
 
 def read_claude_code(
@@ -115,11 +117,15 @@ class _Reader:
                 with export.opened(name) as read:
                     for line in placed_lines(read, export.place(name)):
                         self._add(session, line)
-                found = None
-                with self._aside.at(export.place(name)):
-                    found = session.conversation(self._source)
-                if found is not None:
-                    yield found
+                        if session.chars > MAX_CHARS:
+                            yield from self._said_in(session, export.place(name))
+                yield from self._said_in(session, export.place(name))
+
+    def _said_in(self, session: _Session, place: str) -> list[Conversation]:
+        """Return what was said in a session since the last call, as a conversation."""
+        with self._aside.at(place):
+            return session.take(self._source)
+        return []
 
     def _add(self, session: _Session, line: PlacedLine) -> None:
         if not line.raw.strip():
@@ -146,6 +152,7 @@ class _Reader:
                 return
             if said.id is not None:
                 self._seen.add(said.id)
+            session.chars += len(said.text)
             session.messages += messages_of(
                 said.text,
                 id_=said.id or str(line.offset),  # as a hook names it
@@ -162,6 +169,7 @@ class _Session:
     title: str | None = None
     folder: str | None = None
     messages: list[Message] = field(default_factory=list)
+    chars: int = 0
 
     def describe(self, line: Mapping[str, Any]) -> None:
         """Take the title of the session and its folder from a line, if it has them."""
@@ -173,14 +181,17 @@ class _Session:
         if line.get("type") == "summary" and isinstance(line.get("summary"), str):
             self.title = whole(line["summary"])
 
-    def conversation(self, source: str) -> Conversation | None:
-        """Return it as a conversation; None if nobody said anything."""
-        if not self.messages:
-            return None
-        return Conversation(
-            id=self.id,
-            messages=self.messages,
-            title=self.title or self.folder,
-            source=source,
-            metadata={"folder": self.folder} if self.folder else {},
-        )
+    def take(self, source: str) -> list[Conversation]:
+        """Return the messages since the last call as a conversation; none if there are none."""
+        messages, self.messages, self.chars = self.messages, [], 0
+        if not messages:
+            return []
+        return [
+            Conversation(
+                id=self.id,
+                messages=messages,
+                title=self.title or self.folder,
+                source=source,
+                metadata={"folder": self.folder} if self.folder else {},
+            )
+        ]

@@ -26,6 +26,8 @@ from memoria.types import Conversation, Message
 
 SOURCE = "whatsapp"
 FILES = r"(?:_chat|.*WhatsApp.*)\.txt"
+#: No text is longer that anybody has sent.
+MAX_MESSAGE_CHARS = 5_000_000
 #: Marks of direction, and the narrow blank before am and pm.
 _MARKS = str.maketrans({"\u200e": "", "\u200f": "", "\u202a": "", "\u202c": "", "\u202f": " "})
 _HEAD = re.compile(
@@ -64,7 +66,8 @@ def read_whatsapp(
         raises the first.
     on_left_out
         Called with the reason for each message that is left out: ``notice`` (somebody joined, a
-        number changed) or ``file``.
+        number changed), ``file`` or
+        ``end of a long message``.
 
     Raises
     ------
@@ -141,11 +144,15 @@ def _order(export: Export, name: str) -> str | None:
 def _messages(export: Export, name: str, order: str, aside: Aside) -> Iterator[Message]:
     """Yield the messages of a chat; a line without a date goes on with the message before."""
     numbers = Counter[str]()
-    place, head, lines = "", None, list[str]()
+    place, head, lines, size = "", None, list[str](), 0
     for next_place, next_head, line in _entries(export, name):
         if next_head is None:
-            lines.append(line)
+            if (size := size + len(line)) <= MAX_MESSAGE_CHARS:
+                lines.append(line)
+            elif size - len(line) <= MAX_MESSAGE_CHARS:
+                aside.left_out("end of a long message")
             continue
+        size = 0
         if head is not None:
             yield from _said(place, head, lines, order, numbers, aside)
         place, head, lines = next_place, next_head, [next_head["rest"]]

@@ -83,7 +83,7 @@ def split_front_matter(text: str, warn: Warn) -> tuple[FrontMatter, str]:
     'a: b'
     """
     match = _BLOCK.match(text)
-    if match is None or text[: match.start(1)].count("---") != 1:
+    if match is None:
         return FrontMatter(), text
     fields = _fields(match[1], warn)
     if fields is None:  # a text between two rules, or nothing
