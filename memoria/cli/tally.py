@@ -136,13 +136,16 @@ class Tally(Problems):
             (self._documents, "document", "documents"),
             (self._memories, "entity or observation", "entities and observations"),
         )
-        read = [number_of(number, *nouns) for number, *nouns in counts if number]
-        parts = [*read] or ["nothing to remember"]
+        known = f" ({done.conversations.known} known)" if done.conversations.known else ""
+        parts = [
+            number_of(number, *nouns) + (known if nouns[0] == "message" else "")
+            for number, *nouns in counts
+            if number
+        ] or ["nothing to remember"]
         if scope is None:
             parts.append(number_of(self._parts, "part"))
         else:
             facts, written = self.facts(done, rehearsed=False), done.written
-            parts[-1] += f" ({facts['known']} known)" if facts["known"] else ""
             parts += [
                 number_of(facts["parts"], "part"),
                 f"{number_of(written.memories, 'memory', 'memories')} with connectors "
