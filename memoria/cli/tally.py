@@ -134,7 +134,7 @@ class Tally(Problems):
             (len(self._conversations), "conversation", "conversations"),
             (self._messages, "message", "messages"),
             (self._documents, "document", "documents"),
-            (self._memories, "entity or observation", "entities and observations"),
+            (self._memories, "memory or entity", "memories and entities"),
         )
         known = f" ({done.conversations.known} known)" if done.conversations.known else ""
         parts = [

@@ -255,7 +255,7 @@ def test_a_file_of_another_program_points_to_auto(call: Call) -> None:
         (
             "memory-server",
             "memory.jsonl",
-            "and observations, 3 parts, 5 memories with",
+            "and entities, 3 parts, 5 memories with",
         ),
     ],
 )
