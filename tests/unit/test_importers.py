@@ -102,12 +102,12 @@ def test_a_session_of_claude_code_is_what_was_said(tmp_path: Path) -> None:
     assert detect_format(folder) == "claude-code"
 
 
-def test_a_long_session_is_given_away_in_pieces(tmp_path: Path) -> None:
+def test_a_session_that_is_too_long_becomes_several_conversations(tmp_path: Path) -> None:
     long = "word " * 48_000
     turns = [turn(f"u{number}", "user", f"{number} {long}") for number in range(100)]
     path = lines(tmp_path / "s.jsonl", *turns)
     found = list(read_claude_code(path))
-    assert [(each.id, len(each.messages)) for each in found] == [("s", 84), ("s", 16)]
+    assert [(each.id, len(each.messages)) for each in found] == [("s", 84), ("s/2", 16)]
 
 
 @pytest.mark.parametrize("old", [True, False])

@@ -36,7 +36,7 @@ from memoria.types import Conversation, Message
 FILES = r"(?:.*/)?[^/]+\.jsonl"
 #: Sessions of Codex lie in folders for year, month and day.
 MAX_FOLDERS = 6
-#: Of a longer session, what was said so far is given away; the writer goes on where it ended.
+#: A longer session, as nobody has had, becomes several conversations.
 MAX_CHARS = 20_000_000
 
 
@@ -170,6 +170,7 @@ class _Session:
     folder: str | None = None
     messages: list[Message] = field(default_factory=list)
     chars: int = 0
+    pieces: int = 0
 
     def describe(self, line: Mapping[str, Any]) -> None:
         """Take the title of the session and its folder from a line, if it has them."""
@@ -186,9 +187,10 @@ class _Session:
         messages, self.messages, self.chars = self.messages, [], 0
         if not messages:
             return []
+        self.pieces += 1
         return [
             Conversation(
-                id=self.id,
+                id=self.id if self.pieces == 1 else f"{self.id}/{self.pieces}",
                 messages=messages,
                 title=self.title or self.folder,
                 source=source,
