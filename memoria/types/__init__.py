@@ -2,7 +2,7 @@
 
 from memoria.types.activation import Activation, Contribution, Direction
 from memoria.types.conversation import ROLES, Conversation, Message, Role
-from memoria.types.document import Document, Section
+from memoria.types.document import Document, Item, Section
 from memoria.types.explorations import Exploration, ExplorationStats, Status
 from memoria.types.filters import MemoryFilter, filter_of, metadata_pairs
 from memoria.types.history import (
@@ -16,7 +16,6 @@ from memoria.types.history import (
     ScopeClock,
     Suppression,
 )
-from memoria.types.item import Item
 from memoria.types.learning import (
     ConsolidateReport,
     EdgeChange,

@@ -13,7 +13,9 @@ from typing import Any
 from memoria._support import checks
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
+from memoria.types.conversation import Conversation
 from memoria.types.history import aware_time
+from memoria.types.memory import Memory, Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,10 @@ class Document:
                 field="sections",
             )
         return sections
+
+
+#: What a reader of foreign files yields. A relation comes after both of its ends.
+Item = Conversation | Document | Memory | Relation
 
 
 def _strings(values: object, name: str) -> tuple[str, ...]:
