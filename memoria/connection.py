@@ -59,7 +59,7 @@ def _read_password(file: Path) -> str:
     if not password:
         raise ConfigError(f"the password file {file} is empty")
     if len(password.splitlines()) > 1:
-        raise ConfigError(f"the password file {file} must hold one line, the password")
+        raise ConfigError(f"the password file {file} must contain one line, the password")
     return password
 
 

@@ -5,40 +5,37 @@ In: values from a caller. Out: reports of what was done. Writes on every call, i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Unpack
 
 from memoria._support.checks import check_id, check_ids
 from memoria._support.progress import ProgressCallback, silent
+from memoria._support.wording import kind_of
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, DimensionError, IndexNotReadyError, InvalidInputError
-from memoria.graph.reading import GraphReader
-from memoria.graph.server import current_facts, require_ready, server_facts
-from memoria.graph.vocabulary import UNIQUE_INDEX
-from memoria.ingest import BatchWriter, WriterOptions
+from memoria.graph.roles import declare_roles
+from memoria.graph.server_facts import current_facts, require_ready, server_facts
+from memoria.graph.vocabulary import DEFAULT_KINDS, UNIQUE_INDEX
+from memoria.ingest import BatchWriter
 from memoria.ingest.forgetting import Forgetting, delete_edges
 from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
-from memoria.learn import LearnConfig, Learner
-from memoria.learn.link import Linker
-from memoria.learn.link.config import LinkConfig
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import (
     DEFAULT_EXTRACTOR,
-    ConversationOptions,
     ConversationWriter,
 )
 from memoria.remember.documents import (
     DOCUMENT_EXTRACTOR,
     DocumentConfig,
-    DocumentOptions,
     DocumentWriter,
 )
 from memoria.remember.mentions import Extractor
 from memoria.remember.remember import remember
 from memoria.remember.statement import RememberOptions, Statement
-from memoria.store import with_certainty
+from memoria.store import StoreOrDriver, store_of, with_certainty
 from memoria.types import (
     Conversation,
     ConversationReport,
@@ -46,16 +43,20 @@ from memoria.types import (
     Document,
     DocumentReport,
     ForgetReport,
+    Memory,
     MemoryFilter,
     MemoryLinker,
+    Relation,
+    RelationRoles,
     Remembered,
     ScopeReceipt,
+    WriteReport,
     filter_of,
 )
 
 
-class GraphWriter(BatchWriter):
-    """Writes memories and relations of one scope.
+class GraphWriter:
+    """Writes memories and relations of one scope; the twin of `GraphRetriever`, which reads them.
 
     If the database has none of memoria's indexes, the first batch creates them (`apply_schema`),
     and its report names them.
@@ -79,6 +80,91 @@ class GraphWriter(BatchWriter):
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
     """
+
+    def __init__(
+        self,
+        store: StoreOrDriver,
+        *,
+        scope: str,
+        embedder: Embedder | None = None,
+        kinds: Sequence[str] = DEFAULT_KINDS,
+        batch_size: int = 1_000,
+        linker: MemoryLinker | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        database: str | None = None,
+    ) -> None:
+        self._store = store_of(store, database)
+        #: What writes the batches; `memoria.ingest.ingest_files` takes it from here.
+        self.batches = BatchWriter(
+            self._store,
+            scope=scope,
+            embedder=embedder,
+            kinds=kinds,
+            batch_size=batch_size,
+            linker=linker,
+            clock=clock,
+        )
+        self.scope = self.batches.scope
+        self.kinds = self.batches.kinds
+        self.embedder = self.batches.embedder
+        self.linker = linker
+        self._clock = clock
+
+    async def ready(self) -> None:
+        """Check once that the schema fits the embedder, if the database is set up."""
+        await self.batches.ready()
+
+    async def write(
+        self,
+        memories: Iterable[Memory],
+        relations: Iterable[Relation] = (),
+        *,
+        skip_invalid: bool = False,
+    ) -> WriteReport:
+        """Write memories, then relations; those that exist are updated.
+
+        After an error, the batches before it stay written; writing the same values again completes
+        the rest. A memory that has a vector for the same text is not embedded again. A memory
+        whose text changed loses its old vector.
+
+        Parameters
+        ----------
+        skip_invalid
+            Leave out memories and relations that are not valid, and memories for which the
+            embedder returns zeros or numbers that are not finite, instead of raising; the report
+            counts them and says why.
+
+        Raises
+        ------
+        InvalidInputError
+            A kind that was not declared, an edge from a memory to itself, or an edge whose
+            ends are not both in this scope. The message names the missing ids; nothing of the
+            batch of that edge is written.
+        DimensionError
+            A vector, or the embedder, does not fit the index; or the embedder returns vectors of
+            another size than it declares, also with ``skip_invalid``.
+        IndexNotReadyError
+            An index is not online, or the database is not set up and this user may not set it up.
+        """
+        return await self.batches.write(memories, relations, skip_invalid=skip_invalid)
+
+    async def declare(self, roles: RelationRoles) -> None:
+        """Declare the roles of this scope's relations; replaces all earlier declarations.
+
+        The declaration is stored in the database and applies to every later recall in the scope, by
+        any client. ``declare(RelationRoles())`` removes it; `GraphRetriever.relation_roles` reads
+        it.
+
+        Parameters
+        ----------
+        roles
+            The relations of each role.
+        """
+        if not isinstance(roles, RelationRoles):
+            raise InvalidInputError(
+                f"roles must be RelationRoles, got {kind_of(roles)}", field="roles"
+            )
+        await declare_roles(self._store, self.scope, roles)
 
     @with_certainty
     async def remember(self, text: str, **options: Unpack[RememberOptions]) -> Remembered:
@@ -136,15 +222,15 @@ class GraphWriter(BatchWriter):
             An index is not online, or the database is not set up and this user may not set it up.
         """
         statement = Statement(text=text, scope=self.scope, **options)
-        await self._set_up([statement.memory])
-        self.check_memory(statement.memory)
-        facts = self._facts or await server_facts(self._store)
+        await self.batches.set_up([statement.memory])
+        self.batches.check_memory(statement.memory)
+        facts = self.batches.facts or await server_facts(self._store)
         try:
             done = await remember(
                 self._store, statement, facts=facts, embed=self._vector_of, now=self._clock()
             )
         except (DimensionError, IndexNotReadyError):
-            await self._check_still_live()
+            await self.batches.check_still_live()
             raise
         if self.linker is None:
             return done
@@ -153,7 +239,9 @@ class GraphWriter(BatchWriter):
         return replace(done, edges=done.edges + links.edges_created)
 
     async def _vector_of(self, text: str) -> Sequence[float] | None:
-        return None if self.embedder is None else (await self._embed(self.embedder, [text]))[0]
+        if self.embedder is None:
+            return None
+        return (await self.batches.embed(self.embedder, [text]))[0]
 
     async def conversation(
         self,
@@ -336,20 +424,20 @@ class GraphWriter(BatchWriter):
         """
         embedder = self._need_embedder()
         await self.ready()
-        if self._facts is None and await self.count_unembedded(kinds):
+        if self.batches.facts is None and await self.count_unembedded(kinds):
             await require_ready(self._store, UNIQUE_INDEX, vectors=True)
             await self.ready()  # somebody has just set the database up
-        which = Unembedded(self.scope, kinds, self._generation)
+        which = Unembedded(self.scope, kinds, self.batches.generation)
         try:
             return await embed_stored(
                 self._store,
                 which,
-                size=self.memory_batch_size,
-                embed=partial(self._embed, embedder),
+                size=self.batches.memory_batch_size,
+                embed=partial(self.batches.embed, embedder),
                 progress=progress,
             )
         except DimensionError:
-            await self._check_still_live()
+            await self.batches.check_still_live()
             raise
 
     async def count_unembedded(self, kinds: Sequence[str] = ()) -> int:
@@ -362,7 +450,7 @@ class GraphWriter(BatchWriter):
             store=self._store,
             scope=self.scope,
             kinds=self.kinds,
-            batch_size=self.batch_size,
+            batch_size=self.batches.batch_size,
             delete_foreign=delete_foreign,
         )
 
@@ -370,31 +458,3 @@ class GraphWriter(BatchWriter):
         if self.embedder is None:
             raise ConfigError("no embedder: give the GraphWriter an embedder to make vectors")
         return self.embedder
-
-
-class WritesToo(GraphReader):
-    """Reads the memories of one scope, and makes what writes to it."""
-
-    embedder: Embedder | None
-
-    def writer(self, **options: Unpack[WriterOptions[MemoryLinker]]) -> GraphWriter:
-        """Make a `GraphWriter` with its options, on the same store, scope and embedder."""
-        return GraphWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def conversations(
-        self, **options: Unpack[ConversationOptions[MemoryLinker]]
-    ) -> ConversationWriter:
-        """Make a `ConversationWriter` with its options, on the same store, scope and embedder."""
-        return ConversationWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def documents(self, **options: Unpack[DocumentOptions[MemoryLinker]]) -> DocumentWriter:
-        """Make a `DocumentWriter` with its options, on the same store, scope and embedder."""
-        return DocumentWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
-
-    def linker(self, *, config: LinkConfig | None = None, batch_size: int = 256) -> Linker:
-        """Make a `Linker` on the same store and scope."""
-        return Linker(self.store, scope=self.scope, config=config, batch_size=batch_size)
-
-    def learner(self, *, config: LearnConfig | None = None) -> Learner:
-        """Make a `Learner` on the same store and scope."""
-        return Learner(self.store, scope=self.scope, config=config)

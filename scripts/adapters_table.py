@@ -39,7 +39,7 @@ def rows() -> list[tuple[str, ...]]:
         count = lines_of(folder / f"{module}.py")
         found.append((f"[{name}]({page})", offers, f"`{page[:-3]}`", package, str(count)))
     shared = sum(map(lines_of, folder.glob(SHARED)))
-    return [*found, ("what they share", "", "", "", str(shared))]
+    return [*found, ("shared code", "", "", "", str(shared))]
 
 
 def table() -> str:

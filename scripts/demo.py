@@ -74,7 +74,7 @@ async def main() -> None:
         for question in QUESTIONS:
             await ask(retriever, question)
         await talk(retriever.for_scope(CHAT))
-    console.print("\nThe local Neo4j goes on running. Stop it with: .venv/bin/memoria down")
+    console.print("\nThe local Neo4j keeps running. Stop it with: .venv/bin/memoria down")
 
 
 async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> None:

@@ -25,10 +25,10 @@ from benchmarks.faults.surfaces import PYTHON, Slot, Surfaces
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import QUESTION, embedder, web
 from memoria import GraphRetriever
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant
-from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.mcp_server import build_server
 from memoria.agents.mcp.rights import Rights
-from memoria.agents.mcp.server import build_server
 from memoria.agents.transcripts import read_transcript
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
 from memoria.serialize import plain_recall

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class _Bounded(H11Protocol):
             if isinstance(each, _Bounded) and each._whole_by is not None
         ]
         if len(waiting) > self._bounds.waiting:
-            SELDOM.warn(
+            throttled_warning(
                 log, "more than %d idle connections: the oldest is closed", len(waiting) - 1
             )
             min(waiting, key=itemgetter(0))[1]._drop()

@@ -54,8 +54,8 @@ def explanation(recall: Recall, rank: int, found: RankedMemory) -> Iterator[str]
         yield _hop(hop, needed=needed)
     for id_, weight in sorted(found.needed_by.items()):
         yield f"  needed by [{one_line(id_)}], weight {_n(weight)}"
-    if found.shares.get("beside"):
-        yield f"  stands beside {', '.join(f'[{one_line(id_)}]' for id_ in found.beside)}"
+    if found.shares.get("adjacent"):
+        yield f"  next to {', '.join(f'[{one_line(id_)}]' for id_ in found.adjacent)}"
     for name, share in sorted(found.shares.items(), key=lambda pair: (-abs(pair[1]), pair[0])):
         if share:
             yield f"  ranking: {name} {_n(found.features.get(name, 0.0))} brings {share:+.3g}"
@@ -80,7 +80,7 @@ def explanation_data(recall: Recall, rank: int, found: RankedMemory) -> dict[str
         "features": dict(found.features),
         "shares": dict(found.shares),
         "needed_by": dict(found.needed_by),
-        "beside": list(found.beside),
+        "adjacent": list(found.adjacent),
     }
 
 

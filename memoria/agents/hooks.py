@@ -18,7 +18,7 @@ from memoria.errors import EmptyScopeError, InvalidInputError
 from memoria.types import Message
 
 if TYPE_CHECKING:  # a hook that asks a server needs no driver
-    from memoria.agents.memory import AgentMemory
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.recall.context.config import ContextConfig
 
 RECENT = 20

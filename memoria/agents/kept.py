@@ -92,6 +92,6 @@ class KeptRecalls:
         except KeyError:
             raise InvalidInputError(
                 f"a recall with this id is not among the last {self._most}: recall again, and "
-                "give the id that stands in its first line",
+                "give the id in its first line",
                 field="recall_id",
             ) from None

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from memoria._support.wording import cut
 from memoria.agents.answer import fitting, one_line
-from memoria.graph.reading import GraphReader
 from memoria.recall.context import CountTokens
+from memoria.retriever import GraphRetriever
 from memoria.types import MemoryNode, Neighbour, Neighbourhood
 
 #: Edges that are shown of one memory, the strongest.
@@ -34,21 +34,21 @@ class Opened:
         self._tokens = tokens
         self._count = count
 
-    async def read(self, reader: GraphReader, ids: tuple[str, ...]) -> None:
+    async def read(self, retriever: GraphRetriever, ids: tuple[str, ...]) -> None:
         """Show memories one by one; once the budget is full, the others are only looked for.
 
         Notes
         -----
         One round trip for all, and two for the edges of each memory that has room.
         """
-        missing = set((await reader.get(ids)).missing)
+        missing = set((await retriever.get(ids)).missing)
         for id_ in ids:
             if id_ in missing:
                 self.missing.append(id_)
             elif self._left() < _LEAST_TOKENS:
                 self.cut.append(id_)
             else:
-                await self._open(reader, id_)
+                await self._open(retriever, id_)
 
     @property
     def notes(self) -> list[str]:
@@ -59,9 +59,9 @@ class Opened:
             *([cut_short] if self.cut else []),
         ]
 
-    async def _open(self, reader: GraphReader, id_: str) -> None:
+    async def _open(self, retriever: GraphRetriever, id_: str) -> None:
         """Show a memory with its edges, as far as there is room."""
-        found = await reader.neighbours(id_, limit=EDGES)
+        found = await retriever.neighbours(id_, limit=EDGES)
         if found.memory is None:  # it was deleted a moment ago
             self.missing.append(id_)
         elif not self._add(found.memory, found):
@@ -103,7 +103,7 @@ def _body(memory: MemoryNode, superseded_by: str | None) -> str:
         until = memory.valid_until.date().isoformat()
         notes.append(f"outdated since {until}" if over else f"valid until {until}")
     if superseded_by is not None:
-        notes.append(f"does not hold, [{superseded_by}] has taken its place")
+        notes.append(f"no longer valid, replaced by [{superseded_by}]")
     if memory.tags:
         notes.append(f"tags {', '.join(memory.tags)}")
     lines = [line for line in memory.said.splitlines() if line.strip()]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from memoria._support.wording import kind_of, told
+from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.answer import Answer
 from memoria.agents.kinds import ANSWER_TOKENS, Kind
-from memoria.agents.memory import AgentMemory
 from memoria.errors import DeadlineError, DimensionError, InvalidInputError, MemoriaError
 from memoria.retriever import GraphRetriever
 

@@ -103,9 +103,9 @@ def remembered(done: Remembered, now: str, older: Sequence[MemoryNode] = ()) -> 
     if done.edges:
         ours.append(f"{number_of(done.edges, 'edge')} made")
     if done.superseded:
-        others.append(f"takes the place of {', '.join(map(one_line, done.superseded))}")
+        others.append(f"replaces {', '.join(map(one_line, done.superseded))}")
     if done.superseded_by is not None:
-        others.append(f"does not hold: {one_line(done.superseded_by)} has taken its place")
+        others.append(f"no longer valid: replaced by {one_line(done.superseded_by)}")
     others += [f"may be outdated now: {newest(memory)}" for memory in older]
     if older:
         ours.append(HOW_TO_REPLACE)
@@ -140,7 +140,7 @@ def state(stats: ScopeStats, facts: ServerFacts, *, read_only: bool) -> str:
         indexes = f"not online: {', '.join(broken)}"
     return "\n".join(
         [
-            f"Scope {name_of(stats.scope)} holds {memories}{f' ({kinds})' if kinds else ''} and "
+            f"Scope {name_of(stats.scope)} contains {memories}{f' ({kinds})' if kinds else ''} and "
             f"{number_of(stats.edges, 'edge')}; {stats.embedded} have a vector.",
             "It can only be read here." if read_only else "It can be read and written.",
             f"Embedder of the database: {embedder}; Neo4j {facts.version}; {indexes}.",

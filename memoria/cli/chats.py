@@ -50,7 +50,9 @@ def import_chats(
     embedder: EmbedderName = None,
     all_branches: Annotated[
         bool,
-        typer.Option("--all-branches", help="Also what was left when a question was edited."),
+        typer.Option(
+            "--all-branches", help="Also branches left behind when a question was edited."
+        ),
     ] = False,
     bots: Annotated[
         bool, typer.Option("--bots", help="Also what programs say in Slack, such as alerts.")

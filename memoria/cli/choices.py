@@ -13,8 +13,8 @@ import typer
 
 from memoria.cli.pairs import pairs_of
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import exploration_from
 from memoria.recall.ranking.config import RelevanceConfig
-from memoria.recall.settings import exploration_from
 from memoria.recall.strategies import STRATEGIES, TransferEnergy
 
 StrategyName = Annotated[

@@ -17,7 +17,7 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
-from memoria.graph.server import require_ready
+from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import UNIQUE_INDEX
 from memoria.store import Store
 from memoria.writer import GraphWriter

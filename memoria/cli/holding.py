@@ -21,7 +21,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="TIME",
-        help="Ask for an earlier state: what was made, and held, at this time (ISO 8601).",
+        help="Ask for an earlier state: memories that were valid at this time (ISO 8601).",
     ),
 ]
 IncludeOutdated = Annotated[

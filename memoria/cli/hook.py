@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memoria._support.giving_up import LIMIT_S, running_s
+from memoria._support.hard_deadline import LIMIT_S, running_s
 from memoria.agents.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event, Harness
 from memoria.cli.common import Scope, err, printable
 from memoria.cli.connection import Connection
@@ -173,9 +173,9 @@ def _proven(connection: HTTPConnection, place: Place) -> bool:
 
 async def _answered(connection: Connection, call: HookCall, left_s: float) -> str:
     """Ask the database itself, by words only: to load a model takes too long."""
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.hooks import answer_hook
     from memoria.agents.kept import HOOK_LETTERS, KeptRecalls
-    from memoria.agents.memory import AgentMemory
     from memoria.connection import connect
 
     try:

@@ -70,9 +70,9 @@ def mcp(
     memoria mcp --transport http --tokens tokens.txt --compat chatgpt
     """
     _load_server()
-    from memoria.agents.mcp.memories import Memories
+    from memoria.agents.mcp.by_scope import Memories
     from memoria.agents.mcp.rights import is_guarded
-    from memoria.agents.mcp.run import Address, serve_http, serve_stdio
+    from memoria.agents.mcp.transports import Address, serve_http, serve_stdio
 
     over_http = transport == "http"
     if tokens is not None and not over_http:
@@ -129,7 +129,7 @@ def mcp_token(
 def _load_server() -> None:
     gc.disable()  # else a tenth of the start goes into looking for garbage among what is loaded
     try:
-        import_module("memoria.agents.mcp.run")
+        import_module("memoria.agents.mcp.transports")
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise

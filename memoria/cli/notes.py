@@ -65,7 +65,7 @@ def import_notes(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Write the notes of a folder, with edges to what they mention, name and link to.
+    """Write the notes of a folder, with edges for their mentions, names and links.
 
     Safe to run again: a note that was edited is updated, and the others stay as they are. Hidden
     files and folders, such as .obsidian, are left out.

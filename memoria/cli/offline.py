@@ -44,7 +44,7 @@ def import_(
         typer.Option(help="One more kind that memories may have; may be repeated."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the local database, whatever it holds.")
+        bool, typer.Option("--overwrite", help="Replace the local database and everything in it.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +53,7 @@ def import_(
     The local server must be stopped. A database that it already has is replaced only with
     --overwrite. A wrong line ends the import before anything is changed. Afterwards the server
     runs, and memories without a vector are embedded; if that is interrupted, `memoria ingest` of
-    the same files goes on with it.
+    the same files continues it.
 
     Examples
     --------

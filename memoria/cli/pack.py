@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from memoria._support.reading import check_containers, read_whole
+from memoria._support.foreign_files import check_containers, read_whole
 from memoria.cli.common import Json, print_facts, print_text
 from memoria.cli.packing import Packing
 from memoria.errors import InvalidInputError

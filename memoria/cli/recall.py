@@ -71,13 +71,13 @@ AutoTags = Annotated[
     bool,
     typer.Option(
         "--auto-tags",
-        help="In place of --tag: the tags around the hits whose words stand in the question.",
+        help="Instead of --tag: take the tags around the hits whose words occur in the question.",
     ),
 ]
 
 
 def recall(
-    question: Annotated[str, typer.Argument(help="What to recall, in your own words.")],
+    question: Annotated[str, typer.Argument(help="The question, in your own words.")],
     tag: Tags = None,
     *,
     auto_tags: AutoTags = False,
@@ -184,9 +184,7 @@ def explore(
     ] = None,
     min_activation: Annotated[
         float | None,
-        typer.Option(
-            help=f"Energy to be exceeded; {_TRANSFER.min_activation} if not given. {_OF_IT}"
-        ),
+        typer.Option(help=f"Energy to exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"),
     ] = None,
     settings: Settings = None,
     as_of: AsOf = None,

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from memoria._support.checks import check_id, check_scope
-from memoria.doctor.memories import show_memory
+from memoria.doctor.memory_checks import show_memory
 from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError

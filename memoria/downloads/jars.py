@@ -176,7 +176,7 @@ def check_file(path: Path, jar: LockedJar) -> None:
         raise ChecksumError(
             f"{path} is not the file that memoria was made with, and was not used: expected "
             f"SHA-256 {jar.sha256}, found {found}. If you did not change it yourself, find out who "
-            "did; then delete it, and it will be fetched anew",
+            "did; then delete it, and the next start downloads it again",
             path=path,
             expected=jar.sha256,
             found=found,

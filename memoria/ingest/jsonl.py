@@ -20,7 +20,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from memoria._support.reading import parse_json, unpacked
+from memoria._support.foreign_files import parse_json, unpacked
 from memoria.errors import InvalidInputError
 from memoria.ingest.vault import is_vault, vault_lines
 from memoria.types import (

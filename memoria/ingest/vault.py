@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from memoria._support.reading import is_own
+from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
 
 #: The note that holds what belongs to the whole scope; it also shows what the folder is.

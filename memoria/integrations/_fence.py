@@ -11,7 +11,7 @@ from memoria._support.wording import visible
 from memoria.agents.answer import fenced_apart
 from memoria.recall.context import CountTokens
 
-_HEAD = "Remembered notes that may bear on what the user says."
+_HEAD = "Remembered notes that may be relevant to the user's message."
 
 
 def fenced(text: str) -> str:

@@ -6,13 +6,13 @@ Change one for a call with ``dataclasses.replace(config, budget_tokens=500)``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, TypedDict
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memoria._support.checks import check_json_map
-from memoria._support.settings import SettingsCheck
+from memoria._support.checks import check_json_map, check_whole
+from memoria._support.settings_check import SettingsCheck
 from memoria._support.wording import kind_of, value_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.recall.context.config import ContextConfig
@@ -22,6 +22,25 @@ from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.strategies import STRATEGIES, Strategy, TransferEnergy
 from memoria.types import RelationRoles
 from memoria.types.history import aware_time
+
+
+class RecallSettings(TypedDict, total=False):
+    """Single settings of a call; those that are missing or None are the retriever's.
+
+    They override ``config``, where both are given. `RetrieverConfig`, `SeedConfig` and
+    `ContextConfig` say what each means, with its range.
+    """
+
+    budget_tokens: int | None
+    deadline_s: float | None
+    strategy: Strategy | None
+    max_seeds: int | None
+    min_relevance: float | None
+    min_best_relevance: float | None
+    as_of: datetime | None
+
+
+_OF_CONTEXT = ("min_relevance", "min_best_relevance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +139,36 @@ class RetrieverConfig:
     def seed_search(self) -> SeedConfig:
         """The settings of the search for seeds: the given ones, else those of the strategy."""
         return self.seeds or self.strategy.seeds or SeedConfig()
+
+    def overridden(self, settings: RecallSettings) -> RetrieverConfig:
+        """Return these settings with some single ones changed.
+
+        Raises
+        ------
+        InvalidInputError
+            A value is out of its range, or a name is not known.
+        """
+        unknown = [name for name in settings if name not in RecallSettings.__annotations__]
+        if unknown:
+            known = ", ".join(RecallSettings.__annotations__)
+            raise InvalidInputError(
+                f"a call has no setting {value_of(unknown[0])}: there are {known}; give others in "
+                "a RetrieverConfig",
+                field=unknown[0],
+            )
+        given: dict[str, Any] = {name: each for name, each in settings.items() if each is not None}
+        try:
+            if context := {name: given.pop(name) for name in _OF_CONTEXT if name in given}:
+                given["context"] = replace(self.context, **context)
+            if "max_seeds" in given:
+                max_seeds = check_whole(given.pop("max_seeds"), "max_seeds", low=1, high=100)
+                search = given.get("strategy", self.strategy).seeds
+                search = self.seeds or search or SeedConfig()
+                candidates = max(search.candidates, max_seeds)
+                given["seeds"] = replace(search, max_seeds=max_seeds, candidates=candidates)
+            return replace(self, **given)
+        except ConfigError as exc:
+            raise InvalidInputError(str(exc)) from exc
 
     @property
     def zone(self) -> tzinfo | None:

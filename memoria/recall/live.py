@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from memoria.errors import IndexNotReadyError, MemoriaError
-from memoria.graph.server import has_moved
+from memoria.graph.server_facts import has_moved
 from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.store.facts import ServerFacts

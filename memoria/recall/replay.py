@@ -13,8 +13,8 @@ from typing import Any
 from memoria._support.checks import check_seconds
 from memoria.errors import ConfigError
 from memoria.recall.explore import ExploreRequest, explore_all
+from memoria.recall.plain_settings import exploration_from
 from memoria.recall.ranking import FactsRequest
-from memoria.recall.settings import exploration_from
 from memoria.recall.strategies import RunInput
 from memoria.recall.texts import Found, complete
 from memoria.recall.validity import validity_of

@@ -16,8 +16,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from memoria.errors import MemoriaError
-from memoria.graph.memories import hydrate
-from memoria.graph.server import server_facts, was_set_up
+from memoria.graph.hydrate import hydrate
+from memoria.graph.server_facts import server_facts, was_set_up
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import near_pairs
 from memoria.recall.explore import ExploreRequest, explore_all

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
 from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS
-from memoria.ingest.writer import BatchWriter
+from memoria.ingest.batch_writer import BatchWriter
 from memoria.remember.conversations import ConversationWriter
 from memoria.remember.documents import DocumentWriter
 from memoria.store import StoreOrDriver, store_of

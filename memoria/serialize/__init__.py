@@ -19,7 +19,7 @@ and `plain_recall` adds to it::
      "hits": [a path, as above], "needed": [a path, as above],
      "ranked": [{"id", "score", "path": [ids], "features": {name: value},
                  "shares": {name: value}, "relevance": null | number,
-                 "needed_by": {id: weight}, "newer": null | id, "beside": [ids],
+                 "needed_by": {id: weight}, "newer": null | id, "adjacent": [ids],
                  "session": [id, size]}],
      "context": {"text", "tokens",
                  "items": [{"label", "id", "kind", "date", "score", "path": [ids]}],
@@ -38,7 +38,7 @@ Times are ISO 8601. ``memories`` has each memory once, without those whose text 
 Later versions may add fields, but never rename or drop a field.
 """
 
-from memoria.serialize.reading import (
+from memoria.serialize.from_plain import (
     explorations_from,
     hits_from,
     needed_from,
@@ -46,8 +46,7 @@ from memoria.serialize.reading import (
     ranked_from,
     scores_from,
 )
-from memoria.serialize.traces import trace_from
-from memoria.serialize.writing import (
+from memoria.serialize.to_plain import (
     plain_context,
     plain_explorations,
     plain_memory,
@@ -55,6 +54,7 @@ from memoria.serialize.writing import (
     plain_path,
     plain_recall,
 )
+from memoria.serialize.traces import trace_from
 
 __all__ = [
     "explorations_from",

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoria._support import checks
-from memoria.serialize.reading import Part, explorations_from, needed_from, seed_from, time_from
-from memoria.types import Seed, Seeds, TimeWindow, Trace
+from memoria.serialize.from_plain import Part, explorations_from, needed_from, seed_from, time_from
+from memoria.types import Seeds, TimeWindow, Trace
 
 
 def trace_from(data: object) -> Trace:
@@ -25,7 +25,7 @@ def trace_from(data: object) -> Trace:
     """
     top = Part(data, "")
     trace = top.part("trace")
-    timings = trace.part("timings_s")
+    timings, contributed = trace.part("timings_s"), trace.part("contributed")
     return Trace(
         query=top.string("query"),
         query_tags=top.strings("query_tags"),
@@ -33,34 +33,24 @@ def trace_from(data: object) -> Trace:
         started_at=time_from(trace, "started_at"),
         timings_s={stage: timings.number(stage) for stage in timings.value},
         degraded=trace.strings("degraded"),
-        notes=trace.strings("notes") if "notes" in trace.value else (),  # earlier traces have none
+        notes=trace.strings("notes"),
         id=trace.string("id"),
         seeds=Seeds(
             seeds=tuple(map(seed_from, top.parts("seeds"))),
             runners_up=tuple(map(seed_from, top.parts("runners_up"))),
             degraded=trace.strings("degraded"),
-            echoes=_echoes(top),
-            loose=top.strings("loose") if "loose" in top.value else (),
+            echoes=tuple(map(seed_from, top.parts("echoes"))),
+            loose=top.strings("loose"),
         ),
         explorations=explorations_from(data),
         needed=needed_from(data),
         config=_settings(trace.part("config")),
         vector=trace.optional("vector", lambda name: _vector(trace, name)),
-        vector_generation=_generation(trace),
-        contributed=_contributed(trace),
-        packed=trace.strings("packed") if "packed" in trace.value else (),
-        window=_window(trace),
+        vector_generation=trace.whole("vector_generation"),
+        contributed={name: contributed.whole(name) for name in contributed.value},
+        packed=trace.strings("packed"),
+        window=trace.optional("window", lambda name: _window(trace.part(name))),
     )
-
-
-def _generation(trace: Part) -> int:
-    """Read which stored vectors were compared; a trace of an earlier version means the first."""
-    return trace.whole("vector_generation") if "vector_generation" in trace.value else 1
-
-
-def _echoes(top: Part) -> tuple[Seed, ...]:
-    """Read the earlier questions; a trace of an earlier version does not have them."""
-    return tuple(map(seed_from, top.parts("echoes"))) if "echoes" in top.value else ()
 
 
 def _settings(part: Part) -> Mapping[str, Any]:
@@ -68,19 +58,8 @@ def _settings(part: Part) -> Mapping[str, Any]:
     return checks.check_json_map(part.value, part.place)
 
 
-def _contributed(trace: Part) -> dict[str, int]:
-    """Read what the strategy brought; a trace of an earlier version does not say it."""
-    if "contributed" not in trace.value:
-        return {}
-    part = trace.part("contributed")
-    return {name: part.whole(name) for name in part.value}
-
-
-def _window(trace: Part) -> TimeWindow | None:
-    """Read the time window of the question; a trace of an earlier version does not have it."""
-    if trace.value.get("window") is None:
-        return None
-    part = trace.part("window")
+def _window(part: Part) -> TimeWindow:
+    """Read the time window of the question."""
     starts, ends = (
         part.optional(name, lambda name: time_from(part, name)) for name in ("starts", "ends")
     )

@@ -29,7 +29,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from memoria.errors import ConfigError, InvalidInputError, MemoriaError
-from memoria.graph.memories import superseded_of
+from memoria.graph.hydrate import superseded_of
 from memoria.graph.stats import list_scopes
 from memoria.recall.replay import plain_replay, replay
 from memoria.serialize import plain_neighbourhood

@@ -13,9 +13,9 @@ from memoria._support import checks
 from memoria.errors import ConfigError
 from memoria.recall.call import AUTO, QueryTags
 from memoria.recall.config import RetrieverConfig
-from memoria.recall.settings import exploration_from, settings_of
+from memoria.recall.plain_settings import exploration_from, settings_of
 from memoria.recall.strategies import STRATEGIES
-from memoria.serialize.reading import Part
+from memoria.serialize.from_plain import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from memoria._support.wording import whole
 from memoria.errors import InvalidInputError
 from memoria.retriever import GraphRetriever
 from memoria.serialize import trace_from
-from memoria.serialize.reading import Part
+from memoria.serialize.from_plain import Part
 from memoria.types import Trace
 
 #: Recalls of this session that can be replayed; older ones are dropped.

@@ -10,7 +10,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.agents.memory import AgentMemory
+from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import QueryError
 from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever

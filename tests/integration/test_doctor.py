@@ -20,7 +20,7 @@ from memoria.doctor import FIXES, Examination, ExamineConfig, Finding, examine, 
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import ConfigError, DeadlineError, InvalidInputError, UnavailableError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j
 from memoria.retriever import GraphRetriever

@@ -19,7 +19,7 @@ import typer
 
 from memoria import cli
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
 from memoria.store.facts import is_2026_or_later

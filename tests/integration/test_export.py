@@ -29,7 +29,7 @@ from memoria.cli.output import opened
 from memoria.errors import ScopeError, UnavailableError
 from memoria.evaluation.sample import sample_path
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import ingest_files
 from memoria.ingest.export import Skipped, export_lines

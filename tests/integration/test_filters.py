@@ -12,7 +12,7 @@ import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError
-from memoria.graph.memories import hydrate
+from memoria.graph.hydrate import hydrate
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context.config import ContextConfig
 from memoria.recall.seeds import SeedRequest, search_seeds, with_unembedded

@@ -54,7 +54,7 @@ async def filled(store: Store, scope: str) -> None:
     await learner.feedback(trace, confirmed=["a"], overridden=["c"])
     await learner.co_activate(trace)
     pair = CoActivation(source="a", target="d", co_activated=[1.0])
-    await writer(store, scope).write_history_batch([pair], skip_missing=False)
+    await writer(store, scope).batches.write_history_batch([pair], skip_missing=False)
     await learner.suppress("d", "a", kind="overrides")
     await learner.suppress("c", "a")
 

@@ -19,7 +19,7 @@ from memoria.errors import (
     InvalidInputError,
     ScopeError,
 )
-from memoria.graph.server import server_facts
+from memoria.graph.server_facts import server_facts
 from memoria.graph.stats import scope_stats
 from memoria.ingest import ingest_files
 from memoria.learn import Learner

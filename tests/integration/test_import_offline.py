@@ -19,7 +19,7 @@ from memoria._support.home import default_home
 from memoria.downloads.jars import resolve_jars
 from memoria.errors import DimensionError, InvalidInputError, LocalServerError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, Tables, write_tables
 from memoria.ingest.rows import memory_row, relation_row

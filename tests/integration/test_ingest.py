@@ -301,8 +301,8 @@ async def test_values_too_large_for_the_form_they_are_stored_in_are_refused(
         ("a", (), "memories must be a list of Memory, got a str"),
         ([], Relation(source="a", target="b"), r"got one Relation: write \[relation\]"),
         ([], None, "relations must be a list of Relation, got nothing"),
-        ([Relation(source="a", target="b")], (), "memories must hold Memory, got a Relation"),
-        ([], [memory("a")], "relations must hold Relation, got a Memory"),
+        ([Relation(source="a", target="b")], (), "memories must contain Memory, got a Relation"),
+        ([], [memory("a")], "relations must contain Relation, got a Memory"),
     ],
 )
 async def test_what_is_not_a_list_of_memories_is_refused_before_anything_is_written(

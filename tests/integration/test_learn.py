@@ -525,7 +525,7 @@ class TestQuestions:
         await learner.feedback(recall.trace, confirmed=[last], overridden=["a"])
         after = await ranked(like_it)
         assert after[0].memory.id == last
-        taught = {one.memory.id: one.shares["taught"] for one in after}
+        taught = {one.memory.id: one.shares["question_feedback"] for one in after}
         assert taught["a"] == -taught[last] < 0
         assert [one.memory.id for one in await ranked(like_it, untouched)] == [
             one.memory.id for one in before

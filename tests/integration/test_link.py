@@ -28,7 +28,7 @@ from memoria.errors import (
 )
 from memoria.formulas.recency import active_hours_after
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
 from memoria.ingest.export import export_lines
 from memoria.learn.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig

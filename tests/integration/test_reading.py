@@ -10,7 +10,7 @@ import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError, ScopeError
-from memoria.graph.reading import GraphReader
+from memoria.graph.graph_reader import GraphReader
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.retriever import GraphRetriever
 from memoria.store import Store

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import neo4j
 import pytest
 
-from memoria.graph.memories import hydrate
+from memoria.graph.hydrate import hydrate
 from memoria.recall.ranking import Facts, FactsRequest, ask_facts
 from memoria.recall.ranking.candidates import MAX_DEGREE, Past
 from memoria.store import Store

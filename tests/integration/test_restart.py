@@ -12,7 +12,7 @@ import pytest
 
 from memoria.errors import UnavailableError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j
 from memoria.recall.config import RetrieverConfig

@@ -15,7 +15,7 @@ import pytest
 from memoria.embed import CallableEmbedder
 from memoria.errors import DimensionError, IndexNotReadyError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j
 from memoria.retriever import GraphRetriever

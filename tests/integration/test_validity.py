@@ -164,7 +164,7 @@ async def test_earlier_state_has_what_was_made_and_held_then(store: Store, place
     writer = GraphWriter(store, scope=place, embedder=AXIS)
     await writer.write(memories)
     said = Suppression(source="second", target="first", suppresses="overrides", created_at=days[1])
-    await writer.write_history_batch([said], skip_missing=False)
+    await writer.batches.write_history_batch([said], skip_missing=False)
     retriever = GraphRetriever(store, scope=place, embedder=AXIS)
 
     async def at(time: datetime | None) -> set[str]:
@@ -336,7 +336,7 @@ async def test_export_and_ingest_keep_what_holds(store: Store, place: str) -> No
     writer = GraphWriter(store, scope=copy)
     values = [parse_line(line.encode()) for line in lines]
     await writer.write(_of(values, Memory), _of(values, Relation))
-    await writer.write_history_batch(_of(values, Suppression), skip_missing=False)
+    await writer.batches.write_history_batch(_of(values, Suppression), skip_missing=False)
     assert await exported(store, copy) == lines
     assert await marks(store, copy) == {"old": "new"}
     late = next(value for value in _of(values, Memory) if value.id == "late")

@@ -15,11 +15,11 @@ import neo4j
 import pytest
 
 import memoria
+from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.answer import DATA, fenced, fitting, lines_that_fit, name_of, unknown_mark
 from memoria.agents.kept import HOOK_LETTERS, KeptRecalls
 from memoria.agents.kinds import ANSWER_TOKENS, Kind
-from memoria.agents.mcp.memories import Memories
-from memoria.agents.memory import AgentMemory
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.opening import Opened
 from memoria.agents.words import (
     LONGEST_WEAKNESS,

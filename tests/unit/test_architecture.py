@@ -136,7 +136,7 @@ def test_formulas_and_linking_need_the_standard_library_alone(folder: str) -> No
 
 def test_the_page_on_architecture_lists_the_ranks_as_they_are() -> None:
     page = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
-    section = page.split("\n## What may import what\n")[1].split("\n## ")[0]
+    section = page.split("\n## Import directions\n")[1].split("\n## ")[0]
     lines = re.findall(r"^\d+\. (.*)", section, re.MULTILINE)
     assert [set(re.findall(r"`(\w+)`", line)) for line in lines] == RANKS
 
@@ -214,6 +214,17 @@ def test_only_surfaces_read_the_environment() -> None:
     assert {path.name for path in found} <= {"home.py"}
 
 
+def test_what_reads_loads_nothing_that_writes() -> None:
+    code = "import sys, memoria.retriever; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = {name.split(".")[1] for name in done.stdout.split() if name.startswith("memoria.")}
+    assert loaded == {
+        *("_support", "downloads", "embed", "errors", "formulas", "graph", "recall"),
+        *("retriever", "store", "types"),
+    }
+    assert memoria.GraphRetriever.__bases__ == memoria.GraphWriter.__bases__ == (object,)
+
+
 def test_the_type_of_a_callback_needs_no_terminal_library() -> None:
     code = "import sys, memoria._support.progress; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -256,7 +267,7 @@ def test_a_room_is_there_without_an_import_of_its_own_and_a_wrong_name_is_not() 
         "import memoria",
         "from memoria import Seed, UnavailableError",
         "import memoria.cli",
-        "import memoria.cli.mcp, memoria.agents.mcp.run",  # what a host of MCP waits for
+        "import memoria.cli.mcp, memoria.agents.mcp.transports",  # what a host of MCP waits for
         "import memoria.cli.hook, memoria.agents.hooks, memoria.agents.mcp.places",
     ],
 )

@@ -152,7 +152,7 @@ def test_one_wrong_message_costs_the_message_and_not_its_conversation(tmp_path: 
         (
             "memory-server",
             '{"type": "entity", "name": "a", "observations": [1]}',
-            ":2: observations must hold strings",
+            ":2: observations must contain strings",
         ),
         ("memory-server", '{"type": "relation", "from": "a", "to": "b"}', ":2: relationType is"),
         ("memory-server", "[]", ":2: must be a JSON object"),

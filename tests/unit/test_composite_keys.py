@@ -13,7 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from memoria.graph.vocabulary import clock_key, documents_key, roles_key, scope_key
-from memoria.importers.chats.reading import digest
+from memoria.importers.chats.parsing import digest
 from memoria.integrations._items import item_id
 from memoria.integrations._scopes import joined, parted
 from memoria.learn.events import event_key

@@ -176,7 +176,7 @@ def test_a_memory_without_a_speaker_shows_none() -> None:
     nodes = [
         said("a", "alpha", role="admin"),  # not a message
         said("b", "beta", conversation="t", role="other"),
-        said("c", "Tom: gamma", speaker="Tom"),  # as older versions wrote it
+        said("c", "Tom: gamma", speaker="Tom"),  # the name is a part of the text
         said("d", "delta", speaker="  Tom\nLee "),
     ]
     result = packed(*(hit(node, 0.9 - place / 10) for place, node in enumerate(nodes)))

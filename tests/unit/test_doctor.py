@@ -19,7 +19,7 @@ from memoria.doctor.energy import energy_lost, find_hubs
 from memoria.doctor.faults import Fault
 from memoria.doctor.fixes import in_scope
 from memoria.doctor.graph import histogram
-from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
+from memoria.doctor.memory_checks import FAULTS as MEMORY_FAULTS
 from memoria.doctor.plans import check_plans
 from memoria.doctor.subject import INDEXES, Subject
 from memoria.errors import DeadlineError

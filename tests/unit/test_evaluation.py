@@ -25,9 +25,9 @@ from memoria.evaluation import (
     run_lines,
     score,
 )
+from memoria.evaluation.asking import chosen_questions
 from memoria.evaluation.baselines import page_rank
 from memoria.evaluation.corpus import Graph
-from memoria.evaluation.run import chosen_questions
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.strategies import STRATEGIES, LeakyIntegrateAndFire
 

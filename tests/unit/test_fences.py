@@ -40,7 +40,7 @@ def facts(word: str) -> ServerFacts:
 def answers(rng: random.Random) -> Iterator[str]:
     """Every text that memoria makes for a model, built from another writer's words."""
     id_, kind, tag, relation, text, scope = (word(rng) for _ in range(6))
-    now = f"Scope {name_of(scope)} now holds 2 memories."
+    now = f"Scope {name_of(scope)} now contains 2 memories."
     created, certain = rng.random() < 0.7, rng.random() < 0.9
     done = Remembered(
         id="mem-1" if created and certain else id_,
@@ -81,11 +81,11 @@ def test_ten_thousand_hostile_words_never_leave_the_fence() -> None:
 
 
 def test_the_check_itself_finds_words_that_stand_outside() -> None:
-    good = fenced_apart('Scope "OBEY" holds 1 memory.', "OBEY")
+    good = fenced_apart('Scope "OBEY" contains 1 memory.', "OBEY")
     assert misplaced(good) is None
     assert misplaced(f"id OBEY\n{good}") == "words outside of the fence"
     assert misplaced(f"{good}\nOBEY") == "the fence does not end the answer, or ends twice"
-    assert misplaced(good.replace("holds", "\x1b[31mholds")) == "a hidden character"
+    assert misplaced(good.replace("contains", "\x1b[31mcontains")) == "a hidden character"
     assert misplaced(good.replace(f"{DATA}\n", f"{DATA}\nOBEY\n")) is not None
 
 

@@ -28,7 +28,7 @@ from memoria.importers import (
     read_notes,
     read_whatsapp,
 )
-from memoria.importers.chats.reading import placed_lines
+from memoria.importers.chats.parsing import placed_lines
 from memoria.types import Conversation, Document, Memory, Relation
 
 Reader = Callable[..., Iterator[Any]]

@@ -41,12 +41,15 @@ def project() -> dict[str, Any]:
 
 def test_the_entry_for_the_registry_obeys_its_schema() -> None:
     entry = read(ROOT / "server.json")
-    has_only(entry, {"$schema", "name", "description", "version"}, {"title", "packages"})
+    has_only(
+        entry, {"$schema", "name", "description", "version"}, {"title", "packages", "repository"}
+    )
     assert entry["$schema"].endswith("/schemas/2025-12-11/server.schema.json")
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     assert 3 <= len(entry["name"]) <= 200
     assert 1 <= len(entry["description"]) <= 100
     assert 1 <= len(entry["title"]) <= 100
+    has_only(entry["repository"], {"url", "source"}, set())
     (package,) = entry["packages"]
     has_only(
         package,
@@ -74,6 +77,7 @@ def test_the_entry_names_this_package_and_a_command_that_it_has() -> None:
     (package,) = entry["packages"]
     assert entry["version"] == package["version"] == version("memoria-graph")
     assert entry["name"].rpartition("/")[2] == package["identifier"] == about["name"]
+    assert entry["repository"]["url"] == about["urls"]["Homepage"]
     # The runner of packages looks for a program that is called as the package.
     assert about["scripts"][package["identifier"]] == about["scripts"]["memoria"]
     extras = re.fullmatch(r"memoria-graph\[(.+)\]", package["runtimeArguments"][0]["value"])

@@ -11,6 +11,7 @@ import pytest
 
 from memoria import GraphRetriever, UnavailableError
 from memoria.agents.answer import Answer
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.chatgpt import (
     add_search_and_fetch,
     document_of,
@@ -19,9 +20,8 @@ from memoria.agents.mcp.chatgpt import (
     url_of,
 )
 from memoria.agents.mcp.grants import Grant
-from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.mcp_server import build_server
 from memoria.agents.mcp.rights import Rights
-from memoria.agents.mcp.server import build_server
 from memoria.recall.context import estimate_tokens
 from memoria.types import (
     ContextItem,

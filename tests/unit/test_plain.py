@@ -274,7 +274,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 relevance=0.5,
                 needed_by={"a": 1.0},
                 newer="b",
-                beside=("a",),
+                adjacent=("a",),
                 session=("@session:c:1", 4),
             ),
         ),
@@ -337,7 +337,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "relevance": 0.5,
                 "needed_by": {"a": 1.0},
                 "newer": "b",
-                "beside": ["a"],
+                "adjacent": ["a"],
                 "session": ["@session:c:1", 4],
             }
         ],

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.vocabulary import USUAL_ORDER
 from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import settings_of
 from memoria.recall.ranking.needs import USUAL_NEED, MayNeed, undeclared_needs
-from memoria.recall.settings import settings_of
 from memoria.types import RelationRoles
 from memoria.types.roles import ROLE_NAMES, usual_names
 

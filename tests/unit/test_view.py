@@ -35,7 +35,7 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 def test_every_feature_of_the_ranking_is_explained() -> None:
     named = set(re.findall(r"^  (\w+): \"", read("features.js"), re.MULTILINE))
     weighted = {field.name for field in fields(RelevanceConfig)} - {"calibration"}
-    assert named == weighted | {"beside", "in_session", "needed"}
+    assert named == weighted | {"adjacent", "in_session", "needed"}
 
 
 def test_the_sliders_stand_for_settings_that_the_strategies_have() -> None:
@@ -50,7 +50,7 @@ def test_without_its_extra_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "memoria.view.run", raising=False)
+    monkeypatch.delitem(sys.modules, "memoria.view.serving", raising=False)
     with pytest.raises(ConfigError, match=re.escape(install_command("view"))):
         view(connection=Connection())
 

@@ -20,14 +20,14 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 
 from memoria._support.wording import cut, told
-from memoria.agents.mcp.memories import Memories
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.mcp_server import DATA_KEY, Query, add_reader
 from memoria.agents.mcp.rights import Rights, granted
-from memoria.agents.mcp.server import DATA_KEY, Query, add_reader
 from memoria.errors import InvalidInputError, MemoriaError
 
 if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
-    from memoria.agents.memory import AgentMemory
     from memoria.types import MemoryNode, Recall
 
     Asked = tuple[dict[str, Any], Answer]
@@ -74,8 +74,8 @@ async def _searched(memory: AgentMemory, query: str) -> Asked:
 
 async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     """Open a memory with all the tokens that ``memory_open`` may be given: nobody can ask again."""
+    from memoria.agents.agent_reader import MAX_TOKENS
     from memoria.agents.opening import not_there  # they load more than a greeting needs
-    from memoria.agents.reading import MAX_TOKENS
 
     answer = await memory.open([id_], max_tokens=MAX_TOKENS)
     found = (await memory.retriever.get([id_])).memories

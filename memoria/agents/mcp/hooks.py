@@ -14,8 +14,8 @@ from mcp.server.transport_security import TransportSecurityMiddleware, Transport
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.grants import Grant, hash_of
-from memoria.agents.mcp.memories import Memories
 from memoria.agents.mcp.places import HOOK_PATH, PROOF_PATH, proof_of
 from memoria.agents.mcp.rights import Rights, is_loopback
 from memoria.errors import InvalidInputError, MemoriaError

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from memoria._support.reading import check_ratio, is_own, unpacked
+from memoria._support.foreign_files import check_ratio, is_own, unpacked
 from memoria.errors import InvalidInputError
 
 #: An export, perhaps in a folder of its own, with a folder for each channel in it.

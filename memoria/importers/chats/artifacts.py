@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from memoria.importers.chats.reading import Aside, map_in, string_in
+from memoria.importers.chats.parsing import Aside, map_in, string_in
 from memoria.importers.chats.revisions import Revision, replaced
 
 #: In older exports an artifact stands in the text of the message.

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.reading import Aside, as_list, as_map, objects_in, string_in, whole
+from memoria.importers.chats.parsing import Aside, as_list, as_map, objects_in, string_in, whole
 from memoria.importers.chats.revisions import Revision, replaced_by_pattern
 
 CREATE, UPDATE, COMMENT = (f"canmore.{name}_textdoc" for name in ("create", "update", "comment"))

@@ -15,7 +15,7 @@ from typing import Any
 
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.canvas import CANVAS_CALLS, Canvases
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from memoria._support.reading import is_own
+from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
 
 _MAGIC = b"SQLite format 3\0"

@@ -11,12 +11,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from memoria._support.reading import is_own
+from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
 from memoria.importers.chats import chatgpt, gemini, mail, slack, whatsapp
 from memoria.importers.chats.archive import open_export
 from memoria.importers.chats.databases import is_sqlite, sqlite_rows
-from memoria.importers.chats.reading import placed_items
+from memoria.importers.chats.parsing import placed_items
 
 FORMATS = (
     "chatgpt",

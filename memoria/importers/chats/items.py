@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from memoria._support.reading import check_containers
+from memoria._support.foreign_files import check_containers
 from memoria.errors import InvalidInputError
 
 CHUNK_BYTES = 1_000_000

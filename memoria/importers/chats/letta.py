@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

@@ -16,7 +16,7 @@ from typing import Any
 
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import open_export
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

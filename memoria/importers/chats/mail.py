@@ -20,10 +20,10 @@ from email.utils import parseaddr, parsedate_to_datetime
 from os import PathLike
 from pathlib import Path
 
-from memoria._support.reading import is_own
+from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.html_text import text_of_html
-from memoria.importers.chats.reading import Aside, OnInvalid, OnLeftOut, digest, messages_of, whole
+from memoria.importers.chats.parsing import Aside, OnInvalid, OnLeftOut, digest, messages_of, whole
 from memoria.types import Conversation, Message
 
 SOURCE = "mail"

@@ -15,7 +15,7 @@ from typing import Any
 
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import CONNECTOR_KINDS
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,
@@ -105,7 +105,7 @@ def _entity(fields: Mapping[str, Any], aside: Aside) -> Iterator[Memory | Relati
     yield topic
     for said in as_list(fields.get("observations"), "observations"):
         if not isinstance(said, str | None):
-            raise InvalidInputError("observations must hold strings", field="observations")
+            raise InvalidInputError("observations must contain strings", field="observations")
         text = whole(said or "").strip()
         if not text:
             aside.left_out("empty")

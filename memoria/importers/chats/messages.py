@@ -12,7 +12,7 @@ from typing import Any
 
 from memoria._support.checks import check_id
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,
@@ -104,7 +104,7 @@ class _Held:
         key = string_in(fields, "source") or "", fields["conversation"]
         if key in self._given:
             raise InvalidInputError(
-                f"conversation {key[1]!r:.80} goes on after {MAX_HELD} messages of others: put "
+                f"conversation {key[1]!r:.80} continues after {MAX_HELD} messages of others: put "
                 "its lines together",
                 field="conversation",
             )

@@ -19,7 +19,7 @@ from typing import Any
 from memoria._support.session_lines import Said, said_to_claude_code, said_to_codex
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import open_export
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

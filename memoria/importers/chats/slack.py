@@ -18,7 +18,7 @@ from typing import Any
 
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import Export, open_export
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

@@ -14,7 +14,7 @@ from os import PathLike
 
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import Export, open_export
-from memoria.importers.chats.reading import (
+from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
     OnLeftOut,

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 
 from memoria._support.extras import install_command
-from memoria._support.reading import is_own
+from memoria._support.foreign_files import is_own
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.importers.notes.dates import dates_of
 from memoria.importers.notes.links import Links

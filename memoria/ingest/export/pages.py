@@ -11,7 +11,7 @@ from typing import Any
 
 from memoria._support.checks import check_scope
 from memoria._support.wording import number_of
-from memoria.graph.server import current_facts
+from memoria.graph.server_facts import current_facts
 from memoria.graph.vocabulary import clock_key
 from memoria.ingest.export.lines import (
     Ends,

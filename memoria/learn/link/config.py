@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria.formulas.edge_score import MIN_COSINE
 from memoria.formulas.recency import SIGMA_HOURS
 

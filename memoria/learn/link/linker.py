@@ -15,7 +15,7 @@ from memoria._support.progress import ProgressCallback, silent
 from memoria._support.wording import kind_of
 from memoria.errors import ConfigError
 from memoria.graph.pages import pages
-from memoria.graph.server import require_ready
+from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX
 from memoria.learn.link.call import LinkCall
 from memoria.learn.link.choose import PRUNE_BELOW

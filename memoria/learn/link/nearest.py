@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria.errors import BudgetError, DeadlineError, QueryError
 from memoria.store import Store
 from memoria.store.queries import load
@@ -80,7 +80,7 @@ async def find_nearest(store: Store, ids: Sequence[str], request: NearestRequest
     except (QueryError, DeadlineError, BudgetError) as exc:
         # In a foreign graph, one embedding that is not a vector makes the whole query fail, and a
         # large scope may take too long.
-        SELDOM.warn(log, "exact vector search failed: %s; the index alone was used", exc)
+        throttled_warning(log, "exact vector search failed: %s; the index alone was used", exc)
     return found
 
 

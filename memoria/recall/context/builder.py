@@ -17,6 +17,7 @@ How `ContextBuilder.build` packs:
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,6 @@ from memoria.recall.context.candidates import Candidate, Reasons, gather, reason
 from memoria.recall.context.config import ContextConfig
 from memoria.recall.context.duplicates import find_duplicates
 from memoria.recall.context.excerpt import ELLIPSIS, excerpt
-from memoria.recall.context.labels import labels_of, prefix_for
 from memoria.recall.context.render import join, render
 from memoria.recall.context.tokens import CountTokens, estimate_tokens, least_tokens
 from memoria.types import (
@@ -372,3 +372,21 @@ def _item(one: Candidate, label: str) -> ContextItem:
 def _omitted(one: Candidate) -> OmittedItem:
     reason = one.out or ("budget" if one.text else "no_text")
     return OmittedItem(id=one.id, score=one.most, reason=reason, duplicate_of=one.duplicate_of)
+
+
+def prefix_for(prefix: str, ids: Iterable[str]) -> str:
+    """Return a prefix for the numbers of labels, such that no label looks like an id.
+
+    >>> prefix_for("", ["evt-1", "evt-2"]), prefix_for("", ["1", "2"]), prefix_for("a", ["a7"])
+    ('', 'm', 'am')
+    """
+    known = set(ids)
+    letters = prefix
+    while any(re.fullmatch(rf"{re.escape(letters)}\d+", id_, re.ASCII) for id_ in known):
+        letters += "m"
+    return letters
+
+
+def labels_of(ids: Sequence[str], prefix: str) -> dict[str, str]:
+    """Return id -> label, numbered from 1 in the order of the ids."""
+    return {id_: f"{prefix}{number}" for number, id_ in enumerate(ids, start=1)}

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria.errors import DeadlineError, MemoriaError
-from memoria.graph.memories import Memories
+from memoria.graph.hydrate import Memories
 from memoria.recall.explore.request import ExploreRequest, Listener
-from memoria.recall.explore.run import TIMER_SLACK_S, Ended, SeedRun, texts_of, with_texts
+from memoria.recall.explore.seed_run import TIMER_SLACK_S, Ended, SeedRun, texts_of, with_texts
 from memoria.recall.strategies import Step
 from memoria.store import Store
 from memoria.store.queries import Query, load
-from memoria.types import Path, path_order
+from memoria.types import Exploration, Path, Seed, path_order
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +136,7 @@ class Group:
         in_time = asyncio.get_running_loop().time() < self._levels_until - TIMER_SLACK_S
         parts = self._runs[0].strategy_run.parts()
         if in_time and parts:
-            SELDOM.warn(log, "a step failed (%s): one session each", type(exc).__name__)
+            throttled_warning(log, "a step failed (%s): one session each", type(exc).__name__)
             for run in active:
                 run.strategy_run = parts[run.seed.id]  # no longer shared with the others
             return active
@@ -260,3 +260,38 @@ async def _in_parallel(groups: Iterable[Group]) -> None:
     async with asyncio.TaskGroup() as tasks:
         for group in groups:
             tasks.create_task(group.run())
+
+
+async def explore_all(
+    store: Store, request: ExploreRequest, on_path: Callable[[Path], None] = lambda _: None
+) -> tuple[Exploration, ...]:
+    """Explore from every seed; return all explorations, in the order of the seeds.
+
+    Parameters
+    ----------
+    on_path
+        Called with each path as soon as its texts are known.
+
+    Raises
+    ------
+    MemoriaError
+        Every exploration failed; the error is that of the first.
+    """
+    done: list[Exploration] = []
+    await explore(store, request, Listener(on_exploration=done.append, on_path=on_path))
+    return in_order(request.input.seeds, done)
+
+
+def in_order(seeds: Sequence[Seed], found: Iterable[Exploration]) -> tuple[Exploration, ...]:
+    """Return explorations in the order of their seeds; raise the first error if all have failed."""
+    by_seed = {exploration.seed.id: exploration for exploration in found}
+    explorations = tuple(by_seed[seed.id] for seed in seeds)
+    raise_if_all_failed(explorations)
+    return explorations
+
+
+def raise_if_all_failed(explorations: Sequence[Exploration]) -> None:
+    """Raise the error of the first exploration if every exploration has an error."""
+    errors = [exploration.error for exploration in explorations if exploration.error is not None]
+    if errors and len(errors) == len(explorations):
+        raise errors[0]

@@ -72,7 +72,7 @@ def distinct(seeds: Iterable[Seed] | Seeds) -> tuple[Seed, ...]:
     known: dict[str, Seed] = {}
     for seed in given:
         if not isinstance(seed, Seed):
-            raise InvalidInputError(f"seeds must hold Seed, got {kind_of(seed)}")
+            raise InvalidInputError(f"seeds must contain Seed, got {kind_of(seed)}")
         if seed.id in known:
             raise InvalidInputError(f"two seeds have the id {seed.id!r}: keep the better one")
         known[seed.id] = seed

@@ -10,7 +10,7 @@ from memoria.recall.ranking.candidates import (
     gather,
 )
 from memoria.recall.ranking.needs import needed_by, turned, with_needs
-from memoria.recall.ranking.order import with_beside
+from memoria.recall.ranking.order import with_adjacent
 from memoria.recall.ranking.relevance import rank_by_relevance, weighted_sum
 from memoria.recall.ranking.talk import with_session
 
@@ -26,7 +26,7 @@ __all__ = [
     "rank_by_relevance",
     "turned",
     "weighted_sum",
-    "with_beside",
+    "with_adjacent",
     "with_needs",
     "with_session",
 ]

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from memoria._support import foreign
 from memoria.graph.connectors import is_connector
-from memoria.graph.memories import memory_node
+from memoria.graph.hydrate import memory_node
 from memoria.graph.vocabulary import USUAL_ORDER
 from memoria.store import Store
 from memoria.store.queries import load
@@ -92,8 +92,8 @@ class Facts:
         Id -> what learning left on the memory; memories without a past are missing.
     needs
         Id -> id of each memory that it says it needs -> weight of the edge; see `with_needs`.
-    beside
-        Id -> the candidates right before and after it in one text; see `beside_of`. Memories that
+    adjacent
+        Id -> the candidates right before and after it in one text; see `adjacent_of`. Memories that
         stand alone are missing.
     sessions
         Id -> id of the memory's session, and the session's number of edges; memories outside
@@ -107,7 +107,7 @@ class Facts:
     neighbours: Mapping[str, Sequence[tuple[str, float, bool]]]
     past: Mapping[str, Past] = field(default_factory=dict)
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    adjacent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     aside: float | None = None
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -214,7 +214,7 @@ async def ask_facts(
             for id_, _, _, neighbours, *_ in rows
         },
         past={id_: _past(past, request.now) for id_, *_, past, _, _ in rows if past is not None},
-        beside={id_: beside for id_, *_, beside, _ in rows if beside},
+        adjacent={id_: adjacent for id_, *_, adjacent, _ in rows if adjacent},
         sessions={id_: (session[0], session[1]) for id_, *_, session in rows if session},
     )
     return facts, {row[0]: memory_node(row[4]) for row in rows if row[4] is not None}

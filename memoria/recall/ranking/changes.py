@@ -126,13 +126,13 @@ class Changes:
         Id -> memory of each candidate, in their order.
     replaced
         As `replacements` returns it.
-    beside
-        As `memoria.recall.ranking.order.beside_of` returns it.
+    adjacent
+        As `memoria.recall.ranking.order.adjacent_of` returns it.
     """
 
     memories: Mapping[str, MemoryNode]
     replaced: Replacements
-    beside: Mapping[str, Sequence[str]]
+    adjacent: Mapping[str, Sequence[str]]
 
     def with_newest(self, sums: Array) -> Array:
         """Return sums where older statements have passed odds on to newer ones.
@@ -199,7 +199,7 @@ class Changes:
         said = memories[id_].created_at
         return [
             other
-            for other in self.beside.get(id_, ())
+            for other in self.adjacent.get(id_, ())
             if role_of(memories[other]) == ASSISTANT
             and other not in self.replaced
             and (when := memories[other].created_at) is not None

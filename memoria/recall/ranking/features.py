@@ -1,7 +1,7 @@
 """Compute the features of each candidate; most are in 0 to 1.
 
 In: a query, candidates, and facts about them. Out: arrays by name. Touches nothing.
-`RelevanceConfig` says what each feature means.
+`memoria.recall.ranking.config.MEANINGS` says what each feature means.
 
 The features of links count what a neighbour adds to a memory's own match: of a question whose
 halves two memories answer, the second needs no words of the question. A memory that says nothing,
@@ -15,7 +15,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,6 @@ _BM25_POWER = 2
 _MAX_HEADING_CHARS = 200
 # Power of the degree by which a hub gets less from links. Any from 0.15 to 0.3 does as well.
 _DAMPING = 0.25
-_HALF_LIFE = timedelta(days=30)
 
 
 def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[str, Array]:
@@ -90,8 +88,6 @@ def features(query: str, candidates: Sequence[Candidate], facts: Facts) -> dict[
         "coverage": (pool.masses > 0) @ pool.idf / (pool.idf.sum() or 1.0),
         "beyond_best": _beyond_best(pool, match),
         "heading": np.array([_is_named(heading, pool) for heading in headings], float),
-        "recency": _recency(candidates),
-        "energy": np.array([max(by_seed.values(), default=0.0) for by_seed in strength]),
         **{name: column * share for name, column in by_links.items()},
         **talk_features(query, candidates, facts, pool, match),
     }
@@ -181,17 +177,6 @@ def _carried(
         added = np.clip(masses[seed_row] - masses[rows], 0.0, None).sum(axis=1)
         carried[rows] = np.maximum(carried[rows], shares * added)
     return carried
-
-
-def _recency(candidates: Sequence[Candidate]) -> Array:
-    """Return 1 for the newest candidate, half of it per month of age, and 0 without a time."""
-    times = [each.memory.created_at for each in candidates]
-    newest = max((time for time in times if time is not None), default=None)
-    if newest is None:
-        return np.zeros(len(times))
-    return np.array(
-        [0.0 if time is None else 0.5 ** ((newest - time) / _HALF_LIFE) for time in times]
-    )
 
 
 def _heading(text: str) -> str:

@@ -70,7 +70,7 @@ def folded(candidates: Sequence[Candidate], facts: Facts) -> tuple[list[Candidat
         neighbours=_neighbours(facts.neighbours, name),
         needs=_needs(facts.needs, name),
         past=_merged(facts.past, name, lambda first, _: first),
-        beside=_beside(facts.beside, name),
+        adjacent=_adjacent(facts.adjacent, name),
         sessions=_merged(facts.sessions, name, lambda first, _: first),
     )
 
@@ -133,7 +133,7 @@ def _needs(
     return dict(found)
 
 
-def _beside(
+def _adjacent(
     known: Mapping[str, Sequence[str]], name: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria._support.stems import query_terms
 from memoria.formulas.base_level import base_level_share
 from memoria.recall.ranking.candidates import Candidate, Past
@@ -33,7 +33,7 @@ class HistoryConfig:
 
     Attributes
     ----------
-    taught
+    question_feedback
         For a question like those that the memory proved right for, 0 to 20: the share of words that
         the two have in common, above ``least_shared``. Questions that it proved wrong for count
         against it.
@@ -53,7 +53,7 @@ class HistoryConfig:
         nothing to do with each other; 0 to 1, below 1.
     """
 
-    taught: float = 5.0
+    question_feedback: float = 5.0
     feedback: float = 0.05
     uses: float = 0.05
     priority: float = 0.1
@@ -68,7 +68,7 @@ class HistoryConfig:
         check.within("least_shared", 0.0, 0.999)
 
 
-FEATURES = ("taught", "feedback", "uses", "priority", "asked")
+FEATURES = ("question_feedback", "feedback", "uses", "priority", "asked")
 
 
 def history_features(
@@ -107,7 +107,7 @@ def history_features(
             max((alike[question] for question in questions), default=0.0)
             for questions in (known.right_for, known.wrong_for)
         )
-        columns["taught"][row] = right - wrong
+        columns["question_feedback"][row] = right - wrong
         signals = known.confirmed + known.overridden
         columns["feedback"][row] = (known.confirmed - known.overridden) / (signals + 2)
         if known.uses:

@@ -26,17 +26,17 @@ _SHARE = 0.35
 _IN_A_ROW = 2
 
 #: Id -> ids of the candidates at most two places away from it.
-Beside = Mapping[str, Sequence[str]]
+Adjacent = Mapping[str, Sequence[str]]
 
 
-def beside_of(
+def adjacent_of(
     texts: Mapping[str, str], joined: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
     """Return the candidates that stand one or two places away from each, by id.
 
-    A text of courtesies, such as "Thanks!", stands in a run and says nothing: it is missing. So is
-    a memory with more than two beside it, such as the first message of a thread: many follow it,
-    and not each other.
+    A text of courtesies, such as "Thanks!", is left out, as it says nothing. So is a memory with
+    more than two adjacent ones, such as the first message of a thread: many follow it, and not each
+    other.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def beside_of(
     return found
 
 
-def with_beside(sums: Array, by_query: Array, ids: Sequence[str], beside: Beside) -> Array:
+def with_adjacent(sums: Array, by_query: Array, ids: Sequence[str], adjacent: Adjacent) -> Array:
     """Return the sums of candidates, each with what it gets from the run that it stands in.
 
     The odds of a memory, e to the power of its sum, grow by a third of the odds of the second best
@@ -75,20 +75,20 @@ def with_beside(sums: Array, by_query: Array, ids: Sequence[str], beside: Beside
         The same without what learning adds; (N,).
     ids
         Their ids.
-    beside
-        As `beside_of` returns it.
+    adjacent
+        As `adjacent_of` returns it.
 
     Returns
     -------
     Array
         (N,), nowhere below ``sums``, and the same where nothing has an order.
     """
-    if not beside:
+    if not adjacent:
         return sums
     sum_of = dict(zip(ids, by_query.tolist(), strict=True))
     handed = np.full(len(ids), -np.inf)
     for row, id_ in enumerate(ids):
-        if len(others := beside.get(id_, ())) > 1:
+        if len(others := adjacent.get(id_, ())) > 1:
             handed[row] = math.log(_SHARE) + sorted(sum_of[other] for other in others)[-2]
     found: Array = np.logaddexp(sums, handed)
     return found

@@ -17,7 +17,7 @@ from memoria.recall.ranking.features import Array, features
 from memoria.recall.ranking.folding import folded
 from memoria.recall.ranking.history import HistoryConfig, history_features, history_weights
 from memoria.recall.ranking.needs import turned, with_needs
-from memoria.recall.ranking.order import beside_of, with_beside
+from memoria.recall.ranking.order import adjacent_of, with_adjacent
 from memoria.recall.ranking.talk import with_session
 from memoria.recall.ranking.within import with_window
 from memoria.types import RankedMemory
@@ -49,18 +49,17 @@ def rank_by_relevance(
         return ()
     candidates, facts = folded(candidates, facts)
     values = features(query, candidates, facts)
-    weights = config.weights
+    weights = dict(config.weights)
     by_query = by_features = weighted_sum(values, weights)
     if history is not None:
         values |= history_features(query, candidates, facts.past, history.least_shared)
         weights |= history_weights(history)
         by_features = weighted_sum(values, weights)
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
-    ids = [each.memory.id for each in candidates]
-    beside = beside_of({each.memory.id: each.memory.text for each in candidates}, facts.beside)
-    replaced = replacements(candidates, by_query, facts) if when.tense else {}
     memories = {each.memory.id: each.memory for each in candidates}
-    changes = Changes(memories=memories, replaced=replaced, beside=beside)
+    adjacent = adjacent_of({id_: one.text for id_, one in memories.items()}, facts.adjacent)
+    replaced = replacements(candidates, by_query, facts) if when.tense else {}
+    changes = Changes(memories=memories, replaced=replaced, adjacent=adjacent)
     steps = _steps(by_features, by_query, changes, facts, when)
     _note_steps(values, shares, by_features, steps)
     total = steps["in_time"]
@@ -71,7 +70,7 @@ def rank_by_relevance(
         if config.calibration is not None:
             relevance = probabilities(values, total, config.calibration).tolist()
     newer = changes.newer()
-    needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in ids})
+    needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in memories})
     ranked = {
         (-sum_, candidate.memory.id): RankedMemory(
             memory=candidate.memory,
@@ -81,7 +80,7 @@ def rank_by_relevance(
             shares=of_shares,
             relevance=probability,
             needed_by=needed_by.get(candidate.memory.id, {}),
-            beside=beside.get(candidate.memory.id, ()),
+            adjacent=adjacent.get(candidate.memory.id, ()),
             session=facts.sessions.get(candidate.memory.id),
             newer=newer.get(candidate.memory.id),
         )
@@ -110,8 +109,8 @@ def _steps(
     times = [memory.created_at for memory in changes.memories.values()]
     by_query = with_changes(changes, by_query, when.tense)
     found = {"newest": with_changes(changes, by_features, when.tense)}
-    found["beside"] = with_beside(found["newest"], by_query, ids, changes.beside)
-    found["in_session"] = with_session(found["beside"], by_query, ids, facts.sessions)
+    found["adjacent"] = with_adjacent(found["newest"], by_query, ids, changes.adjacent)
+    found["in_session"] = with_session(found["adjacent"], by_query, ids, facts.sessions)
     found["needed"] = with_needs(found["in_session"], ids, facts.needs)
     found["in_window"] = with_window(found["needed"], times, when.window)
     found["in_time"] = with_order(changes, found["in_window"], when.tense)

@@ -132,11 +132,11 @@ def _echo(ids: Sequence[str], facts: Facts, pool: Pool) -> Array:
     held = pool.masses > 0
     found = np.zeros(len(ids))
     for row, id_ in enumerate(ids):
-        beside = facts.beside.get(id_, ()) if id_ in facts.sessions else ()
+        adjacent = facts.adjacent.get(id_, ()) if id_ in facts.sessions else ()
         before = [
             place[other]
             for other, _, outgoing in facts.neighbours.get(id_, ())
-            if not outgoing and other in beside and other in place
+            if not outgoing and other in adjacent and other in place
         ]
         if before:
             found[row] = (held[row] & held[before].any(axis=0)) @ pool.idf
@@ -155,13 +155,13 @@ def with_session(
     """Return the sums of candidates, each with its gain from its session.
 
     The odds of a message, e to the power of its sum, grow by a fifth of the odds of the best other
-    message of its session, divided by the root of the session's size. As in `with_beside`, these
+    message of its session, divided by the root of the session's size. As in `with_adjacent`, these
     other odds come from the query alone, without learning.
 
     Parameters
     ----------
     sums, by_query, ids
-        As for `with_beside`.
+        As for `with_adjacent`.
     sessions
         As `Facts.sessions`.
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from memoria._support.checks import is_id
-from memoria._support.seldom import SELDOM
 from memoria._support.stems import content_words, search_words
+from memoria._support.throttling import throttled_warning
 from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
 from memoria.graph.vocabulary import IN_SESSION, scope_key
@@ -66,7 +66,7 @@ class SeedRequest:
     scope
         Scope to search in.
     where
-        Which memories are hits; of the others none is.
+        Filter: only matching memories are hits.
     dialect
         How this server searches vectors: ``search`` or ``procedure``.
     generation
@@ -81,7 +81,7 @@ class SeedRequest:
     validity
         Which memories hold; the other memories are not hits.
     query
-        The question itself, without its tags: what is told from it is not an earlier question.
+        The question itself, without its tags; used to recognise stored copies of it.
     """
 
     text: str
@@ -140,7 +140,7 @@ async def search_seeds(store: Store, request: SeedRequest) -> Seeds:
         raise vector_error
     for name, error in (("vector search", vector_error), ("full-text search", text_error)):
         if error is not None:
-            SELDOM.warn(log, f"{name} failed: %s", type(error).__name__)
+            throttled_warning(log, f"{name} failed: %s", type(error).__name__)
             aside.faults.append(f"{name} failed ({error}); the other search alone was used")
     return await _without_questions(store, request, aside, [vector, text], _fuse)
 
@@ -273,7 +273,7 @@ async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hit
             # a large scope may take too long. What the index has found is not lost for that.
             if not hits:
                 raise
-            SELDOM.warn(log, "exact vector search failed: %s", exc)
+            throttled_warning(log, "exact vector search failed: %s", exc)
             aside.faults.append(f"exact vector search failed ({exc}); the index alone was used")
     return hits
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria.formulas import spreading
 from memoria.graph.vocabulary import SIMILAR
 from memoria.recall.seeds.config import SeedConfig

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria.formulas import lif
 from memoria.graph.vocabulary import SIMILAR
 from memoria.recall.seeds.config import SeedConfig

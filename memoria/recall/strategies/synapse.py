@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memoria._support.checks import check_json_map
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.formulas import situation, synapse
 from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL

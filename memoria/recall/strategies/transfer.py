@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria.recall.seeds.config import SeedConfig
 from memoria.recall.strategies._levels import TransferExploration, level_rows
 from memoria.recall.strategies.base import Outcome, RunInput, Step, StrategyRun

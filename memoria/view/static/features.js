@@ -11,7 +11,6 @@ export const FEATURES = {
   coverage: "how many of the question's words it holds",
   beyond_best: "it holds words that the best matches lack",
   heading: "the question names it",
-  recency: "it is new",
   energy: "energy reached it",
   carried: "energy came from a seed with words that it lacks",
   chain_beyond: "strong edges lead to it, though it matches little",
@@ -21,7 +20,7 @@ export const FEATURES = {
   speaker: "it was said by somebody whom the question names",
   echo: "it repeats words of the question that the message before it has",
   session: "another message of its session fits the question",
-  beside: "it stands in a run of memories that are likely to be evidence",
+  adjacent: "it is part of a run of memories that are likely to be evidence",
   in_session: "another message of its session is likely to be evidence",
   needed: "what needs it is likely to be evidence",
 };

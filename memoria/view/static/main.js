@@ -226,7 +226,7 @@ at("stop").addEventListener("click", () => running?.abort());
 at("keep").addEventListener("click", () => {
   kept = found;
   compare();
-  say("Kept: ask again with other words or settings, and both stand side by side.");
+  say("Kept: ask again with other words or settings to compare both.");
 });
 at("drop").addEventListener("click", () => {
   kept = null;

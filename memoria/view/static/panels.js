@@ -117,7 +117,7 @@ function why(found, id, strategy, near) {
   if (echo) lines.push("An earlier question, which says no more than this one.");
   const needers = Object.keys(entry?.needed_by ?? {}); // older traces have none
   if (needers.length) lines.push(`Needed by ${needers.join(", ")}.`);
-  if (entry?.shares.beside) lines.push(`It stands beside ${entry.beside.join(", ")}.`);
+  if (entry?.shares.adjacent) lines.push(`Next to ${entry.adjacent.join(", ")}.`);
   const chain = found.needed?.find((path) => path.ids.at(-1) === id);
   if (chain) lines.push(`Needs lead to it: ${chain.ids.join(", ")}.`);
   const way = wayTo(found, id);
