@@ -48,7 +48,7 @@ class Store(Handle[memoria.Store]):
     """One database as all parts of a process share it; see `memoria.Store`."""
 
     run = blocking(memoria.Store.run)
-    run_together = blocking(memoria.Store.run_together)
+    write = blocking(memoria.Store.write)
     explain = blocking(memoria.Store.explain)
 
     @property

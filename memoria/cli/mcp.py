@@ -84,7 +84,7 @@ def mcp(
         )
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
     memories = Memories(
-        opening_of(connection, rights.grant.scope, embedder_choice(embedder)),
+        opening_of(connection, rights.grant.scope, embedder_choice(embedder), writes=not read_only),
         budget_tokens=budget,
         deadline_s=deadline,
         warm_up=lambda retriever: load_model(retriever.embedder, silent),

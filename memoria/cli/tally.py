@@ -19,16 +19,35 @@ from memoria.graph.connectors import is_connector
 from memoria.remember import ConversationConfig, DocumentConfig
 from memoria.remember.documents.cutting import cut
 from memoria.remember.parts import parts_of
-from memoria.types import Conversation, Document, ImportReport, Item, Memory
+from memoria.types import Conversation, Document, ImportReport, Item, Memory, WriteReport
 
 MAX_PROBLEMS = 20
 #: Written facts of a report, with the names that ``ingest`` has for them.
-WRITTEN = ("memories", "memories_created", "embedded", "relations", "relations_created")
+WRITTEN = (
+    "memories",
+    "memories_created",
+    "embedded",
+    "pending_vectors",
+    "relations",
+    "relations_created",
+)
 
 
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would be written; needs no server.")
 ]
+
+
+def embedded(done: WriteReport) -> str:
+    """Say how many vectors were made, and how many have to wait for the embedder.
+
+    >>> embedded(WriteReport(embedded=3)), embedded(WriteReport(pending_vectors=1))
+    ('3 embedded', '0 embedded, 1 vector pending: memoria embed')
+    """
+    made = f"{done.embedded} embedded"
+    if not done.pending_vectors:
+        return made
+    return f"{made}, {number_of(done.pending_vectors, 'vector')} pending: memoria embed"
 
 
 class Problems:
@@ -149,7 +168,7 @@ class Tally(Problems):
             parts += [
                 number_of(facts["parts"], "part"),
                 f"{number_of(written.memories, 'memory', 'memories')} with connectors "
-                f"({written.memories_created} new, {written.embedded} embedded)",
+                f"({written.memories_created} new, {embedded(written)})",
                 f"{number_of(written.relations, 'edge')} ({written.relations_created} new)",
             ]
             if facts["forgotten"]:

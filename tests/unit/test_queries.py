@@ -13,8 +13,7 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS, RESERVED_LABELS
 from memoria.ingest.checks import check_kinds
 from memoria.store import queries
-from memoria.store.columns import Column
-from memoria.store.queries import Query, load, parse
+from memoria.store.queries import Column, Query, load, parse
 
 PACKAGE = Path(queries.__file__).parent
 FILES = sorted(queries.root().rglob("*.cypher"))
