@@ -54,7 +54,6 @@ from memoria.types import (
 )
 
 if TYPE_CHECKING:
-    from memoria.ingest import WriterOptions
     from memoria.learn import LearnConfig, Learner
     from memoria.learn.link import LinkConfig, Linker
     from memoria.remember import (
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
         DocumentOptions,
         DocumentWriter,
     )
-    from memoria.writer import GraphWriter
+    from memoria.writer import GraphWriter, WriterOptions
 
 
 class GraphRetriever:

@@ -12,8 +12,7 @@ from memoria._support.progress import ProgressCallback
 from memoria.graph.vocabulary import LINKS_TO, NAMES
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.cutting import cut
-from memoria.remember.documents.document_writer import DOCUMENT_EXTRACTOR
-from memoria.remember.documents.grouping import groups
+from memoria.remember.documents.document_writer import DOCUMENT_EXTRACTOR, groups
 from memoria.remember.documents.plan import Edges, plan_document, titles_of
 from memoria.remember.ids import document_id
 from memoria.types import Document, DocumentReport, WriteReport
