@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from os import PathLike
 
 from memoria.errors import InvalidInputError
@@ -127,7 +128,7 @@ def _order(export: Export, name: str) -> str | None:
     high = Counter[str]()
     turned = Counter[str]()
     before: dict[str, _Key] = {}
-    for head in (first, *heads):
+    for head in chain([first], heads):
         a, b, c = int(head["a"]), int(head["b"]), int(head["c"])
         high.update(day for day, value in (("dmy", a), ("mdy", b)) if value > 12)
         for order, key in (("dmy", (c, b, a)), ("mdy", (c, a, b))):
