@@ -37,7 +37,7 @@ from memoria.serve.view.guard import TOKEN_HEADER
 from memoria.serve.view.source import Source, saved
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
-from memoria.store.queries import load, parse, root
+from memoria.store.queries import load, names, parse
 
 _SLOTS: Mapping[str, Slot] = {**PYTHON, **COMMANDS, **TOOLS, **PAGE}
 _SCOPE = "faults-inputs"
@@ -58,13 +58,7 @@ RETURN canaries, others
 """,
     "faults.canary",
 )
-_TEXTS = frozenset(
-    {
-        load(".".join(path.relative_to(root()).with_suffix("").parts)).text
-        for path in root().rglob("*/*.cypher")
-    }
-    | {_CANARY.text}
-)
+_TEXTS = frozenset({load(name).text for name in names()} | {_CANARY.text})
 
 
 class Texts(logging.Handler):
