@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Self
 
 from memoria._support.checks import check_scope, check_strings, check_whole
@@ -30,9 +31,11 @@ from memoria.explore import (
     raise_if_all_failed,
 )
 from memoria.graph.fitting import FittingFacts
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
 from memoria.recall import Asides, Engine, QueryTags, RecallCall, Recaller, validity_of
 from memoria.remember.writer import WritesToo
-from memoria.store import ServerFacts, StoreOrDriver
+from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.strategies import RunInput
 from memoria.types import (
     Exploration,
@@ -58,7 +61,8 @@ class GraphRetriever(WritesToo):
         A `Store`, or an open ``neo4j.AsyncDriver``, which you close yourself. Retrievers on one
         store share its limits: in a service use one store, or one retriever and `for_scope`.
     scope
-        The tenant whose memories these are; required, and fixed.
+        The tenant whose memories these are; required, and fixed. It is left out for a mapped graph
+        without tenants.
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
     embedder
@@ -67,11 +71,14 @@ class GraphRetriever(WritesToo):
         Settings of every stage.
     count_tokens
         Counts the tokens of a context; None means ``estimate_tokens``.
+    mapping
+        How to read a graph that another program made; such a retriever writes nothing. None for
+        memoria's own graph.
 
     Raises
     ------
     ScopeError
-        There is no scope.
+        There is no scope, or the mapping knows none.
     ConfigError
         The driver's pool has fewer connections than ``StoreConfig.max_sessions``.
     InvalidInputError
@@ -82,14 +89,23 @@ class GraphRetriever(WritesToo):
         self,
         store: StoreOrDriver,
         *,
-        scope: str,
+        scope: str | None = None,
         database: str | None = None,
         embedder: Embedder | None = None,
         config: RetrieverConfig | None = None,
         count_tokens: CountTokens | None = None,
+        mapping: GraphMapping | None = None,
     ) -> None:
-        super().__init__(store, scope=scope, database=database)
+        own = store_of(store, database)
+        if mapping is not None:
+            own = own.translated(partial(MappedGraph, checked(mapping)))
+        elif isinstance(own.translation, MappedGraph):
+            mapping = own.translation.mapping
+        super().__init__(own, scope=check_scope(scope_of(mapping, scope)))
+        self.mapping = mapping
         self.config = RetrieverConfig() if config is None else config
+        if mapping is not None and not mapping.vector_indexes:
+            embedder = None  # there is nothing to compare a vector with: words only
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
         self._facts = FittingFacts(self.embedder)
@@ -115,7 +131,7 @@ class GraphRetriever(WritesToo):
             database whether it is set up; within one database it is not asked again.
         """
         other = copy(self)
-        other.scope = check_scope(scope)
+        other.scope = check_scope(scope_of(self.mapping, scope))
         other._opened = AsyncExitStack()
         if database not in (None, self.store.database):
             other.store = self.store.for_database(database)
@@ -148,7 +164,10 @@ class GraphRetriever(WritesToo):
         DeadlineError
             The server did not answer in time.
         """
-        return await self._facts.of(self.store, until=until)
+        facts = await self._facts.of(self.store, until=until)
+        if self.mapping is not None:
+            check_mapped_embedder(self.mapping, facts, self.embedder)
+        return facts
 
     async def _facts_until(self, until: float | None) -> ServerFacts:
         return await self.server_facts(until=until)

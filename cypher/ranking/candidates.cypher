@@ -47,11 +47,11 @@ CALL (ranked, ranks, m, degree) {
 }
 CALL (ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
-  // use: out_edges(m, joined, s)
+  // use: out_edges(m, joined, session)
   // With a label in the pattern, the server might scan all sessions.
-  WHERE 'Session' IN labels(s) AND // use: is_of_scope(s)
-  WITH s ORDER BY s.id LIMIT 1
-  RETURN collect([s.id, // use: degree(s)]) AS sessions
+  WHERE 'Session' IN labels(session) AND // use: is_of_scope(session)
+  WITH session ORDER BY session.id LIMIT 1
+  RETURN collect([session.id, // use: degree(session)]) AS sessions
 }
 RETURN collect([
   m.id, cosine, degree, neighbours,

@@ -39,7 +39,7 @@ PANELS = {
         "embed.embed reembed.reembed link.link offline.import_ reading.get reading.list_ "
         "reading.recent reading.neighbours forgetting.forget forgetting.delete_edge "
         "forgetting.forget_scope scopes.stats scopes.relations scopes.export doctor.doctor "
-        "queries.queries"
+        "mapping.adopt queries.queries"
     ),
     "Retrieval": (
         "recall.recall recall.explore view.view pack.pack replay.replay evaluate.evaluate tune.tune"

@@ -14,8 +14,9 @@ import typer
 from memoria._support.extras import install_command
 from memoria._support.progress import silent
 from memoria.cli.common import Json, Scope, err, print_facts, run
-from memoria.cli.connection import Connection, opening_of
+from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
+from memoria.cli.mapping import MappedConnection
 from memoria.errors import ConfigError
 from memoria.serve.agent.kinds import ANSWER_TOKENS
 
@@ -31,7 +32,7 @@ TokenFile = Annotated[
 def mcp(
     scope: Scope = "default",
     *,
-    connection: Connection,
+    connection: MappedConnection,
     embedder: EmbedderName = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="Standard streams, or streamable HTTP.")
@@ -82,6 +83,7 @@ def mcp(
             f"{host} may be reached from elsewhere: give --tokens, or listen on 127.0.0.1",
             param_hint="--host",
         )
+    read_only = read_only or connection.mapping is not None  # a mapping writes nothing
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
     memories = Memories(
         opening_of(connection, rights.grant.scope, embedder_choice(embedder)),

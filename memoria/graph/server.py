@@ -86,6 +86,8 @@ async def server_facts(store: Store, *, until: float | None = None) -> ServerFac
     ConfigError
         An older or a newer memoria set the database up.
     """
+    if store.translation is not None:
+        return await store.translation.facts(until)
     return await store.facts.get(partial(_probe_current, store), keep=is_complete, until=until)
 
 

@@ -51,7 +51,7 @@ from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.setup import make_schema
 from memoria.ingest.unembedded import embed_each, is_of_one_text, texts_to_embed
 from memoria.jsonl import at_place
-from memoria.store import Rows, ServerFacts, StoreOrDriver, store_of, with_certainty
+from memoria.store import Rows, ServerFacts, StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     HistoryItem,
@@ -105,7 +105,7 @@ class BatchWriter:
         # Embedding takes milliseconds for each memory. Small batches keep the work small that is
         # lost in an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
-        self._store = store_of(store, database)
+        self._store = writable_store_of(store, database)
         self._clock = clock
         self._facts: ServerFacts | None = None
 

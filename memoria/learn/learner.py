@@ -38,7 +38,7 @@ from memoria.learn.events import (
 from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, checked_ids, co_active, edges_to
 from memoria.learn.undoing import undo_since
-from memoria.store import StoreOrDriver, store_of
+from memoria.store import StoreOrDriver, writable_store_of
 from memoria.types import (
     ConsolidateReport,
     LearnReport,
@@ -82,7 +82,7 @@ class Learner:
         self.config = LearnConfig() if config is None else config
         if not isinstance(self.config, LearnConfig):
             raise ConfigError(f"config must be a LearnConfig, got {kind_of(config)}")
-        self._store = store_of(store, database)
+        self._store = writable_store_of(store, database)
         self._clock = clock
 
     async def reinforce(

@@ -8,7 +8,7 @@ from memoria.store.doubt import with_certainty
 from memoria.store.driver import Auth, Target, open_driver
 from memoria.store.facts import ServerFacts
 from memoria.store.faults import translate
-from memoria.store.pool import Store, StoreOrDriver, store_of
+from memoria.store.pool import Store, StoreOrDriver, store_of, writable_store_of
 from memoria.store.rows import Rows
 from memoria.store.session import Call, Session
 
@@ -25,4 +25,5 @@ __all__ = [
     "store_of",
     "translate",
     "with_certainty",
+    "writable_store_of",
 ]

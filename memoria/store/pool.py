@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -18,7 +18,7 @@ from neo4j import exceptions as driver_errors
 from memoria._support.checks import check_id, check_string
 from memoria._support.once import Once
 from memoria._support.wording import kind_of, number_of
-from memoria.errors import ConfigError, InvalidInputError
+from memoria.errors import ConfigError, InvalidInputError, MappingError
 from memoria.store.bookmarks import bookmarks_of
 from memoria.store.config import StoreConfig
 from memoria.store.facts import ServerFacts
@@ -26,7 +26,7 @@ from memoria.store.faults import translate
 from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
 from memoria.store.records import Records
-from memoria.store.session import Call, Session
+from memoria.store.session import Call, Session, unchanged
 from memoria.store.waiting import end
 from memoria.store.watchdog import WATCHDOG
 
@@ -34,6 +34,22 @@ from memoria.store.watchdog import WATCHDOG
 _RECALL_S = 0.5
 # Time to close a session, after which its connection is dropped; seconds.
 _CLOSE_S = 0.25
+
+
+class Translation(Protocol):
+    """What makes memoria's queries queries of another graph; see `memoria.mapping`."""
+
+    async def facts(self, until: float | None = None) -> ServerFacts:
+        """Check the database before the first query, and say what the server is."""
+        ...
+
+    def query(self, query: Query) -> Query:
+        """Return the query that is to run instead."""
+        ...
+
+    def lucene(self, phrases: Sequence[str]) -> str | None:
+        """Return the query of the full-text indexes for quoted phrases; None without an index."""
+        ...
 
 
 class Store:
@@ -62,6 +78,8 @@ class Store:
         their questions. Further recalls wait in line here.
     recalls
         Limiter of the recalls at work.
+    translation
+        What a mapping makes of memoria's queries; None for memoria's own graph.
 
     Raises
     ------
@@ -87,6 +105,9 @@ class Store:
         self._sessions = Limiter(self.config.max_sessions, of="session", assumed_s=_RECALL_S)
         self._bookmarks = bookmarks_of(driver, database)
         self._databases: dict[str, Store] = {database: self}
+        self.translation: Translation | None = None
+        self._own: Store = self
+        self._translate: Callable[[Store], Translation] | None = None
 
     def for_database(self, database: str) -> Store:
         """Return the store of another database on the same driver, which keeps to the same limits.
@@ -94,11 +115,14 @@ class Store:
         It has facts about the server and bookmarks of its own. It is made once for each database.
         """
         name = check_id(database, "database")
+        if self._translate is not None:
+            return self._own.for_database(name).translated(self._translate)
         if name not in self._databases:
             other = copy(self)
             other.database = name
             other.facts = Once[ServerFacts]()
             other._bookmarks = bookmarks_of(self.driver, name)
+            other._own = other
             self._databases[name] = other
         return self._databases[name]
 
@@ -144,6 +168,22 @@ class Store:
         patient.config = replace(self.config, query_timeout_s=limit_s)
         return patient
 
+    def translated(self, translate: Callable[[Store], Translation]) -> Self:
+        """Return a copy of this store that runs what a translation makes of each query.
+
+        The copy shares driver, bookmarks and limits with this store.
+
+        Parameters
+        ----------
+        translate
+            Makes the translation for a store, by which it can ask what there is.
+        """
+        other = copy(self)
+        other._own = self
+        other._translate = translate
+        other.translation = translate(self)
+        return other
+
     @property
     def sessions_in_use(self) -> int:
         """How many sessions are open."""
@@ -168,8 +208,15 @@ class Store:
         ClosedError
             The store belongs to another event loop.
         """
+        translate = unchanged
+        if self.translation is not None:
+            await self.translation.facts(until)
+            translate = self.translation.query
         async with self._sessions.turn(until), self._driver_session(mode) as driver_session:
-            yield Session(driver_session, self.config, until, database=self.database)
+            database = self.database
+            yield Session(
+                driver_session, self.config, until, database=database, translate=translate
+            )
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
@@ -246,6 +293,24 @@ def store_of(source: StoreOrDriver, database: str | None = None) -> Store:
             field="store",
         )
     return Store(source, database=database or "neo4j")
+
+
+def writable_store_of(source: StoreOrDriver, database: str | None = None) -> Store:
+    """Return the store as `store_of` does, for what writes.
+
+    Raises
+    ------
+    MappingError
+        The store reads a graph through a mapping, which writes nothing.
+    """
+    store = store_of(source, database)
+    if store.translation is not None:
+        raise MappingError(
+            "this graph is read through a mapping, and a mapping writes nothing: another program "
+            "keeps this graph. To write, link or learn, use memoria's own graph: a retriever "
+            "without mapping, in this database or in another one"
+        )
+    return store
 
 
 def _mode(query: Query) -> Literal["read", "write"]:

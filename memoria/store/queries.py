@@ -125,6 +125,12 @@ def load(name: str) -> Query:
     return parse(_read(name), name)
 
 
+def text_of(name: str, library: Library) -> str:
+    """Return the text of a query with the fragments of ``library``, without comments."""
+    lines = expand(_read(name), library).splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+
+
 def names() -> tuple[str, ...]:
     """Return the names of all queries, sorted; without the statements of the set-up."""
     files = [file.relative_to(root()) for file in root().rglob("*/*.cypher")]

@@ -42,6 +42,9 @@ T = TypeVar("T")
 #: A query and its parameters.
 Call = tuple[Query, Mapping[str, Any]]
 
+#: Returns the query that is to run instead of one of memoria's, in a graph that is mapped.
+Translate = Callable[[Query], Query]
+
 # Sends a statement within a session, and reads its result.
 _Send = Callable[[neo4j.Query], Coroutine[Any, Any, T]]
 
@@ -49,6 +52,11 @@ _Send = Callable[[neo4j.Query], Coroutine[Any, Any, T]]
 _Attempt = Callable[[float | None], Awaitable[T]]
 
 _MAX_WAIT_S = 1.0  # between two retries
+
+
+def unchanged(query: Query) -> Query:
+    """Return a query as it is: that of memoria's own graph."""
+    return query
 
 
 class _RefusedError(Exception):
@@ -72,8 +80,10 @@ class Session:
         until: float | None,
         *,
         database: str,
+        translate: Translate = unchanged,
     ) -> None:
         self._session = session
+        self._translate = translate
         self._database = database
         self._config = config
         self._until = until
@@ -92,6 +102,7 @@ class Session:
             The query failed; the class of the error says why.
         """
         self._sent = parameters
+        query = self._translate(query)
         attempts = Attempts([query])
 
         async def attempt(until: float | None) -> Records:
@@ -121,6 +132,7 @@ class Session:
         MemoriaError
             A query failed; the class of the error says why.
         """
+        calls = [(self._translate(query), parameters) for query, parameters in calls]
         first = calls[0][0]
         self._sent = [parameters for _, parameters in calls]
         attempts = Attempts(query for query, _ in calls)
@@ -151,6 +163,7 @@ class Session:
         MemoriaError
             The server can't plan the query.
         """
+        query = self._translate(query)
         text = " ".join(("EXPLAIN", query.text))
         explained = replace(query, text=text)
         self._sent = parameters or {}

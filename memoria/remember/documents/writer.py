@@ -56,7 +56,7 @@ from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
-from memoria.store import StoreOrDriver, store_of, with_certainty
+from memoria.store import StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     Count,
@@ -118,7 +118,7 @@ class DocumentWriter:
     ) -> None:
         self.config = config or DocumentConfig()
         self.extractor = extractor
-        self._store = store_of(store).patient()
+        self._store = writable_store_of(store).patient()
         self._batches = JointWriter(
             self._store,
             scope=scope,

@@ -1,0 +1,24 @@
+"""Read a graph that another program made, as it is: what a mapping says, and what it makes of it.
+
+In: a `GraphMapping`. Out: translated queries, findings, proposals. Reads only.
+"""
+
+from memoria.mapping.model import (
+    ELEMENT_ID,
+    WHOLE_GRAPH,
+    EdgeMapping,
+    GraphMapping,
+    NodeMapping,
+    WeightOf,
+)
+from memoria.mapping.rendering import Translation
+
+__all__ = [
+    "ELEMENT_ID",
+    "WHOLE_GRAPH",
+    "EdgeMapping",
+    "GraphMapping",
+    "NodeMapping",
+    "Translation",
+    "WeightOf",
+]
