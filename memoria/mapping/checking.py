@@ -217,8 +217,8 @@ def _of_index(
         return
     if index is None and (alike := _covering(kind, labels, properties, inventory)) is not None:
         yield Problem(
-            text=f"{where}there is no index {name!r}, but the index {alike.name!r} covers the same, "
-            f"and Neo4j makes no second one: set {field} to {alike.name!r}"
+            text=f"{where}there is no index {name!r}, but the index {alike.name!r} covers the "
+            f"same, and Neo4j makes no second one: set {field} to {alike.name!r}"
         )
     elif index is None:
         others = [i.name for i in inventory.indexes if i.type == kind and i.entity == "NODE"]

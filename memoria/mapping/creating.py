@@ -6,8 +6,6 @@ In: a store of memoria's own, a mapping. Out: how many were created. Writes inde
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import LiteralString, cast
 
 from memoria.mapping.checking import problems_of
 from memoria.mapping.database import inventory_of
@@ -37,8 +35,7 @@ async def create_indexes(
     statements = list(dict.fromkeys(each for each in missing if each))
     for statement in statements:
         announce(statement)
-        query = replace(load("mapping.create_index"), text=cast(LiteralString, statement))
-        await store.run(query, {})
+        await store.run(load("mapping.create_index").with_text(statement), {})
     if statements:
         await store.patient().run(load("mapping.await_indexes"), {})
     return len(statements)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, LiteralString, cast
+from typing import Any
 
 from memoria.mapping.rendering import either
 from memoria.store import Store
@@ -133,4 +133,4 @@ def _about(query: Query, label: str | None, type_: str | None) -> Query:
         own = fragment(name)
         return replace(own, lines=(lines[name],)) if lines.get(name) else own
 
-    return replace(query, text=cast(LiteralString, text_of(query.name, library)))
+    return query.with_text(text_of(query.name, library))

@@ -14,7 +14,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -188,7 +187,7 @@ def named_mapping(name: str) -> GraphMapping:
 def text_of_named(name: str) -> str:
     """Return the file of a known graph as it is, with its comments."""
     named_mapping(name)
-    return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def names_of_mappings() -> tuple[str, ...]:
@@ -197,5 +196,5 @@ def names_of_mappings() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
 
-def _folder() -> Any:
-    return files("memoria.mapping").joinpath("graphs")
+def _folder() -> Path:
+    return Path(__file__).parent / "graphs"

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import LiteralString, cast
 
 from memoria.errors import MappingError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL
@@ -115,7 +114,7 @@ class Translation:
             return query
         if query.name == "graph.meta":
             nothing = ", ".join(f"none AS {column.name}" for column in query.returns)
-            return replace(query, text=cast(LiteralString, f"UNWIND [] AS none RETURN {nothing}"))
+            return query.with_text(f"UNWIND [] AS none RETURN {nothing}")
         if room not in _READ_ROOMS:
             raise MappingError(
                 f"{query.name} reads memoria's own graph only, not one that is read through a "
@@ -125,7 +124,7 @@ class Translation:
         own = load(_INSTEAD.get(query.name, query.name))
         rendering = _Rendering(self.mapping, held="held" in own.params)
         text = text_of(own.name, rendering.library)
-        return replace(query, needs="", text=cast(LiteralString, rendering.renamed(text)))
+        return replace(query.with_text(rendering.renamed(text)), needs="")
 
 
 class _Rendering:

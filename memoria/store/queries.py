@@ -68,6 +68,10 @@ class Query:
                 return column.unlike(value)
         return ""
 
+    def with_text(self, text: str) -> Query:
+        """Return the query with another text, which asks for the same columns."""
+        return replace(self, text=cast(LiteralString, text))  # type: ignore[redundant-cast]
+
     def at(self, generation: int) -> Query:
         """Return the query for the vectors of a generation; the files are written for the first.
 
