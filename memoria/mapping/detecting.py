@@ -254,8 +254,8 @@ def _node(sampled: _Sampled, scope: str | None, inventory: Inventory) -> NodeMap
 
 def _text_properties(sampled: _Sampled, but: Iterable[str | None]) -> tuple[str, ...]:
     """Return the title, and the properties with long texts; else the longest text."""
-    skipped = {*but, *(name for name in sampled.values if name.lower() in ("id", "uuid", "guid"))}
-    lengths = {name: sampled.mean_length(name) for name in sampled.values if name not in skipped}
+    names = [n for n in sampled.values if n not in but and not n.startswith("_")]
+    lengths = {n: sampled.mean_length(n) for n in names if n.lower() not in ("id", "uuid", "guid")}
     titles = [name for name in _TITLES if lengths.get(name, 0) >= _SHORT_TEXT]
     long = [n for n, length in lengths.items() if length >= _LONG_TEXT and n not in titles]
     found = [*titles[:1], *sorted(long, key=lambda name: (-lengths[name], name))[:2]]
