@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         IndexNotReadyError,
         InvalidInputError,
         LocalServerError,
+        MappingError,
         MemoriaError,
         OverloadedError,
         QueryError,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     )
     from memoria.learn import LearnConfig, Learner, is_more_specific
     from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+    from memoria.mapping import GraphMapping
     from memoria.ranking.calibration import Calibration
     from memoria.ranking.config import RelevanceConfig
     from memoria.ranking.history import HistoryConfig
@@ -107,11 +109,12 @@ _MODULES = {
     "memoria.errors": (
         "AuthError BudgetError ChecksumError ClosedError ConfigError DeadlineError "
         "DimensionError EmptyScopeError IndexNotReadyError InvalidInputError LocalServerError "
-        "MemoriaError OverloadedError QueryError ScopeError UnavailableError"
+        "MappingError MemoriaError OverloadedError QueryError ScopeError UnavailableError"
     ),
     "memoria.graph.schema": "apply_schema",
     "memoria.learn": "LearnConfig Learner is_more_specific",
     "memoria.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
+    "memoria.mapping": "GraphMapping",
     "memoria.ranking.calibration": "Calibration",
     "memoria.ranking.config": "RelevanceConfig",
     "memoria.ranking.history": "HistoryConfig",
@@ -162,6 +165,7 @@ __all__ = [
     "EmptyScopeError",
     "Exploration",
     "Extractor",
+    "GraphMapping",
     "GraphRetriever",
     "GraphWriter",
     "HistoryConfig",
@@ -173,6 +177,7 @@ __all__ = [
     "Learner",
     "Linker",
     "LocalServerError",
+    "MappingError",
     "MemoriaError",
     "Memory",
     "MemoryFilter",

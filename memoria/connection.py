@@ -18,6 +18,7 @@ from memoria.config import RetrieverConfig
 from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
+from memoria.mapping import GraphMapping
 from memoria.recall.warming import warming
 from memoria.retriever import GraphRetriever, close_with
 from memoria.store import Auth, Store, Target, open_driver
@@ -124,12 +125,13 @@ def connect(
     uri: str | None = None,
     auth: Auth | None = None,
     *,
-    scope: str,
+    scope: str | None = None,
     database: str | None = None,
     embedder: Embedder | None = None,
     config: RetrieverConfig | None = None,
     store: StoreConfig | None = None,
     count_tokens: CountTokens | None = None,
+    mapping: GraphMapping | None = None,
     warm: bool = False,
 ) -> Connection:
     """Open a `GraphRetriever` for one ``async with`` block, and check its server.
@@ -145,6 +147,7 @@ def connect(
         used.
     scope
         The tenant whose memories are read; `GraphRetriever.for_scope` serves further tenants.
+        Required but for a mapped graph without tenants.
     embedder
         Turns queries into vectors; None searches by words only.
     config
@@ -153,6 +156,8 @@ def connect(
         Settings of the access to the database: time limits, retries, sessions and recalls at once.
     count_tokens
         Counts the tokens of a context; None for an estimate.
+    mapping
+        How to read a graph that another program made; such a retriever writes nothing.
     warm
         Whether to let the server plan the queries of recalls in the background, so that the first
         recalls after its start don't wait for it.
@@ -165,11 +170,18 @@ def connect(
         The server refused the credentials.
     DimensionError
         The index holds the vectors of another embedder.
+    MappingError
+        The mapping does not fit the database.
     """
 
     async def made(store: Store) -> GraphRetriever:
         return GraphRetriever(
-            store, scope=scope, embedder=embedder, config=config, count_tokens=count_tokens
+            store,
+            scope=scope,
+            embedder=embedder,
+            config=config,
+            count_tokens=count_tokens,
+            mapping=mapping,
         )
 
     async def opening() -> GraphRetriever:

@@ -5,7 +5,6 @@ In: the name of a known graph, or a file. Out: a store that reads through the ma
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -103,6 +102,9 @@ def adopt(
     prints its mapping. With a file, says what does not fit; exit code 4: something is left out; 5:
     the graph can't be read so.
 
+    --json prints severity, mapping and problems (text, stops, statement, waits of each); with
+    --detect based_on, counts, left_out, samples, problems and mapping.
+
     Nothing is written but with --create-indexes: it prints each statement, and runs it.
 
     Examples
@@ -121,7 +123,8 @@ def adopt(
     if not Path(mapping).exists() and not create_indexes:
         from memoria.mapping.files import text_of_named
 
-        sys.stdout.write(text_of_named(mapping))
+        text = text_of_named(mapping)
+        print_facts({"mapping": text}, as_json, text.rstrip())
         return
     if create_indexes:
         _create(found, connection)

@@ -337,9 +337,9 @@ def fault_problems(
         )
     if faults["duplicates"]:
         yield Problem(
-            text=f"{where}: {number_of(faults['duplicates'], 'node')} share their key with another "
-            f"one, such as {faults['example']!r}, and can't be told apart: use a unique property, "
-            f"or key = {ELEMENT_ID!r}"
+            text=f"{where}: a key belongs to several nodes, such as {faults['example']!r} "
+            f"({number_of(faults['duplicates'], 'node')} too many), so they can't be told apart: "
+            f"use a unique property, or key = {ELEMENT_ID!r}"
         )
 
 

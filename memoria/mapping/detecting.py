@@ -97,6 +97,10 @@ class _Sampled:
         texts = self.texts(name)
         return sum(map(len, texts)) / len(texts) if texts else 0.0
 
+    def has_words(self, name: str) -> bool:
+        texts = self.texts(name)
+        return 2 * sum(" " in text for text in texts) >= len(texts)
+
     def is_common(self, name: str) -> bool:
         return 2 * len(self.values.get(name, ())) >= len(self.labels)
 
@@ -257,7 +261,11 @@ def _text_properties(sampled: _Sampled, but: Iterable[str | None]) -> tuple[str,
     names = [n for n in sampled.values if n not in but and not n.startswith("_")]
     lengths = {n: sampled.mean_length(n) for n in names if n.lower() not in ("id", "uuid", "guid")}
     titles = [name for name in _TITLES if lengths.get(name, 0) >= _SHORT_TEXT]
-    long = [n for n, length in lengths.items() if length >= _LONG_TEXT and n not in titles]
+    long = [
+        name
+        for name, length in lengths.items()
+        if length >= _LONG_TEXT and name not in titles and sampled.has_words(name)
+    ]
     found = [*titles[:1], *sorted(long, key=lambda name: (-lengths[name], name))[:2]]
     if not found:
         rest = [name for name, length in lengths.items() if length >= _SHORT_TEXT]

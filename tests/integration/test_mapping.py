@@ -364,7 +364,7 @@ NOTES: list[tuple[str, list[str], GraphMapping, str]] = [
     ("some without scope", ["MATCH (f:Film) WHERE f.year > 1 SET f.s = 'x'"],
      mapped(node(scope="s")), "1 of 5 nodes have no text under 's', so they belong to no scope"),
     ("duplicate keys", ["MATCH (f:Film) WHERE f.year < 3 SET f.title = 'same'"], mapped(),
-     "1 node share.*such as 'same'.*use a unique property"),
+     "several nodes, such as 'same' .1 node too many.*use a unique property"),
     ("dangling", ["MATCH (f:Film {year: 1}) CREATE (f)-[:LIKE]->(:Else)"], mapped(),
      "1 of 5 relationships lead to a node that is not mapped"),
     ("some without weight", ["MATCH (:Film {year: 1})-[r:LIKE]->() REMOVE r.share"],

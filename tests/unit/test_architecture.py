@@ -24,7 +24,7 @@ RANKS = [
     {"types"},
     {"store", "embed", "local", "jsonl"},
     {"graph"},
-    {"seeds", "context"},
+    {"seeds", "context", "mapping"},
     {"strategies", "ranking", "ingest", "link", "learn", "export"},
     {"explore", "remember"},
     {"config", "doctor"},
