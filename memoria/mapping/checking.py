@@ -14,8 +14,8 @@ from typing import Any
 from memoria._support.wording import number_of
 from memoria.errors import IndexNotReadyError, MappingError
 from memoria.mapping.database import Index, Inventory
+from memoria.mapping.expressions import either, quoted
 from memoria.mapping.model import ELEMENT_ID, GraphMapping, NodeMapping, WeightOf
-from memoria.mapping.rendering import either, quoted
 
 _SHOWN = 6
 
@@ -77,6 +77,12 @@ def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
     That is labels that no node has and no index covers, because to look for them would be a scan;
     and full-text indexes.
     """
+    edges = tuple(
+        replace(edge, fulltext_index=None)
+        if edge.fulltext_index is not None and inventory.index(edge.fulltext_index) is None
+        else edge
+        for edge in mapping.edges
+    )
     nodes = []
     for node in mapping.nodes:
         if node.fulltext_index is not None and inventory.index(node.fulltext_index) is None:
@@ -88,7 +94,7 @@ def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
         )
         if labels:
             nodes.append(replace(node, label=labels))
-    return replace(mapping, nodes=tuple(nodes))
+    return replace(mapping, nodes=tuple(nodes), edges=edges)
 
 
 def sample_problems(
@@ -303,12 +309,36 @@ def _of_types(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
                 f"{edge.type!r}{_similar(edge.type, inventory.types)}",
                 stops=False,
             )
+        if edge.fulltext_index is not None:
+            yield from _of_fact_index(mapping, number, inventory)
     if not any(inventory.types.get(edge.type) for edge in mapping.edges):
         yield Problem(
             text=f"no relationship of this database is an edge by the mapping {mapping.name!r}: "
             f"only what the search finds can be found. It has {_some(inventory.types, 'type')}",
             stops=False,
         )
+
+
+def _of_fact_index(mapping: GraphMapping, number: int, inventory: Inventory) -> Iterator[Problem]:
+    edge = mapping.edges[number]
+    index = inventory.index(edge.fulltext_index or "")
+    where = mapping.place("edges", number, "fulltext_index")
+    if index is None:
+        yield Problem(
+            text=f"{where}there is no index {edge.fulltext_index!r}, so facts are shown, but not "
+            "searched: create a full-text index on the relationships, or leave fulltext_index out",
+            stops=False,
+        )
+    elif (index.type, index.entity) != ("FULLTEXT", "RELATIONSHIP") or (
+        edge.type not in index.labels
+    ):
+        yield Problem(
+            text=f"{where}the index {index.name!r} is a {index.type} index on "
+            f"{', '.join(index.labels)}, not a FULLTEXT index on relationships {edge.type!r}: name "
+            "another one, or leave fulltext_index out"
+        )
+    elif index.state != "ONLINE":
+        yield _not_online(where, index)
 
 
 def fault_problems(

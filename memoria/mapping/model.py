@@ -172,6 +172,9 @@ class EdgeMapping:
     fact
         The property with a sentence that the edge states. Where there is one, it is shown as the
         relation.
+    fulltext_index
+        Name of a full-text index on relationships of this type: a fact that it finds leads to the
+        nodes at both ends.
     tags
         The property with a list of tags.
     created_at, valid_from
@@ -185,6 +188,7 @@ class EdgeMapping:
     weight: float | WeightOf = 0.5
     relation: str | None = None
     fact: str | None = None
+    fulltext_index: str | None = None
     tags: str | None = None
     created_at: str | None = None
     valid_from: str | None = None
@@ -204,7 +208,7 @@ class EdgeMapping:
                 raise MappingError(
                     f"weight must be above 0 and at most 1, got {number:g}", field="weight"
                 )
-        for name in ("relation", "fact", "tags", "created_at", "valid_from"):
+        for name in (*("relation", "fact", "fulltext_index", "tags", "created_at", "valid_from"),):
             if getattr(self, name) is not None:
                 _name(getattr(self, name), name)
         object.__setattr__(self, "valid_until", _names(self.valid_until, "valid_until"))
@@ -321,6 +325,11 @@ class GraphMapping:
     def fulltext_indexes(self) -> tuple[str, ...]:
         """Names of the full-text indexes, each once."""
         return _distinct(node.fulltext_index for node in self.nodes if not node.connector)
+
+    @property
+    def fact_indexes(self) -> tuple[str, ...]:
+        """Names of the full-text indexes on relationships, each once."""
+        return _distinct(edge.fulltext_index for edge in self.edges)
 
 
 _OPTIONAL_OF_NODES = (

@@ -72,7 +72,7 @@ class MappedGraph:
         sizes = [
             len(index.properties)
             for index in inventory.indexes
-            if index.name in mapping.fulltext_indexes
+            if index.name in (*mapping.fulltext_indexes, *mapping.fact_indexes)
         ]
         self._translation = Translation(
             readable(mapping, inventory),

@@ -17,13 +17,24 @@ from dataclasses import replace
 
 from memoria.errors import MappingError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL
+from memoria.mapping.expressions import (
+    choice,
+    either,
+    hits_of,
+    key_of,
+    literal,
+    property_of,
+    quoted,
+    relation_of,
+    text_of_node,
+    weight_of,
+)
 from memoria.mapping.model import (
     ELEMENT_ID,
     WHOLE_GRAPH,
     EdgeMapping,
     GraphMapping,
     NodeMapping,
-    WeightOf,
 )
 from memoria.store.fragments import Fragment
 from memoria.store.queries import Query, fragment, load, text_of
@@ -90,14 +101,15 @@ class Translation:
         MappingError
             There is no vector index either, so nothing can be searched.
         """
-        if not self.mapping.fulltext_indexes and not self.mapping.vector_indexes:
+        by_words = (*self.mapping.fulltext_indexes, *self.mapping.fact_indexes)
+        if not by_words and not self.mapping.vector_indexes:
             create = f"create it: {self._missing[0]}" if self._missing else "name fulltext_index"
             raise MappingError(
                 f"the mapping {self.mapping.name!r} has neither a full-text nor a vector index, so "
                 f"nothing can be searched: {create} (memoria adopt FILE --create-indexes makes "
                 "what is missing; explore needs none)"
             )
-        if not phrases or not self.mapping.fulltext_indexes:
+        if not phrases or not by_words:
             return None
         return " ".join(phrases[: self._max_phrases])
 
@@ -263,34 +275,40 @@ class _Rendering:
 
     def fragment_text_hits(self, m: str, score: str) -> list[str]:
         call = "CALL db.index.fulltext.queryNodes({}, $p.lucene, {{limit: toInteger($p.limit)}})"
-        return _hits(m, score, [call.format(literal(n)) for n in self._mapping.fulltext_indexes])
+        of_facts = call.replace("queryNodes", "queryRelationships")
+        return hits_of(
+            m,
+            score,
+            [call.format(literal(name)) for name in self._mapping.fulltext_indexes],
+            [of_facts.format(literal(name)) for name in self._mapping.fact_indexes],
+        )
 
     def fragment_vector_hits(self, m: str, score: str) -> list[str]:
         call = "CALL db.index.vector.queryNodes({}, toInteger($p.limit), $p.vector)"
         calls = [call.format(literal(name)) for name in self._mapping.vector_indexes]
-        return _hits(m, score, calls, comparable=True)
+        return hits_of(m, score, calls, comparable=True)
 
     # The properties.
 
     def _per_node(self, m: str, of: Callable[[NodeMapping], str]) -> str:
         found = [(node, of(node)) for node in self._nodes]
-        return _choice([(f"{m}:{either(node.labels)}", value) for node, value in found])
+        return choice([(f"{m}:{either(node.labels)}", value) for node, value in found])
 
     def _property(self, m: str, name: str) -> str:
         match name:
             case "id":
-                return self._per_node(m, lambda node: _key(m, node))
+                return self._per_node(m, lambda node: key_of(m, node))
             case "scope" if not self._mapping.has_scopes:
                 return literal(WHOLE_GRAPH)
             case "text":
-                return self._per_node(m, lambda node: _text_of(m, node.text))
+                return self._per_node(m, lambda node: text_of_node(m, node.text))
             case "metadata":
                 return self._metadata(m)
             case "metadata_pairs":
                 pair = "'\"' + pair[0] + '\": ' + pair[1]"
                 return f"[pair IN {self._pairs(m)} WHERE pair[1] IS NOT NULL | {pair}]"
             case "scope" | "created_at" | "valid_until" | "tags" | "embedding":
-                return self._per_node(m, lambda node: _of(m, getattr(node, name)))
+                return self._per_node(m, lambda node: property_of(m, getattr(node, name)))
             case _:
                 return "(null)"
 
@@ -298,7 +316,7 @@ class _Rendering:
         def kind(node: NodeMapping) -> str:
             if node.connector:
                 return literal(CONNECTOR_KINDS[2])
-            label = _choice([(f"{m}:{quoted(label)}", literal(label)) for label in node.labels])
+            label = choice([(f"{m}:{quoted(label)}", literal(label)) for label in node.labels])
             if node.kind is None:
                 return label
             said, reserved = f"{m}.{quoted(node.kind)}", ", ".join(map(literal, _RESERVED_KINDS))
@@ -335,17 +353,17 @@ class _Rendering:
             case "weight":
                 return self._weight(r)
             case "relation":
-                return self._per_edge(r, lambda edge: _relation(r, edge))
+                return self._per_edge(r, lambda edge: relation_of(r, edge))
             case "tags" | "created_at":
-                return self._per_edge(r, lambda edge: _of(r, getattr(edge, name)))
+                return self._per_edge(r, lambda edge: property_of(r, getattr(edge, name)))
             case _:
                 return "(null)"
 
     def _per_edge(self, r: str, of: Callable[[EdgeMapping], str]) -> str:
-        return _choice([(f"{r}:{quoted(edge.type)}", of(edge)) for edge in self._edges])
+        return choice([(f"{r}:{quoted(edge.type)}", of(edge)) for edge in self._edges])
 
     def _weight(self, r: str) -> str:
-        return self._per_edge(r, lambda edge: self._if_valid(r, edge, _weight(r, edge.weight)))
+        return self._per_edge(r, lambda edge: self._if_valid(r, edge, weight_of(r, edge.weight)))
 
     def _if_valid(self, r: str, edge: EdgeMapping, weight: str) -> str:
         """Return -1, which is not a weight, for an edge that says that it is not valid."""
@@ -353,115 +371,3 @@ class _Rendering:
         if edge.valid_from is not None:
             tests.append(f"{r}.{quoted(edge.valid_from)} > {self._at}")
         return f"CASE WHEN {' OR '.join(tests)} THEN -1.0 ELSE {weight} END" if tests else weight
-
-
-def quoted(name: str) -> str:
-    """Quote a name of Neo4j's for a query.
-
-    >>> quoted("a `b`")
-    '`a ``b```'
-    """
-    return f"`{name.replace('`', '``')}`"
-
-
-def literal(value: str) -> str:
-    r"""Write a text as Cypher does.
-
-    >>> print(literal("it's"))
-    'it\'s'
-    """
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-def either(names: Iterable[str]) -> str:
-    """Quote names of labels or types, of which a node or relationship has one.
-
-    >>> either(["A", "B c"])
-    '`A`|`B c`'
-    """
-    return "|".join(map(quoted, dict.fromkeys(names)))
-
-
-def _choice(cases: Sequence[tuple[str, str]]) -> str:
-    """Choose by the first condition that is true; without a choice, the value alone."""
-    if len({value for _, value in cases}) == 1:
-        return cases[0][1]
-    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
-    return f"(CASE {whens} END)"
-
-
-def _of(variable: str, name: str | None) -> str:
-    return "(null)" if name is None else f"{variable}.{quoted(name)}"
-
-
-def _key(m: str, node: NodeMapping) -> str:
-    return f"elementId({m})" if node.key == ELEMENT_ID else f"{m}.{quoted(node.key)}"
-
-
-def _text_of(m: str, names: Sequence[str]) -> str:
-    """Join the properties that are there; the members of a list are joined by semicolons."""
-    pieces = []
-    for name in names:
-        value = f"{m}.{quoted(name)}"
-        members = (
-            f"reduce(all = '', each IN {value} | all + '; ' + coalesce(toStringOrNull(each), ''))"
-        )
-        pieces.append(
-            f"CASE WHEN {value} IS :: LIST<ANY> NOT NULL THEN substring({members}, 2) "
-            f"ELSE toStringOrNull({value}) END"
-        )
-    if not pieces:
-        return "null"
-    if len(pieces) == 1:
-        return f"({pieces[0]})"
-    there = f"[piece IN [{', '.join(pieces)}] WHERE trim(piece) <> '']"
-    return f"substring(reduce(text = '', piece IN {there} | text + ': ' + piece), 2)"
-
-
-def _relation(r: str, edge: EdgeMapping) -> str:
-    said = [name for name in (edge.fact, edge.relation) if name is not None]
-    if not said:
-        return f"type({r})"
-    texts = (
-        f"CASE WHEN trim(toStringOrNull({_of(r, name)})) <> '' THEN {_of(r, name)} END"
-        for name in said
-    )
-    return f"coalesce({', '.join([*texts, f'type({r})'])})"
-
-
-def _weight(r: str, weight: float | WeightOf) -> str:
-    """Write a weight, by the arithmetic that the tests repeat in Python."""
-    if not isinstance(weight, WeightOf):
-        return repr(float(weight))
-    value = _of(r, weight.property)
-    if weight.half is None and (weight.low, weight.high) == (0.0, 1.0):
-        return value
-    number = f"toFloat({value})"
-    if weight.half is None:
-        low, high = repr(float(weight.low)), repr(float(weight.high))
-        made = f"({number} - {low}) / ({high} - {low})"
-    else:
-        made = f"{number} / ({number} + {float(weight.half)!r})"
-    is_number = f"{value} IS :: INTEGER NOT NULL | FLOAT NOT NULL"
-    positive = f" AND {value} >= 0" if weight.half is not None else ""
-    return f"CASE WHEN {is_number}{positive} THEN {made} ELSE {value} END"
-
-
-def _hits(m: str, score: str, calls: Sequence[str], *, comparable: bool = False) -> list[str]:
-    """Ask one index, or several; scores of several are divided by the best of each index."""
-    if len(calls) == 1:
-        return [calls[0], f"YIELD node AS {m}, score AS {score}"]
-    lines = ["CALL () {"]
-    for number, call in enumerate(calls):
-        lines += ["UNION ALL"] * (number > 0)
-        lines += [f"  {call}", "  YIELD node, score"]
-        if comparable:
-            lines.append(f"  RETURN node AS {m}, score AS {score}")
-        else:
-            lines += [
-                "  WITH collect([node, score]) AS hits, max(score) AS best",
-                "  UNWIND hits AS hit",
-                f"  RETURN hit[0] AS {m}, hit[1] / best AS {score}",
-            ]
-    return [*lines, "}"]

@@ -336,7 +336,11 @@ async def _grow(
 
 
 def _best(hits: Hits) -> Hits:
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    """Return hits best first, each memory once: a mapped graph may find it by several facts."""
+    found: dict[str, tuple[str, float]] = {}
+    for hit in sorted(hits, key=lambda hit: (-hit[1], hit[0])):
+        found.setdefault(hit[0], hit)
+    return [*found.values()]
 
 
 def _fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:

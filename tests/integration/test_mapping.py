@@ -142,6 +142,11 @@ async def test_a_graph_of_graphiti_is_found_explored_ranked_and_packed(empty: St
     assert "Acme" not in found.context.text  # the fact is over
     reached = {id_ for each in found.explorations for path in each.paths for id_ in path.ids}
     assert reached == {"Ada", "Porto", "Globex", "m1"}
+    lives = await memory.recall("lives")  # a word of a fact alone
+    assert {seed.id for seed in lives.seeds.seeds} == {"Ada", "Porto"}
+    assert "Ada lives in Porto" in lives.context.text
+    over = await memory.recall("anvils Acme")
+    assert "Ada works at Acme" not in over.context.text
     earlier = await memory.recall("Where does Ada work?", as_of=datetime(2024, 1, 1, tzinfo=UTC))
     assert "Ada works at Acme" in earlier.context.text
     assert "Globex" not in earlier.context.text
