@@ -156,9 +156,12 @@ def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]
             if not _is_served(node, label, inventory):
                 yield _unserved(mapping, number, label, inventory)
     if not found:
+        asked = mapping.nodes[0].labels[0]
         yield Problem(
-            text=f"no node of this database is a memory by the mapping {mapping.name!r}: it has "
-            f"{_some(inventory.labels, 'label')}. memoria adopt --detect proposes a mapping"
+            text=f"{mapping.place('nodes', 0, 'label')}no node of this database is a memory by the "
+            f"mapping: it has {_some(inventory.labels, 'label')}, and none is {asked!r}"
+            f"{_similar(asked, inventory.labels, listed=False)}. memoria adopt --detect proposes a "
+            "mapping"
         )
 
 
@@ -414,13 +417,13 @@ def _kinds(kinds: Iterable[str]) -> str:
     return " or ".join(sorted(kinds))
 
 
-def _similar(name: str, known: Iterable[str]) -> str:
+def _similar(name: str, known: Iterable[str], *, listed: bool = True) -> str:
     known = [*known]
     close = difflib.get_close_matches(name.lower(), [each.lower() for each in known], n=1)
     match = next((each for each in known if close and each.lower() == close[0]), None)
     if match is not None:
         return f": did you mean {match!r}?"
-    return f": there are {_first(known)}" if known else ""
+    return f": there are {_first(known)}" if known and listed else ""
 
 
 def _some(names: Iterable[str], what: str) -> str:

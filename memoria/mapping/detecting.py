@@ -34,7 +34,7 @@ _TITLES = ("name", "title", "heading", "label")
 _TIMES = ("created_at", "createdAt", "created", "timestamp", "date")
 _SHARES = ("weight", "score", "similarity", "confidence", "strength")
 _COUNTS = ("mentions", "count", "frequency", "times")
-_LONG_TEXT, _SHORT_TEXT = 25, 2
+_LONG_TEXT, _SHORT_TEXT = 12, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -243,7 +243,7 @@ async def test_every_strategy_finds_in_a_mapped_copy_what_it_finds_in_memorias_o
     )
     seeds = [Seed(id="s", score=1.0), Seed(id="t", score=0.8)]
     for name, strategy in STRATEGIES.items():
-        config = RetrieverConfig(strategy=strategy())
+        config = RetrieverConfig(strategy=strategy)
         found = []
         for each in (
             GraphRetriever(store, scope=scope + HERE),
