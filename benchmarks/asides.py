@@ -30,7 +30,7 @@ from benchmarks.vectors import kept
 from memoria import GraphRetriever, RetrieverConfig, StoreConfig
 from memoria.embed import Embedder
 from memoria.evaluation import Dataset, prepare, read_dataset
-from memoria.evaluation.run import chosen_questions
+from memoria.evaluation.asking import chosen_questions
 from memoria.graph.stats import scope_stats
 from memoria.remember import ConversationWriter
 from memoria.remember.config import ConversationConfig

@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 import memoria
 from benchmarks import locomo, stories
 from memoria._support.progress import progress_bars
-from memoria.context import estimate_tokens
-from memoria.ranking import NOTHING_KNOWN
-from memoria.ranking.energy import rank_by_energy
+from memoria.recall.context import estimate_tokens
 from memoria.recall.packing import PackRequest, pack, worth_of
+from memoria.recall.ranking import NOTHING_KNOWN
+from memoria.recall.ranking.energy import rank_by_energy
 from memoria.recall.texts import Completed
 
 BUDGETS = (500, 1_000, 2_000)

@@ -29,11 +29,11 @@ from typing import Any
 
 import memoria
 from memoria._support.home import default_home
-from memoria.context import estimate_tokens
+from memoria.agents.mcp.places import Place, new_secret
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
-from memoria.serve.mcp.places import Place, new_secret
+from memoria.recall.context import estimate_tokens
 
 SCOPE = "sample"
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}

@@ -19,10 +19,10 @@ from uuid import uuid4
 from benchmarks.server import add_server, opened
 from memoria.graph.schema import apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 
 WORDS = [f"word{number}" for number in range(5_000)]
 

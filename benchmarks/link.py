@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from benchmarks.server import add_server, opened
 from memoria.formulas.edge_score import MIN_COSINE, category_match, composite_score, jaccard
 from memoria.graph.schema import apply_schema
-from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
-from memoria.link.nearest import NearestRequest, find_nearest
-from memoria.remember.writer import GraphWriter
+from memoria.learn.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
+from memoria.learn.link.nearest import NearestRequest, find_nearest
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import Memory
+from memoria.writer import GraphWriter
 
 DIMENSIONS = 384
 CLUSTER_SIZE = 50

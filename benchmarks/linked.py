@@ -27,7 +27,7 @@ from memoria.evaluation import (
     load_dataset,
     score,
 )
-from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
+from memoria.learn.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
 from memoria.store import Store
 
 K = 10

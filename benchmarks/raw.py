@@ -41,7 +41,7 @@ from memoria.evaluation import (
 from memoria.evaluation.files import find_file
 from memoria.graph.stats import scope_stats
 from memoria.graph.vocabulary import whole_id
-from memoria.link import Linker
+from memoria.learn.link import Linker
 from memoria.remember.documents import DocumentConfig, DocumentWriter
 from memoria.remember.ids import document_id
 from memoria.store import Store

@@ -22,10 +22,10 @@ from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 
 import memoria
-from memoria.context import estimate_tokens
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
+from memoria.recall.context import estimate_tokens
 
 SCOPE = "sample"
 COMMAND = ("-m", "memoria", "mcp", "--scope", SCOPE)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import memoria
 from benchmarks.environment import ROOT
 from memoria.evaluation import load_dataset, read_dataset
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
 from memoria.store import Target, open_driver
 
 SAMPLE = "sample"

@@ -23,7 +23,7 @@ import numpy as np
 import memoria
 from benchmarks import locomo
 from memoria._support.progress import progress_bars
-from memoria.strategies import STRATEGIES
+from memoria.recall.strategies import STRATEGIES
 
 WARM_UP = 10
 SHOWN_CATEGORIES = ("single-hop", "multi-hop", "temporal")

@@ -21,9 +21,9 @@ from memoria import GraphRetriever, RetrieverConfig, TransferEnergy
 from memoria._support.progress import progress_bars
 from memoria.embed import Embedder
 from memoria.evaluation import Dataset, Question, bootstrap, load_dataset
+from memoria.evaluation.asking import chosen_questions
 from memoria.evaluation.engine import ranking
-from memoria.evaluation.run import chosen_questions
-from memoria.recall import AUTO, QueryTags
+from memoria.recall.call import AUTO, QueryTags
 from memoria.store import Store
 from memoria.types import Relation
 

@@ -30,9 +30,9 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 
 import memoria
 from memoria._support import telemetry
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
 from memoria.types import ContextPack
 
 SCOPE = "sample"

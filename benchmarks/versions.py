@@ -31,11 +31,11 @@ from benchmarks.server import DATABASE, HEAP_MB, PAGE_CACHE_MB
 from memoria import GraphRetriever, GraphWriter, Memory
 from memoria._support.progress import progress_bars
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.local import LocalNeo4j
 from memoria.local.settings import NEO4J_VERSIONS, whole_version
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 

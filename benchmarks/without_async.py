@@ -18,9 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import memoria
 import memoria.sync
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
 from memoria.types import Recall
 
 SCOPE = "sample"

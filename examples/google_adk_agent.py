@@ -14,7 +14,7 @@ from google.adk.tools.preload_memory_tool import preload_memory_tool
 from google.genai import types
 
 import memoria
-from memoria.adapters.google_adk import MemoriaMemoryService
+from memoria.integrations.google_adk import MemoriaMemoryService
 
 
 class Stub(BaseLlm):

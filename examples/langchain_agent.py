@@ -9,7 +9,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
 
 import memoria.sync
-from memoria.adapters.langchain import MemoriaMiddleware, MemoriaRetriever
+from memoria.integrations.langchain import MemoriaMiddleware, MemoriaRetriever
 
 
 class Stub(BaseChatModel):

@@ -7,7 +7,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.runtime import Runtime
 
 import memoria.sync
-from memoria.adapters.langgraph import MemoriaStore
+from memoria.integrations.langgraph import MemoriaStore
 
 
 @dataclass

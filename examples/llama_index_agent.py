@@ -9,7 +9,7 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import Memory
 
 import memoria
-from memoria.adapters.llama_index import MemoriaMemoryBlock, MemoriaRetriever
+from memoria.integrations.llama_index import MemoriaMemoryBlock, MemoriaRetriever
 
 
 def stub(messages: list[ChatMessage], **_: Any) -> ChatMessage:

@@ -7,7 +7,7 @@ from neo4j_graphrag.llm import LLMInterfaceV2, LLMResponse
 
 import memoria
 import memoria.sync
-from memoria.adapters.neo4j_graphrag import MemoriaRetriever
+from memoria.integrations.neo4j_graphrag import MemoriaRetriever
 
 
 class Stub(LLMInterfaceV2):

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memoria._support.stream import Stream
-    from memoria.config import RetrieverConfig
+    from memoria.agents.tools import tools
     from memoria.connection import connect
     from memoria.connection import open as open  # noqa: A004 - for `memoria.open`
-    from memoria.context import ContextBuilder, pack
-    from memoria.context.config import ContextConfig
     from memoria.embed import (
         CachedEmbedder,
         CallableEmbedder,
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
         UnavailableError,
     )
     from memoria.graph.schema import apply_schema
+    from memoria.importers import read_notes
     from memoria.ingest.reembed import (
         ReembedReport,
         finish_reembedding,
@@ -50,12 +49,22 @@ if TYPE_CHECKING:
         roll_back_reembedding,
     )
     from memoria.learn import LearnConfig, Learner, is_more_specific
-    from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+    from memoria.learn.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
     from memoria.mapping import GraphMapping
-    from memoria.ranking.calibration import Calibration
-    from memoria.ranking.config import RelevanceConfig
-    from memoria.ranking.history import HistoryConfig
+    from memoria.recall.config import RetrieverConfig
+    from memoria.recall.context import ContextBuilder, pack
+    from memoria.recall.context.config import ContextConfig
+    from memoria.recall.ranking.calibration import Calibration
+    from memoria.recall.ranking.config import RelevanceConfig
+    from memoria.recall.ranking.history import HistoryConfig
     from memoria.recall.replay import PathChange, Replay, replay
+    from memoria.recall.seeds.config import SeedConfig
+    from memoria.recall.strategies import (
+        AnchorSpreading,
+        LeakyIntegrateAndFire,
+        Synapse,
+        TransferEnergy,
+    )
     from memoria.remember import (
         ConversationConfig,
         ConversationWriter,
@@ -64,15 +73,10 @@ if TYPE_CHECKING:
         Extractor,
         Mention,
         RuleExtractor,
-        read_notes,
     )
-    from memoria.remember.writer import GraphWriter
     from memoria.retriever import GraphRetriever
-    from memoria.seeds.config import SeedConfig
-    from memoria.serve.agent.tools import tools
     from memoria.store import Store
     from memoria.store.config import StoreConfig
-    from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, Synapse, TransferEnergy
     from memoria.types import (
         ContextPack,
         Conversation,
@@ -94,15 +98,16 @@ if TYPE_CHECKING:
         Seeds,
         Trace,
     )
+    from memoria.writer import GraphWriter
 
 # The same once more, for run time: module -> public names. A test compares both.
 _MODULES = {
     "memoria._support.stream": "Stream",
-    "memoria.serve.agent.tools": "tools",
-    "memoria.config": "RetrieverConfig",
+    "memoria.agents.tools": "tools",
+    "memoria.recall.config": "RetrieverConfig",
     "memoria.connection": "connect open",
-    "memoria.context": "ContextBuilder pack",
-    "memoria.context.config": "ContextConfig",
+    "memoria.recall.context": "ContextBuilder pack",
+    "memoria.recall.context.config": "ContextConfig",
     "memoria.embed": (
         "CachedEmbedder CallableEmbedder Embedder OnnxEmbedder SentenceTransformerEmbedder"
     ),
@@ -112,29 +117,30 @@ _MODULES = {
         "MappingError MemoriaError OverloadedError QueryError ScopeError UnavailableError"
     ),
     "memoria.graph.schema": "apply_schema",
+    "memoria.importers": "read_notes",
     "memoria.learn": "LearnConfig Learner is_more_specific",
-    "memoria.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
+    "memoria.learn.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
     "memoria.mapping": "GraphMapping",
-    "memoria.ranking.calibration": "Calibration",
-    "memoria.ranking.config": "RelevanceConfig",
-    "memoria.ranking.history": "HistoryConfig",
+    "memoria.recall.ranking.calibration": "Calibration",
+    "memoria.recall.ranking.config": "RelevanceConfig",
+    "memoria.recall.ranking.history": "HistoryConfig",
     "memoria.recall.replay": "PathChange Replay replay",
     "memoria.ingest.reembed": "ReembedReport finish_reembedding reembed roll_back_reembedding",
     "memoria.remember": (
         "ConversationConfig ConversationWriter DocumentConfig DocumentWriter Extractor "
-        "Mention RuleExtractor read_notes"
+        "Mention RuleExtractor"
     ),
     "memoria.retriever": "GraphRetriever",
-    "memoria.seeds.config": "SeedConfig",
+    "memoria.recall.seeds.config": "SeedConfig",
     "memoria.store": "Store",
     "memoria.store.config": "StoreConfig",
-    "memoria.strategies": "AnchorSpreading LeakyIntegrateAndFire Synapse TransferEnergy",
+    "memoria.recall.strategies": "AnchorSpreading LeakyIntegrateAndFire Synapse TransferEnergy",
     "memoria.types": (
         "ContextPack Conversation Document Exploration Hop Memory MemoryFilter MemoryNode "
         "Message Path RankedMemory Recall Relation RelationRoles Remembered Section Seed Seeds "
         "Trace"
     ),
-    "memoria.remember.writer": "GraphWriter",
+    "memoria.writer": "GraphWriter",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -16,7 +16,7 @@ def main() -> None:
             sys.stderr.write("memoria: interrupted\n")
             sys.exit(_INTERRUPTED)
         return
-    from memoria._support.giving_up import failing_open  # other commands do not need it
+    from memoria._support.hard_deadline import failing_open  # other commands do not need it
 
     with failing_open():
         _run()

@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Any
 
 from memoria._support.signatures import same_parameters
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
 from memoria.mapping import GraphMapping
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import CountTokens
 from memoria.recall.warming import warming
 from memoria.retriever import GraphRetriever, close_with
 from memoria.store import Auth, Store, Target, open_driver
@@ -60,7 +60,7 @@ def _read_password(file: Path) -> str:
     if not password:
         raise ConfigError(f"the password file {file} is empty")
     if len(password.splitlines()) > 1:
-        raise ConfigError(f"the password file {file} must hold one line, the password")
+        raise ConfigError(f"the password file {file} must contain one line, the password")
     return password
 
 

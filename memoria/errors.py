@@ -17,7 +17,7 @@
     ├── AuthError              the server refused the credentials
     ├── QueryError             the server refused a query
     ├── ClosedError            used after closing, or from where it does not work
-    └── LocalServerError       the managed local Neo4j can't do what was asked
+    └── LocalServerError       the managed local Neo4j can't carry out the request
         └── ChecksumError      a file is not the one that memoria was made with
 
 Messages say what to do. The parameters of a query never appear in a message or a log.
@@ -203,7 +203,7 @@ class ClosedError(MemoriaError):
 
 
 class LocalServerError(MemoriaError):
-    """The managed local Neo4j can't do what was asked.
+    """The managed local Neo4j can't carry out the request.
 
     Do what the message says: it names the missing package, the port in use, the full disk or the
     log to read (`memoria logs`).

@@ -1,7 +1,7 @@
-"""`GraphRetriever`, the one handle: from a query or from seeds to paths, a ranking, a context.
+"""`GraphRetriever`, the handle that reads: from a query or from seeds to paths and a context.
 
-In: a query, or seeds that the caller found. Out: `Recall`, or a stream of its parts. Reads only;
-the writer, linker and learner that it makes write on an explicit call.
+In: a query, or seeds that the caller found. Out: `Recall`, or a stream of its parts. Reads only.
+Nothing that writes is loaded before you ask for it (`GraphRetriever.writer` and the four after it).
 """
 
 from __future__ import annotations
@@ -13,16 +13,22 @@ from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
-from memoria._support.checks import check_scope, check_strings, check_whole
+from memoria._support.checks import check_scope, check_strings
 from memoria._support.stream import Stream
 from memoria._support.wording import kind_of
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder, checked_embedder
-from memoria.errors import ConfigError, InvalidInputError
-from memoria.explore import (
+from memoria.errors import InvalidInputError
+from memoria.graph.graph_reader import GraphReader
+from memoria.graph.server_facts import FittingFacts
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
+from memoria.recall.asides import Asides
+from memoria.recall.call import Engine, QueryTags, RecallCall
+from memoria.recall.config import RecallSettings, RetrieverConfig
+from memoria.recall.context import CountTokens
+from memoria.recall.explore import (
     ExploreRequest,
     HydrateAt,
     Listener,
@@ -30,26 +36,41 @@ from memoria.explore import (
     explore,
     raise_if_all_failed,
 )
-from memoria.graph.fitting import FittingFacts
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
-from memoria.recall import Asides, Engine, QueryTags, RecallCall, Recaller, validity_of
-from memoria.remember.writer import WritesToo
+from memoria.recall.recaller import Recaller
+from memoria.recall.strategies import RunInput
+from memoria.recall.validity import validity_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of
-from memoria.strategies import RunInput
 from memoria.types import (
     Exploration,
+    FoundMemories,
     MemoryFilter,
+    MemoryLinker,
+    MemoryNode,
+    MemoryPage,
+    Neighbourhood,
     Path,
     Recall,
+    RelationRoles,
     Seed,
     Seeds,
     filter_of,
 )
 
+if TYPE_CHECKING:
+    from memoria.ingest import WriterOptions
+    from memoria.learn import LearnConfig, Learner
+    from memoria.learn.link import LinkConfig, Linker
+    from memoria.remember import (
+        ConversationOptions,
+        ConversationWriter,
+        DocumentOptions,
+        DocumentWriter,
+    )
+    from memoria.writer import GraphWriter
 
-class GraphRetriever(WritesToo):
-    """Memory of one scope: it recalls and reads, and makes the objects that write, link and learn.
+
+class GraphRetriever:
+    """Memory of one scope: it recalls and reads. `GraphWriter` is its twin, which writes.
 
     `connect` makes one; or give a driver of your own. Nothing is sent before the first call;
     ``async with`` is optional, and checks the server early. Use it in one event loop, for any
@@ -101,7 +122,8 @@ class GraphRetriever(WritesToo):
             own = own.translated(partial(MappedGraph, checked(mapping)))
         elif isinstance(own.translation, MappedGraph):
             mapping = own.translation.mapping
-        super().__init__(own, scope=check_scope(scope_of(mapping, scope)))
+        self.scope = check_scope(scope_of(mapping, scope))
+        self.store = own
         self.mapping = mapping
         self.config = RetrieverConfig() if config is None else config
         if mapping is not None and not mapping.vector_indexes:
@@ -205,12 +227,7 @@ class GraphRetriever(WritesToo):
         InvalidInputError
             The query is blank or can't be encoded, or a tag or a kind is not valid.
         """
-        settings = self._settings(config)
-        if max_seeds is not None:
-            number = check_whole(max_seeds, "max_seeds", low=1, high=100)
-            search = settings.seed_search
-            search = replace(search, max_seeds=number, candidates=max(search.candidates, number))
-            settings = replace(settings, seeds=search)
+        settings = self._settings(config, max_seeds=max_seeds)
         tags = check_strings(query_tags, "query_tags")
         call = RecallCall.checked(query, tags, filter_of(where, kinds), settings)
         return await Recaller(self.store, self._engine, call).find_seeds()
@@ -295,12 +312,10 @@ class GraphRetriever(WritesToo):
         query: str,
         *,
         query_tags: QueryTags = (),
-        budget_tokens: int | None = None,
-        deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
         where: MemoryFilter | None = None,
-        as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
+        **settings: Unpack[RecallSettings],
     ) -> Recall:
         """Find seeds, explore from them, rank what was found, and pack it for a prompt.
 
@@ -314,17 +329,17 @@ class GraphRetriever(WritesToo):
             the tags of the edges around the hits: case, hyphens and underscores don't matter, and
             tags of which no edge has any count as none; `Trace.degraded` names them. ``"auto"``:
             the tags of these edges whose words stand in the query.
-        budget_tokens
-            Size of the context; tokens, >= 1.
-        deadline_s
-            Time for the call; seconds, > 0.
-        as_of
-            Ask for an earlier state; see `RetrieverConfig`, which also lets outdated memories in.
         config
-            Settings for this call.
+            All settings for this call, used instead of the retriever's.
+        **settings
+            Single settings for this call: ``budget_tokens``, ``deadline_s``, ``strategy``,
+            ``max_seeds``, ``min_relevance``, ``min_best_relevance``, ``as_of``. All others are
+            those of ``config`` or of the retriever.
 
         Raises
         ------
+        InvalidInputError
+            An argument is out of its range, or a setting is not known.
         DeadlineError
             The recall had no result in time.
         OverloadedError
@@ -332,9 +347,8 @@ class GraphRetriever(WritesToo):
         MemoriaError
             Neither vectors nor words could be searched, or every exploration failed.
         """
-        given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
-        settings = self._settings(config, **given)
-        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), settings)
+        chosen = self._settings(config, **settings)
+        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), chosen)
         return await Recaller(self.store, self._engine, call).run(None)
 
     def recall_stream(
@@ -342,21 +356,18 @@ class GraphRetriever(WritesToo):
         query: str,
         *,
         query_tags: QueryTags = (),
-        budget_tokens: int | None = None,
-        deadline_s: float | None = None,
         kinds: Iterable[str] | None = None,
         where: MemoryFilter | None = None,
-        as_of: datetime | None = None,
         config: RetrieverConfig | None = None,
         on_seeds: Callable[[Seeds], None] = lambda _: None,
+        **settings: Unpack[RecallSettings],
     ) -> Stream[Path, Recall]:
         """Recall, and iterate over the paths as they end; ``result`` is the `Recall`.
 
         Arguments as in `recall`. ``on_seeds`` is called with the seeds once they are found.
         """
-        given = {"budget_tokens": budget_tokens, "deadline_s": deadline_s, "as_of": as_of}
-        settings = self._settings(config, **given)
-        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), settings)
+        chosen = self._settings(config, **settings)
+        call = RecallCall.checked(query, query_tags, filter_of(where, kinds), chosen)
         call = replace(call, on_seeds=on_seeds)
 
         async def produce(emit: Callable[[Path], None]) -> Recall:
@@ -364,17 +375,126 @@ class GraphRetriever(WritesToo):
 
         return Stream(produce)
 
-    def _settings(self, config: RetrieverConfig | None, **given: Any) -> RetrieverConfig:
-        """Return the settings with those that one call gives, which are a caller's input."""
+    async def get(self, ids: Iterable[str]) -> FoundMemories:
+        """Read memories by id; ids that no memory has are in `FoundMemories.missing`.
+
+        Notes
+        -----
+        One round trip for each 1,000 ids.
+        """
+        return await self._reader.get(ids)
+
+    async def recent(
+        self, *, limit: int = 20, where: MemoryFilter | None = None
+    ) -> tuple[MemoryNode, ...]:
+        """Read the newest memories by ``created_at``; those without a time come last, ties by id.
+
+        Parameters
+        ----------
+        limit
+            Most memories to return; 1 to 10,000.
+        where
+            Which memories to return. Connectors (sessions, speakers, topics) are left out unless
+            their kinds are asked for.
+
+        Notes
+        -----
+        Two round trips, of which one takes a pass over the scope.
+        """
+        return await self._reader.recent(limit=limit, where=where)
+
+    async def list(
+        self, *, where: MemoryFilter | None = None, limit: int = 100, after: str | None = None
+    ) -> MemoryPage:
+        """Read a page of the memories, in the order of their ids.
+
+        Parameters
+        ----------
+        where
+            Which memories to return; as in `recent`.
+        limit
+            Most memories of the page; 1 to 10,000.
+        after
+            `MemoryPage.next` of the page before; None for the first page. A memory that is written
+            meanwhile comes on a later page, or not at all; no memory comes twice.
+
+        Notes
+        -----
+        Two round trips. The first one reads on in the scope until enough memories fit.
+        """
+        return await self._reader.list(where=where, limit=limit, after=after)
+
+    async def neighbours(self, id: str, *, limit: int = 20) -> Neighbourhood:  # noqa: A002
+        """Read the strongest edges of a memory, and the memories at their other ends.
+
+        Parameters
+        ----------
+        id
+            Id of the memory; `Neighbourhood.memory` is None if the memory does not exist.
+        limit
+            Most edges to return; 1 to 10,000.
+
+        Notes
+        -----
+        Two round trips.
+        """
+        return await self._reader.neighbours(id, limit=limit)
+
+    async def relation_roles(self) -> RelationRoles:
+        """Read the roles that the scope declares for its relations; an undeclared role is None.
+
+        Notes
+        -----
+        One round trip.
+        """
+        return await self._reader.relation_roles()
+
+    @property
+    def _reader(self) -> GraphReader:
+        return GraphReader(self.store, scope=self.scope)
+
+    def writer(self, **options: Unpack[WriterOptions[MemoryLinker]]) -> GraphWriter:
+        """Make a `GraphWriter` with its options, on the same store, scope and embedder."""
+        from memoria.writer import GraphWriter
+
+        return GraphWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
+
+    def conversations(
+        self, **options: Unpack[ConversationOptions[MemoryLinker]]
+    ) -> ConversationWriter:
+        """Make a `ConversationWriter` with its options, on the same store, scope and embedder."""
+        from memoria.remember import ConversationWriter
+
+        return ConversationWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
+
+    def documents(self, **options: Unpack[DocumentOptions[MemoryLinker]]) -> DocumentWriter:
+        """Make a `DocumentWriter` with its options, on the same store, scope and embedder."""
+        from memoria.remember import DocumentWriter
+
+        return DocumentWriter(self.store, scope=self.scope, embedder=self.embedder, **options)
+
+    def linker(self, *, config: LinkConfig | None = None, batch_size: int = 256) -> Linker:
+        """Make a `Linker` on the same store and scope."""
+        from memoria.learn.link import Linker
+
+        return Linker(self.store, scope=self.scope, config=config, batch_size=batch_size)
+
+    def learner(self, *, config: LearnConfig | None = None) -> Learner:
+        """Make a `Learner` on the same store and scope."""
+        from memoria.learn import Learner
+
+        return Learner(self.store, scope=self.scope, config=config)
+
+    def _settings(
+        self, config: RetrieverConfig | None, **given: Unpack[RecallSettings]
+    ) -> RetrieverConfig:
+        """Return the settings with the single ones that a call gives."""
         settings = self.config if config is None else config
         if not isinstance(settings, RetrieverConfig):
             raise InvalidInputError(
                 f"config must be a RetrieverConfig, got {kind_of(settings)}", field="config"
             )
-        try:
-            return replace(settings, **{k: v for k, v in given.items() if v is not None})
-        except ConfigError as exc:
-            raise InvalidInputError(str(exc)) from exc
+        return settings.overridden(given)
 
     def _explore_request(
         self,

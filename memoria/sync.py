@@ -15,13 +15,13 @@ from collections.abc import Iterable
 from typing import Any, Protocol, Self, TypeVar, Unpack
 
 import memoria
+from memoria._support.blocking import Handle, Stream, blocking, call_behind, making, streaming
 from memoria._support.loop_thread import LoopThread
 from memoria._support.signatures import same_parameters
-from memoria._support.twins import Handle, Stream, blocking, call_behind, making, streaming
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.ingest import WriterOptions
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import CountTokens
 from memoria.remember import ConversationOptions, DocumentOptions
 from memoria.types import MemoryLinker
 
@@ -112,9 +112,6 @@ class GraphWriter(ScopedHandle[memoria.GraphWriter]):
     write = blocking(memoria.GraphWriter.write)
     remember = blocking(memoria.GraphWriter.remember)
     conversation = blocking(memoria.GraphWriter.conversation)
-    write_memory_batch = blocking(memoria.GraphWriter.write_memory_batch)
-    write_relation_batch = blocking(memoria.GraphWriter.write_relation_batch)
-    write_history_batch = blocking(memoria.GraphWriter.write_history_batch)
     document = blocking(memoria.GraphWriter.document)
     forget = blocking(memoria.GraphWriter.forget)
     forget_scope = blocking(memoria.GraphWriter.forget_scope)

@@ -32,14 +32,14 @@ def lines_of(path: Path) -> int:
 
 def rows() -> list[tuple[str, ...]]:
     """Return the rows of the table, without the version."""
-    folder = ROOT / "memoria" / "adapters"
+    folder = ROOT / "memoria" / "integrations"
     found = []
     for module, name, package, offers in ADAPTERS:
         page = f"{module.replace('_', '-')}.md"
         count = lines_of(folder / f"{module}.py")
         found.append((f"[{name}]({page})", offers, f"`{page[:-3]}`", package, str(count)))
     shared = sum(map(lines_of, folder.glob(SHARED)))
-    return [*found, ("what they share", "", "", "", str(shared))]
+    return [*found, ("shared code", "", "", "", str(shared))]
 
 
 def table() -> str:

@@ -1,7 +1,7 @@
 """Refuse modules and functions that have grown past their budget.
 
-A module may have 400 lines, a function 60 without its docstring and 6 parameters (``self`` not
-counted). What passes the softer limits, 250 lines and 40, is listed.
+A module may have 600 lines, a function 60 without its docstring and 6 parameters (``self`` not
+counted). What passes the softer limits, 400 lines and 40, is listed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("memoria", "benchmarks", "scripts")
-MODULE_LINES = (250, 400)
+MODULE_LINES = (400, 600)
 FUNCTION_LINES = (40, 60)
 PARAMETERS = 6
 

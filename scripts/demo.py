@@ -12,9 +12,9 @@ from rich.text import Text
 
 import memoria
 from memoria._support.progress import progress_bars
+from memoria.evaluation.sample import QUESTIONS, SampleQuestion, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 
 SCOPE = "sample"
 PATHS_SHOWN = 8
@@ -74,7 +74,7 @@ async def main() -> None:
         for question in QUESTIONS:
             await ask(retriever, question)
         await talk(retriever.for_scope(CHAT))
-    console.print("\nThe local Neo4j goes on running. Stop it with: .venv/bin/memoria down")
+    console.print("\nThe local Neo4j keeps running. Stop it with: .venv/bin/memoria down")
 
 
 async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> None:

@@ -24,7 +24,8 @@ import typer.main
 import memoria
 from memoria import errors, types
 from memoria.cli import all_commands, app
-from memoria.strategies import STRATEGIES
+from memoria.recall.ranking.config import MEANINGS
+from memoria.recall.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -32,7 +33,7 @@ NOT_BUILT = (
     "This page has the summaries only. The whole of it is in the documentation that "
     "`scripts/docs` builds"
 )
-FOR_CONTRIBUTORS = ("project/", "benchmarks/levers")
+NOT_FOR_USERS = ("project/", "benchmarks/", "performance", "quality", "reliability")
 
 CONFIGS = (
     memoria.RetrieverConfig,
@@ -114,7 +115,7 @@ class UndocumentedError(Exception):
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Replace a committed page by the form that it has in the site (called by mkdocs)."""
     name = page.file.src_uri
-    if name.startswith(FOR_CONTRIBUTORS):
+    if name.startswith(NOT_FOR_USERS):
         page.meta["search"] = {"boost": 0.1}  # found, but below the pages for users
     if name == "changelog.md":
         return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
@@ -168,7 +169,19 @@ def configuration_page(configs: Iterable[type]) -> str:
         parts += ["| setting | type | default | effect, unit and range |", "|---|---|---|---|"]
         parts += [_setting_row(config, field) for field in dataclasses.fields(config)]
         parts.append("")
+        if config is memoria.RelevanceConfig:
+            parts += [*_features_table(), ""]
     return "\n".join(parts)
+
+
+def _features_table() -> list[str]:
+    """Return a table of the features of the ranking, with their weights in the default profile."""
+    weights = memoria.RelevanceConfig.default().weights
+    return [
+        "| feature | its value for a memory | weight in the default profile |",
+        "|---|---|---|",
+        *(f"| `{name}` | {value} | {weights[name]:.4g} |" for name, value in MEANINGS.items()),
+    ]
 
 
 def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
@@ -178,15 +191,16 @@ def _setting_row(config: type, field: dataclasses.Field[Any]) -> str:
     kind = get_type_hints(config)[field.name]
     if field.default is not dataclasses.MISSING:
         default = f"`{field.default!r}`"
+    elif field.default_factory is dataclasses.MISSING:
+        default = "must be given"
     elif isinstance(field.default_factory, type):
         default = "its defaults"
     else:
         default = f"`{field.default_factory.__qualname__}()`"
     effect = effects[field.name]
-    profile = memoria.RelevanceConfig.default()
-    for own in (profile, profile.calibration):
-        if isinstance(own, config) and isinstance(value := getattr(own, field.name), float):
-            effect += f" In the default profile: {value:.4g}."
+    profile = memoria.RelevanceConfig.default().calibration
+    if isinstance(profile, config):
+        effect += f" In the default profile: {getattr(profile, field.name):.4g}."
     cells = [f"`{field.name}`", _type_text(kind), default, effect]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

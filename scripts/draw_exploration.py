@@ -15,9 +15,9 @@ from pathlib import Path
 
 import memoria
 from memoria._support.progress import progress_bars
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "exploration.svg"
 SCOPE = "sample"

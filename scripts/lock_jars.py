@@ -1,4 +1,4 @@
-"""Write the lock of memoria's jars: ``memoria/_support/jars.json``.
+"""Write the lock of memoria's jars: ``memoria/downloads/jars.json``.
 
 In: the coordinates that memoria names, and a Maven repository. Out: the coordinate, size and
 SHA-256 of every jar of each of them, with its dependencies. The cache that it fills is a new,
@@ -30,7 +30,7 @@ from jgo.maven import (
 )
 
 from memoria._support.home import repositories
-from memoria._support.lock import LOCK_FILE, parse_lock
+from memoria.downloads.lock import LOCK_FILE, parse_lock
 from memoria.embed.models import ONNX_MODELS
 from memoria.local.settings import ARTIFACT, NEO4J_VERSIONS
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from memoria.connection import find_target, given_auth
 from memoria.errors import MemoriaError
 from memoria.graph.schema import SchemaReport, apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {exc.filename or 'connection'}: {exc.strerror or exc}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("error: interrupted; run it again to go on", file=sys.stderr)
+        print("error: interrupted; run it again to continue", file=sys.stderr)
         return 1
     show(report)
     return 0

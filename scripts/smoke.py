@@ -11,9 +11,9 @@ import os
 import sys
 
 import memoria
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import EphemeralNeo4j, LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
 
 DEADLINE_S = 120.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from memoria.graph.server import server_facts
+from memoria.graph.server_facts import server_facts
 from memoria.store import Store
 
 Dialect = Literal["search", "procedure"]

@@ -18,8 +18,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from tests.oracle.transfer import Edge, Graph, Node, explore, transfer_energy, with_transfer
 from tests.oracle.validity import CALLS, CONDITIONS, ODD_TIMES, TIMES, Span
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoria.graph.server import check_vectors_fit, probe, require_online
+from memoria.graph.server_facts import check_vectors_fit, probe, require_online
 from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import ServerFacts, Store
 

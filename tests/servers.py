@@ -16,7 +16,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from memoria._support.home import default_home
-from memoria._support.jars import resolve_jars
+from memoria.downloads.jars import resolve_jars
 from memoria.local import NEO4J_VERSION, LocalNeo4j
 from memoria.local.settings import COORDINATE, SERVER_SETTINGS, USER, whole_version
 from memoria.store import Target

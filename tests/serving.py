@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import uvicorn
 
 from memoria.retriever import GraphRetriever
-from memoria.serve.view.app import build_app
-from memoria.serve.view.guard import TOKEN_HEADER
-from memoria.serve.view.source import Saved, Source
+from memoria.view.app import build_app
+from memoria.view.guard import TOKEN_HEADER
+from memoria.view.source import Saved, Source
 
 TOKEN = "the token of the tests"
 

@@ -140,7 +140,7 @@ async def _server_frozen(machine: Machine, rng: random.Random, number: int) -> s
         async with here.attacked(config=_WITHOUT_LINE) as memory:
             await here.recalls_again(memory)
             tasks = [
-                asyncio.create_task(_timed(name, memory, here))
+                asyncio.create_task(_timed(name, memory, here), name=name)
                 for name in CALLS
                 for _ in range(_EACH_CALL)
             ]
@@ -151,7 +151,8 @@ async def _server_frozen(machine: Machine, rng: random.Random, number: int) -> s
             os.kill(machine.server.pid, signal.SIGCONT)
             ended = await asyncio.gather(*tasks)
             if waiting:
-                return f"{len(waiting)} calls still wait after {_HANG_S:g} s"
+                names = ", ".join(sorted(task.get_name() for task in waiting))
+                return f"{len(waiting)} calls still wait after {_HANG_S:g} s: {names}"
             for name, when, wrong in ended:
                 if wrong:
                     return f"{name}: {wrong}"

@@ -20,13 +20,13 @@ from benchmarks.faults.strings import hostile
 from benchmarks.faults.table import Family, Row, Setting
 from memoria import GraphRetriever, Memory, Relation
 from memoria._support.wording import visible
+from memoria.agents.answer import DATA
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.chatgpt import add_search_and_fetch
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.mcp_server import build_server
+from memoria.agents.mcp.rights import Rights
 from memoria.errors import MemoriaError
-from memoria.serve.agent.answer import DATA
-from memoria.serve.mcp.chatgpt import add_search_and_fetch
-from memoria.serve.mcp.grants import Grant
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.rights import Rights
-from memoria.serve.mcp.server import build_server
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 

@@ -20,8 +20,8 @@ from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import embedder
 from memoria import GraphRetriever, Memory, Message, Relation
 from memoria.errors import MemoriaError
-from memoria.export import export_lines
 from memoria.ingest import ingest_files
+from memoria.ingest.export import export_lines
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 

@@ -29,7 +29,7 @@ from benchmarks.faults.servers import (
     served_page,
 )
 from benchmarks.faults.table import Family, Row, Setting
-from memoria.serve.web import MOST_BODY, Bounds
+from memoria._support.web import MOST_BODY, Bounds
 
 _TOO_LARGE, _NOT_READ = 413, 400
 _IDLE, _SLOW, _SESSIONS = 10_000, 300, 2_000

@@ -47,25 +47,25 @@ def _read_all(read: Callable[..., Iterable[Any]], path: str) -> None:
 
 
 def _notes(path: str) -> None:
-    from memoria.remember.notes import read_notes
+    from memoria.importers.notes import read_notes
 
     _read_all(read_notes, path)
 
 
 def _chats(name: str, path: str) -> None:
-    from memoria.remember import chats
+    from memoria.importers import chats
 
     _read_all(getattr(chats, f"read_{name}"), path)
 
 
 def _detect(path: str) -> None:
-    from memoria.remember.chats import detect_format
+    from memoria.importers.chats import detect_format
 
     detect_format(path)
 
 
 def _lines(path: str) -> None:
-    from memoria.jsonl import read_lines
+    from memoria.ingest.jsonl import read_lines
 
     _read_all(lambda name, on_invalid: read_lines([name], on_invalid=on_invalid), path)
 
@@ -84,7 +84,7 @@ def _vectors(path: str) -> None:
 
 
 def _weights(path: str) -> None:
-    from memoria.ranking.config import RelevanceConfig
+    from memoria.recall.ranking.config import RelevanceConfig
 
     RelevanceConfig.load(path)
 

@@ -25,19 +25,19 @@ from benchmarks.faults.surfaces import PYTHON, Slot, Surfaces
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import QUESTION, embedder, web
 from memoria import GraphRetriever
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.mcp_server import build_server
+from memoria.agents.mcp.rights import Rights
+from memoria.agents.transcripts import read_transcript
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
-from memoria.plain import plain_recall
-from memoria.serve.agent.transcripts import read_transcript
-from memoria.serve.mcp.grants import Grant
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.rights import Rights
-from memoria.serve.mcp.server import build_server
-from memoria.serve.view.app import build_app
-from memoria.serve.view.guard import TOKEN_HEADER
-from memoria.serve.view.source import Source, saved
+from memoria.serialize import plain_recall
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, names, parse
+from memoria.view.app import build_app
+from memoria.view.guard import TOKEN_HEADER
+from memoria.view.source import Source, saved
 
 _SLOTS: Mapping[str, Slot] = {**PYTHON, **COMMANDS, **TOOLS, **PAGE}
 _SCOPE = "faults-inputs"

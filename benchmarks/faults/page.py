@@ -54,7 +54,7 @@ Mended since, each with a test:
 ## What is not tried
 
 - A real cluster: none runs on the machine where this is measured. The tests play three members in
-  front of a real server ([at scale](scale.md#what-was-tried)).
+  front of a real server ([at scale](scale.md#tests-of-a-cluster)).
 - The query log of the server: the Community edition writes none. In its place the inputs are
   checked by the statements that the driver sends: each must be the text of one of memoria's files.
 - A caller that reads slowly: what waits for it is bounded by the settings of an exploration, and

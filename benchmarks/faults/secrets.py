@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.faults.table import Family, Row, Setting
 from memoria import connect
+from memoria.agents.mcp.grants import read_grants
 from memoria.connection import given_auth
 from memoria.errors import ConfigError, MemoriaError
-from memoria.serve.mcp.grants import read_grants
 from memoria.store import Target, open_driver
 
 #: Wrong addresses; the secret replaces ``{}``.

@@ -23,8 +23,8 @@ import httpx2
 import psutil
 
 from benchmarks.environment import ROOT
-from memoria.serve.view.guard import TOKEN_HEADER
 from memoria.store import Target
+from memoria.view.guard import TOKEN_HEADER
 
 BUSY, DONE = 503, 200
 # Time for the server to recover, longer than a slow request may take; seconds.

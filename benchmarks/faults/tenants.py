@@ -14,8 +14,8 @@ from benchmarks.faults.journal import prepare
 from benchmarks.faults.table import Family, Row, Setting
 from benchmarks.faults.world import embedder
 from memoria import GraphRetriever, Memory, MemoryFilter, Relation
-from memoria.export import export_lines
 from memoria.graph.stats import list_scopes, scope_stats
+from memoria.ingest.export import export_lines
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
 

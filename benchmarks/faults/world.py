@@ -30,8 +30,8 @@ from memoria import (
     Relation,
     Seed,
 )
-from memoria.config import RetrieverConfig
 from memoria.graph.stats import scope_stats
+from memoria.recall.config import RetrieverConfig
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 

@@ -20,11 +20,11 @@ from benchmarks.race.recalls import make_retriever
 from benchmarks.race.serve import DATABASE, Served
 from benchmarks.report.figures import percentile, ratio
 from memoria._support.progress import ProgressCallback
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.store import open_driver
 from memoria.store.config import StoreConfig
-from memoria.strategies import TransferEnergy
 
 DELAYS_MS = (0, 1, 5, 20)
 SINGLE = RetrieverConfig(strategy=TransferEnergy(round_trips="single"))

@@ -12,7 +12,7 @@ from benchmarks.levers.lever import Lever, Run
 from benchmarks.race.cases import Question
 from benchmarks.race.recalls import retriever_on
 from benchmarks.race.serve import Served
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store.config import StoreConfig
 

@@ -27,8 +27,8 @@ from benchmarks.race.contender import (
 from benchmarks.race.explorers import exploration
 from benchmarks.race.names import LOOP, PRINTED, VARIABLE
 from benchmarks.race.serve import Served
-from memoria.strategies import TransferEnergy
-from memoria.strategies._levels import Child, LevelRow, TransferExploration
+from memoria.recall.strategies import TransferEnergy
+from memoria.recall.strategies._levels import Child, LevelRow, TransferExploration
 from memoria.types import Path, Seed
 
 DEPTHS = (2, 3)

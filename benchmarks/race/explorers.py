@@ -18,15 +18,15 @@ from benchmarks.race.contender import Contender, Outcome, Run, TooSlowError, sam
 from benchmarks.race.load import SCOPE
 from benchmarks.race.names import BARE, EACH, MANAGED, MEMORIA, ROUND_TRIP, STREAMED
 from benchmarks.race.serve import DATABASE, Served
-from memoria.config import RetrieverConfig
 from memoria.errors import BudgetError, DeadlineError, OverloadedError
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import RunInput, TransferEnergy
+from memoria.recall.strategies._levels import TransferExploration, level_rows
+from memoria.recall.strategies.transfer import level_parameters
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
-from memoria.strategies import RunInput, TransferEnergy
-from memoria.strategies._levels import TransferExploration, level_rows
-from memoria.strategies.transfer import level_parameters
 from memoria.types import Exploration, Path, Seed
 
 TOGETHER = 100  # seeds in one session: all

@@ -14,9 +14,9 @@ from memoria._support.progress import ProgressCallback
 from memoria.ingest import LIST_DELIMITER, Tables
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.local import ImportFiles
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 
 SCOPE = "benchmark"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

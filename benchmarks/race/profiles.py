@@ -21,8 +21,8 @@ from benchmarks.race.cases import Case
 from benchmarks.race.contender import Contender
 from benchmarks.race.explorers import spread_by
 from benchmarks.race.serve import Served
+from memoria.recall.strategies import TransferEnergy
 from memoria.store.queries import load
-from memoria.strategies import TransferEnergy
 
 Stack = tuple[str, ...]
 

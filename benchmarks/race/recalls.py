@@ -19,9 +19,9 @@ from benchmarks.race.graphs import DIMENSIONS
 from benchmarks.race.load import SCOPE
 from benchmarks.race.names import ONE_HOP, RECALL, RECALL_STREAMED, TWO_HOPS
 from benchmarks.race.serve import DATABASE, EMBEDDER, Served
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.graph.vocabulary import TEXT_INDEX, VECTOR_INDEX
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig

@@ -22,7 +22,7 @@ from benchmarks.race.recalls import graphrag_recalls, make_retriever, memoria_re
 from benchmarks.race.record import recorded
 from benchmarks.race.serve import Served, serve
 from memoria._support.progress import ProgressCallback
-from memoria.strategies import TransferEnergy
+from memoria.recall.strategies import TransferEnergy
 
 MEASURED = "cases"
 

@@ -19,10 +19,10 @@ from benchmarks.queries import text_of
 from benchmarks.race.graphs import DIMENSIONS, Graph
 from benchmarks.race.load import write, write_tables
 from memoria._support.home import default_home
-from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback
+from memoria.downloads.jars import resolve_jars
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.local import LocalNeo4j
 from memoria.local.settings import COORDINATE
 from memoria.store import Store, Target, open_driver

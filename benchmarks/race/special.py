@@ -24,11 +24,11 @@ from benchmarks.race.race import Limits, race
 from benchmarks.race.record import recorded
 from benchmarks.race.serve import DATABASE, Served
 from memoria._support.progress import ProgressCallback
-from memoria.config import RetrieverConfig
 from memoria.errors import MemoriaError
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
-from memoria.strategies import TransferEnergy
 from memoria.types import Seed
 
 LOWER = 0.0005

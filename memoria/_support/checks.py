@@ -2,7 +2,7 @@
 
 In: a raw value and the name of its field. Out: the value in the form memoria keeps, or an
 ``InvalidInputError`` that names the field. A bool is never a number.
-Configs check their settings by the same rules; see `memoria._support.settings`.
+Configs check their settings by the same rules; see `memoria._support.settings_check`.
 
 The depth of maps and lists is limited because a list nested thousands deep ends the process
 inside the driver's Rust extension, or overflows the server's stack.
@@ -88,7 +88,7 @@ def check_each(values: object, kind: type[T], field: str) -> tuple[T, ...]:
     for each in found:
         if not isinstance(each, kind):
             raise InvalidInputError(
-                f"{field} must hold {kind.__name__}, got {kind_of(each)}", field=field
+                f"{field} must contain {kind.__name__}, got {kind_of(each)}", field=field
             )
     return found
 
@@ -183,9 +183,9 @@ def check_vector(values: object, field: str = "embedding") -> tuple[float, ...]:
         kinds = set(map(type, numbers))
         vector = numbers if kinds == {float} else tuple(map(float, numbers))
     except (TypeError, ValueError, OverflowError, RuntimeError) as exc:  # as odd arrays have it
-        raise InvalidInputError(f"{field} must hold numbers only", field=field) from exc
+        raise InvalidInputError(f"{field} must contain numbers only", field=field) from exc
     if not {str, bytes, bool}.isdisjoint(kinds):
-        raise InvalidInputError(f"{field} must hold numbers only", field=field)
+        raise InvalidInputError(f"{field} must contain numbers only", field=field)
     if not 1e-18 < math.hypot(*vector) < 1e18:
         raise InvalidInputError(f"{field} {_fault_of(vector)}", field=field)
     return vector

@@ -33,11 +33,11 @@ app = typer.Typer(
 )
 # Panel of the help -> its commands, each by its module and function.
 PANELS = {
-    "Local server": "server.up server.down server.status server.logs",
+    "Local server": "local_server.up local_server.down local_server.status local_server.logs",
     "Memories": (
-        "memories.init memories.ingest remember.remember chats.import_chats notes.import_notes "
-        "embed.embed reembed.reembed link.link offline.import_ reading.get reading.list_ "
-        "reading.recent reading.neighbours forgetting.forget forgetting.delete_edge "
+        "ingest.init ingest.ingest remember.remember chats.import_chats notes.import_notes "
+        "embed.embed reembed.reembed link.link offline.import_ lookup.get lookup.list_ "
+        "lookup.recent lookup.neighbours forgetting.forget forgetting.delete_edge "
         "forgetting.forget_scope scopes.stats scopes.relations scopes.export doctor.doctor "
         "mapping.adopt queries.queries"
     ),

@@ -16,8 +16,7 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Tally
 from memoria.graph.connectors import is_connector
-from memoria.remember import (
-    ConversationWriter,
+from memoria.importers import (
     detect_format,
     read_chatgpt,
     read_claude,
@@ -27,9 +26,10 @@ from memoria.remember import (
     read_openai,
     read_slack,
 )
-from memoria.remember.writer import GraphWriter
+from memoria.remember import ConversationWriter
 from memoria.store import Store
 from memoria.types import ConversationReport, Memory, Relation, WriteReport
+from memoria.writer import GraphWriter
 
 WRITE_AT_ONCE = 1_000
 
@@ -60,7 +60,9 @@ def import_chats(
     embedder: EmbedderName = None,
     all_branches: Annotated[
         bool,
-        typer.Option("--all-branches", help="Also what was left when a question was edited."),
+        typer.Option(
+            "--all-branches", help="Also branches left behind when a question was edited."
+        ),
     ] = False,
     skip_invalid: Annotated[
         bool,

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from memoria.cli.pairs import pairs_of
-from memoria.config import RetrieverConfig
-from memoria.plain.settings import exploration_from
-from memoria.ranking.config import RelevanceConfig
-from memoria.strategies import STRATEGIES, TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import exploration_from
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.strategies import STRATEGIES, TransferEnergy
 
 StrategyName = Annotated[
     str, typer.Option("--strategy", help=f"How energy moves: {', '.join(STRATEGIES)}.")

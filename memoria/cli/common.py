@@ -44,7 +44,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:  # caught here because Typer would end without a message
-        err.print("memoria: interrupted; run it again to go on", style="red", markup=False)
+        err.print("memoria: interrupted; run it again to continue", style="red", markup=False)
         raise typer.Exit(INTERRUPTED) from None
 
 

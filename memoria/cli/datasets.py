@@ -19,7 +19,6 @@ from memoria.cli.choices import weights_named
 from memoria.cli.common import run
 from memoria.cli.connection import Connection, on_store, on_target
 from memoria.cli.embedders import embedder_choice, embedder_named, load_model
-from memoria.config import RetrieverConfig
 from memoria.embed import DEFAULT_ONNX_MODEL, Embedder
 from memoria.evaluation import (
     Dataset,
@@ -29,6 +28,7 @@ from memoria.evaluation import (
     read_dataset,
     supplied_embedder,
 )
+from memoria.recall.config import RetrieverConfig
 from memoria.store import Store, Target
 
 T = TypeVar("T")

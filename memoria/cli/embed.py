@@ -17,10 +17,10 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
-from memoria.graph.server import require_ready
+from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import UNIQUE_INDEX
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
+from memoria.writer import GraphWriter
 
 
 def embed(

@@ -63,7 +63,7 @@ def embedder_choice(name: str | None) -> EmbedderChoice:
     async def choose(store: Store) -> Embedder | None:
         if name is not None:
             return named
-        from memoria.graph.server import server_facts
+        from memoria.graph.server_facts import server_facts
 
         if store.translation is not None:
             return None  # nobody recorded which embedder made the vectors of a mapped graph
@@ -87,7 +87,7 @@ def recorded_embedder(recorded: str | None) -> Embedder:
     raise ConfigError(
         f"the vectors of this database were made by {recorded!r}, which is not one of memoria's "
         f"own models: name the embedder by --embedder {LIBRARY}:MODEL or --embedder module:name "
-        "(or in MEMORIA_EMBEDDER); --embedder none goes on without vectors"
+        "(or in MEMORIA_EMBEDDER); --embedder none works without vectors"
     )
 
 

@@ -27,19 +27,19 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.filtering import Filtering
 from memoria.cli.nothing import say_nothing_found
-from memoria.graph.reading import matching_ids
+from memoria.graph.graph_reader import matching_ids
 from memoria.graph.stats import ScopeStats, scope_stats
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import Count, ForgetReport, MemoryFilter, ScopeReceipt
+from memoria.writer import GraphWriter
 
 READ_AT_ONCE = 10_000
 SHOWN = 10
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 DeleteForeign = Annotated[
-    bool, typer.Option("--delete-foreign", help="Also delete nodes that hold more than a memory.")
+    bool, typer.Option("--delete-foreign", help="Also delete nodes with data of other programs.")
 ]
 
 
@@ -63,8 +63,8 @@ def forget(
 
     Give the ids of the memories, or options such as --kind that say which they are.
 
-    A node that holds more than a memory (other labels, properties or relationships) stays, but
-    loses its text and everything else that memoria stores; --delete-foreign deletes it.
+    A node with data of other programs (labels, properties or relationships) stays, but loses its
+    text and everything else that memoria stores; --delete-foreign deletes it.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def forget(
         done = run(on_store(connection, work))
     missing = sorted(set(wanted).difference(there))
     say_missing(missing, scope)
-    stays = "; its node stays, as it holds more than a memory: --delete-foreign deletes it"
+    stays = "; its node stays, as it has data of other programs: --delete-foreign deletes it"
     forgot = "would forget" if dry_run else "forgot"
     lines = [f"{forgot} {one_line(id_)}{stays if id_ in done.kept else ''}" for id_ in there]
     if done.connectors:
@@ -126,11 +126,11 @@ def forget_scope(
     delete_foreign: DeleteForeign = False,
     as_json: Json = False,
 ) -> None:
-    """Delete all that the database has of a scope, and print the receipt.
+    """Delete everything that the database has of a scope, and print the receipt.
 
-    Asks first; without a terminal it needs --yes. Memories, edges, vectors, what was learned and
-    the clock of the scope are deleted; nothing of other scopes. Nodes that hold more than a memory
-    are treated as by `memoria forget`. After an interruption run it again.
+    Asks first; without a terminal it needs --yes. It deletes memories, edges, vectors, the log of
+    learning and the clock of the scope; other scopes don't change. Nodes with data of other
+    programs are treated as by `memoria forget`. After an interruption run it again.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _receipt(receipt: ScopeReceipt) -> str:
         number_of(receipt.clocks, "clock"),
     )
     lines = [f"deleted {', '.join(counts)} of scope {one_line(receipt.scope)}"]
-    stays = "stays, as it holds more than a memory: --delete-foreign deletes it"
+    stays = "stays, as it has data of other programs: --delete-foreign deletes it"
     lines += [f"the node of {one_line(id_)} {stays}" for id_ in receipt.kept]
     return "\n".join(lines)
 

@@ -14,14 +14,14 @@ import typer
 
 from memoria.cli.groups import OptionGroup
 from memoria.cli.pairs import pairs_of
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 
 AsOf = Annotated[
     str | None,
     typer.Option(
         "--as-of",
         metavar="TIME",
-        help="Ask for an earlier state: what was made, and held, at this time (ISO 8601).",
+        help="Ask for an earlier state: memories that were valid at this time (ISO 8601).",
     ),
 ]
 IncludeOutdated = Annotated[

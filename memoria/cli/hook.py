@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memoria._support.giving_up import LIMIT_S, running_s
+from memoria._support.hard_deadline import LIMIT_S, running_s
+from memoria.agents.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event, Harness
 from memoria.cli.common import Scope, err, printable
 from memoria.cli.connection import Connection
 from memoria.cli.groups import OptionGroup
 from memoria.errors import ConfigError, MemoriaError
-from memoria.serve.agent.kinds import PROMPT_TOKENS, SESSION_TOKENS, Event, Harness
 
 if TYPE_CHECKING:
-    from memoria.serve.agent.hooks import HookCall
-    from memoria.serve.mcp.places import Place
+    from memoria.agents.hooks import HookCall
+    from memoria.agents.mcp.places import Place
 
 #: For a server to prove itself; then the next one is asked, or the database.
 PROOF_S = 0.5
@@ -109,8 +109,8 @@ def hook(
 
 
 def _call(given: dict[str, Any], event: Event, harness: Harness, scope: str) -> HookCall:
-    from memoria.serve.agent.hooks import HookCall
-    from memoria.serve.agent.transcripts import read_transcript
+    from memoria.agents.hooks import HookCall
+    from memoria.agents.transcripts import read_transcript
 
     transcript = given.get("transcript_path")
     wanted = event == "stop" and transcript
@@ -126,7 +126,7 @@ def _call(given: dict[str, Any], event: Event, harness: Harness, scope: str) -> 
 
 def _asked(call: HookCall) -> str | None:
     """Return what a running server says; None if none of them serves the scope."""
-    from memoria.serve.mcp.places import HOOK_PATH, places
+    from memoria.agents.mcp.places import HOOK_PATH, places
 
     headers = {"Content-Type": "application/json"}
     if token := os.environ.get("MEMORIA_TOKEN", "").strip():
@@ -156,7 +156,7 @@ def _proven(connection: HTTPConnection, place: Place) -> bool:
     Anybody may have taken the port of a server that was killed, and must get neither the prompt nor
     the token, nor have a say. What is proven holds for this connection, which is not made again.
     """
-    from memoria.serve.mcp.places import PROOF_PATH, proof_of
+    from memoria.agents.mcp.places import PROOF_PATH, proof_of
 
     nonce = secrets.token_hex(16)
     proof = proof_of(place.secret, nonce).encode()
@@ -173,10 +173,10 @@ def _proven(connection: HTTPConnection, place: Place) -> bool:
 
 async def _answered(connection: Connection, call: HookCall, left_s: float) -> str:
     """Ask the database itself, by words only: to load a model takes too long."""
+    from memoria.agents.agent_memory import AgentMemory
+    from memoria.agents.hooks import answer_hook
+    from memoria.agents.kept import HOOK_LETTERS, KeptRecalls
     from memoria.connection import connect
-    from memoria.serve.agent.hooks import answer_hook
-    from memoria.serve.agent.kept import HOOK_LETTERS, KeptRecalls
-    from memoria.serve.agent.memory import AgentMemory
 
     try:
         async with asyncio.timeout(left_s):

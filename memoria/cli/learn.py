@@ -21,7 +21,7 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.pack import read_document
 from memoria.graph.vocabulary import CONFLICTS
 from memoria.learn import LearnConfig, Learner
-from memoria.plain import trace_from
+from memoria.serialize import trace_from
 from memoria.types import ConsolidateReport, LearnReport, SuppressionKind, Trace
 
 SHOWN_CHANGES = 20

@@ -20,7 +20,13 @@ from memoria.cli.common import (
 )
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.nothing import say_nothing_found
-from memoria.link import PRUNE_BELOW, CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
+from memoria.learn.link import (
+    PRUNE_BELOW,
+    CompositeLinkConfig,
+    LinkConfig,
+    Linker,
+    SimilarityLinkConfig,
+)
 from memoria.store import Store
 from memoria.types import Count, LinkReport
 

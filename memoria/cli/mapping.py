@@ -66,7 +66,7 @@ def mapping_of(given: str) -> GraphMapping:
     MappingError
         The file can't be read, or does not say a mapping.
     """
-    from memoria.mapping.files import load_mapping, named_mapping, names_of_mappings
+    from memoria.mapping.model import load_mapping, named_mapping, names_of_mappings
 
     if given in names_of_mappings() and not Path(given).exists():
         return named_mapping(given)
@@ -121,7 +121,7 @@ def adopt(
         return
     found = mapping_of(mapping)
     if not Path(mapping).exists() and not create_indexes:
-        from memoria.mapping.files import text_of_named
+        from memoria.mapping.model import text_of_named
 
         text = text_of_named(mapping)
         print_facts({"mapping": text}, as_json, text.rstrip())
@@ -133,7 +133,7 @@ def adopt(
 
 def _detect(connection: Connection, as_json: bool) -> None:
     from memoria.mapping.detecting import detect
-    from memoria.mapping.files import toml_of
+    from memoria.mapping.model import toml_of
 
     with err.status("looking at the database"):
         proposal: Proposal = run(on_store(connection, detect))

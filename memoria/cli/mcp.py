@@ -13,15 +13,15 @@ import typer
 
 from memoria._support.extras import install_command
 from memoria._support.progress import silent
+from memoria.agents.kinds import ANSWER_TOKENS
 from memoria.cli.common import Json, Scope, err, print_facts, run
 from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.mapping import MappedConnection
 from memoria.errors import ConfigError
-from memoria.serve.agent.kinds import ANSWER_TOKENS
 
 if TYPE_CHECKING:
-    from memoria.serve.mcp.rights import Rights
+    from memoria.agents.mcp.rights import Rights
 
 TokenFile = Annotated[
     Path | None,
@@ -71,9 +71,9 @@ def mcp(
     memoria mcp --transport http --tokens tokens.txt --compat chatgpt
     """
     _load_server()
-    from memoria.serve.mcp.memories import Memories
-    from memoria.serve.mcp.rights import is_guarded
-    from memoria.serve.mcp.run import Address, serve_http, serve_stdio
+    from memoria.agents.mcp.by_scope import Memories
+    from memoria.agents.mcp.rights import is_guarded
+    from memoria.agents.mcp.transports import Address, serve_http, serve_stdio
 
     over_http = transport == "http"
     if tokens is not None and not over_http:
@@ -117,7 +117,7 @@ def mcp_token(
     memoria mcp-token alice --tokens tokens.txt
     memoria mcp-token alice --read-only
     """
-    from memoria.serve.mcp.grants import Grant, add_line, line_of, new_token
+    from memoria.agents.mcp.grants import Grant, add_line, line_of, new_token
 
     token = new_token()
     line = line_of(token, Grant(scope=scope, read_only=read_only))
@@ -131,7 +131,7 @@ def mcp_token(
 def _load_server() -> None:
     gc.disable()  # else a tenth of the start goes into looking for garbage among what is loaded
     try:
-        import_module("memoria.serve.mcp.run")
+        import_module("memoria.agents.mcp.transports")
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise
@@ -142,8 +142,8 @@ def _load_server() -> None:
 
 
 def _rights(scope: str, tokens: Path | None, *, read_only: bool, allow_forget: bool) -> Rights:
-    from memoria.serve.mcp.grants import Grant, read_grants
-    from memoria.serve.mcp.rights import Rights
+    from memoria.agents.mcp.grants import Grant, read_grants
+    from memoria.agents.mcp.rights import Rights
 
     given = None if tokens is None else read_grants(tokens)
     if given is not None and read_only:

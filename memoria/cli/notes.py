@@ -15,9 +15,10 @@ from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, 
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Problems
-from memoria.remember import DocumentConfig, DocumentWriter, read_notes
+from memoria.importers import read_notes
+from memoria.importers.notes.folder import SOURCE
+from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.remember.documents.cutting import cut
-from memoria.remember.notes.folder import SOURCE
 from memoria.store import Store
 from memoria.types import Document, DocumentReport
 
@@ -41,7 +42,7 @@ def import_notes(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Write the notes of a folder, with edges to what they mention, name and link to.
+    """Write the notes of a folder, with edges for their mentions, names and links.
 
     Safe to run again: a note that was edited is updated, and the others stay as they are. Hidden
     files and folders, such as .obsidian, are left out.

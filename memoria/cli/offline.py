@@ -25,9 +25,9 @@ from memoria.graph.schema import apply_schema
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import LIST_DELIMITER, OfflineReport, Tables, write_tables
 from memoria.ingest.daemon import in_daemon_thread
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
+from memoria.writer import GraphWriter
 
 SCHEMA_TIMEOUT_S = 3_600.0
 
@@ -44,7 +44,7 @@ def import_(
         typer.Option(help="One more kind that memories may have; may be repeated."),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the local database, whatever it holds.")
+        bool, typer.Option("--overwrite", help="Replace the local database and everything in it.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +53,7 @@ def import_(
     The local server must be stopped. A database that it already has is replaced only with
     --overwrite. A wrong line ends the import before anything is changed. Afterwards the server
     runs, and memories without a vector are embedded; if that is interrupted, `memoria ingest` of
-    the same files goes on with it.
+    the same files continues it.
 
     Examples
     --------

@@ -10,13 +10,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from memoria._support.reading import check_containers, read_whole
+from memoria._support.foreign_files import check_containers, read_whole
 from memoria.cli.common import Json, print_facts, print_text
 from memoria.cli.packing import Packing
-from memoria.context import ContextBuilder, left_out, with_links
 from memoria.errors import InvalidInputError
-from memoria.jsonl import at_place
-from memoria.plain import (
+from memoria.ingest.jsonl import at_place
+from memoria.recall.context import ContextBuilder, left_out, with_links
+from memoria.serialize import (
     explorations_from,
     hits_from,
     needed_from,

@@ -14,8 +14,8 @@ import typer
 from memoria._support.wording import number_of
 from memoria.cli.common import err
 from memoria.cli.groups import OptionGroup
-from memoria.config import RetrieverConfig
-from memoria.context.config import ContextConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context.config import ContextConfig
 from memoria.types import ContextPack
 
 _DEFAULTS = ContextConfig()

@@ -39,15 +39,15 @@ from memoria.cli.nothing import say_nothing_found
 from memoria.cli.packing import Packing
 from memoria.cli.render import show_paths, summary
 from memoria.cli.showing import Showing
-from memoria.config import RetrieverConfig
-from memoria.explore import in_order
-from memoria.plain import plain_explorations, plain_recall
 from memoria.recall.call import AUTO, QueryTags
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.explore import in_order
 from memoria.recall.packing import relevance_of
+from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_explorations, plain_recall
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.strategies import TransferEnergy
 from memoria.types import Exploration, MemoryFilter, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
@@ -72,13 +72,13 @@ AutoTags = Annotated[
     bool,
     typer.Option(
         "--auto-tags",
-        help="In place of --tag: the tags around the hits whose words stand in the question.",
+        help="Instead of --tag: take the tags around the hits whose words occur in the question.",
     ),
 ]
 
 
 def recall(
-    question: Annotated[str, typer.Argument(help="What to recall, in your own words.")],
+    question: Annotated[str, typer.Argument(help="The question, in your own words.")],
     tag: Tags = None,
     *,
     auto_tags: AutoTags = False,
@@ -185,9 +185,7 @@ def explore(
     ] = None,
     min_activation: Annotated[
         float | None,
-        typer.Option(
-            help=f"Energy to be exceeded; {_TRANSFER.min_activation} if not given. {_OF_IT}"
-        ),
+        typer.Option(help=f"Energy to exceed; {_TRANSFER.min_activation} if not given. {_OF_IT}"),
     ] = None,
     settings: Settings = None,
     as_of: AsOf = None,

@@ -13,7 +13,7 @@ from memoria.cli.common import Json, one_line, print_facts, run
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import FORMS, embedder_named, load_model
 from memoria.embed import Embedder
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.ingest.reembed import (
     ReembedReport,
     finish_reembedding,
@@ -40,7 +40,7 @@ def reembed(
         int, typer.Option(min=1, max=10_000, help="Memories embedded and written at once.")
     ] = 256,
     finish: Annotated[
-        bool, typer.Option("--finish", help="Delete the old vectors; no way back from then on.")
+        bool, typer.Option("--finish", help="Delete the old vectors; this can't be undone.")
     ] = False,
     rollback: Annotated[
         bool, typer.Option("--rollback", help="Go back to the old vectors; delete the new ones.")
@@ -49,11 +49,11 @@ def reembed(
     connection: Connection,
     as_json: Json = False,
 ) -> None:
-    """Make the vectors of all scopes anew with another embedder, while the database is in use.
+    """Replace all vectors with those of another embedder, while the database is in use.
 
-    Recalls go on with the old vectors until all new ones are made, and then use these. The old
-    ones are kept until --finish. Safe to run again after an interruption: it goes on where it
-    stopped. After the switch, start programs that are open with the new embedder.
+    Recalls use the old vectors until all new ones are made, and then switch. The old ones are
+    kept until --finish. Safe to run again after an interruption. After the switch, restart running
+    programs with the new embedder.
 
     Examples
     --------

@@ -22,15 +22,15 @@ from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.holding import time_of
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import Remembered
+from memoria.writer import GraphWriter
 
 Ids = list[str] | None
 
 
 def remember(
-    text: Annotated[str, typer.Argument(help="What to remember; - is stdin.")],
+    text: Annotated[str, typer.Argument(help="The text to remember; - is stdin.")],
     scope: Scope = "default",
     *,
     connection: Connection,
@@ -44,14 +44,14 @@ def remember(
         Ids, typer.Option(help="Id of a memory that it follows from; may be repeated.")
     ] = None,
     supersedes: Annotated[
-        Ids, typer.Option(help="Id of a memory whose place it takes; may be repeated.")
+        Ids, typer.Option(help="Id of a memory that it replaces; may be repeated.")
     ] = None,
     valid_until: Annotated[
-        str | None, typer.Option(help="When it ceases to hold, such as 2026-05-01.")
+        str | None, typer.Option(help="End of its validity, such as 2026-05-01.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remember a sentence, unless a memory says it already; then that memory is named.
+    """Remember a sentence, unless it is already stored; then print the memory that says it.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def remember(
 
     done: Remembered = run(on_store(connection, work))
     if done.superseded_by is not None:
-        note = f"it does not hold: {one_line(done.superseded_by)} supersedes it"
+        note = f"it is no longer valid: {one_line(done.superseded_by)} supersedes it"
         err.print(note, style="yellow", markup=False)
     print_doubt(done.certain)
     facts = asdict(done) | {"may_replace": list(done.may_replace)}

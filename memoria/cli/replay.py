@@ -15,9 +15,9 @@ from memoria.cli.learn import TraceFile
 from memoria.cli.pack import read_document
 from memoria.cli.pairs import pairs_of
 from memoria.cli.render import path_line
-from memoria.plain import trace_from
 from memoria.recall.replay import Replay, plain_replay
 from memoria.recall.replay import replay as run_again
+from memoria.serialize import trace_from
 
 
 def replay(

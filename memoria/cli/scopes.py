@@ -28,7 +28,6 @@ from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import no_memories
 from memoria.cli.output import STDOUT, check_output, opened
 from memoria.cli.render import print_table
-from memoria.export import Skipped, export_lines
 from memoria.graph.roles import declare_roles, declared_roles
 from memoria.graph.stats import (
     RelationStats,
@@ -38,6 +37,7 @@ from memoria.graph.stats import (
     relation_stats,
     scope_stats,
 )
+from memoria.ingest.export import Skipped, export_lines
 from memoria.store import Store
 from memoria.types import RelationRoles
 from memoria.types.roles import ROLE_NAMES

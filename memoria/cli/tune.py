@@ -50,7 +50,7 @@ from memoria.evaluation import (
     foreign_questions,
     tune_weights,
 )
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.ranking.config import RelevanceConfig
 from memoria.store import Store
 
 Folders = Annotated[

@@ -37,8 +37,8 @@ def view(
 ) -> None:
     """Show in the browser what a recall finds, and why. Needs the extra view.
 
-    The page is served to this machine only, and only to who knows the address, which is printed.
-    Saved recalls are shown without a database. Ctrl-C ends it.
+    The page is served to this machine only, and only to someone who has the printed address.
+    Saved recalls need no database. Ctrl-C ends it.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def view(
     memoria view trace.json
     """
     try:
-        from memoria.serve.view.run import Page, serve
-        from memoria.serve.view.source import Source, saved
+        from memoria.view.serving import Page, serve
+        from memoria.view.source import Source, saved
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise

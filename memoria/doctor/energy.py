@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from memoria._support.checks import check_id, check_scope
-from memoria.doctor.memories import show_memory
+from memoria.doctor.memory_checks import show_memory
 from memoria.doctor.report import Finding, Hub
 from memoria.doctor.subject import Subject
 from memoria.errors import InvalidInputError
-from memoria.explore import ExploreRequest, explore_all
-from memoria.strategies import RunInput, TransferEnergy
+from memoria.recall.explore import ExploreRequest, explore_all
+from memoria.recall.strategies import RunInput, TransferEnergy
 from memoria.types import Exploration, Seed
 
 MAX_HUBS = 10

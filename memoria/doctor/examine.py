@@ -14,10 +14,10 @@ from memoria.doctor.edges import check_edges, check_parallel
 from memoria.doctor.energy import check_energy
 from memoria.doctor.graph import check_degrees
 from memoria.doctor.indexes import check_indexes
-from memoria.doctor.memories import check_memories, check_scope_keys
+from memoria.doctor.memory_checks import check_memories, check_scope_keys
 from memoria.doctor.plans import check_plans
 from memoria.doctor.report import Examination, Finding
-from memoria.doctor.server import check_dialect, check_memory, check_version, read_settings
+from memoria.doctor.server_checks import check_dialect, check_memory, check_version, read_settings
 from memoria.doctor.subject import ExamineConfig, Subject, read_subject
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import DeadlineError, MemoriaError

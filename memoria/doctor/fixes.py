@@ -18,10 +18,10 @@ from memoria.doctor.edges import FAULTS as EDGE_FAULTS
 from memoria.doctor.edges import PARALLEL
 from memoria.doctor.faults import Fault
 from memoria.doctor.indexes import check_indexes
-from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
-from memoria.doctor.memories import METADATA, RECOVERED, SCOPE_KEY, wrong_scopes
+from memoria.doctor.memory_checks import FAULTS as MEMORY_FAULTS
+from memoria.doctor.memory_checks import METADATA, RECOVERED, SCOPE_KEY, wrong_scopes
 from memoria.doctor.report import Fixed
-from memoria.doctor.server import check_dialect
+from memoria.doctor.server_checks import check_dialect
 from memoria.doctor.subject import INDEXES, MAX_LIMIT, ExamineConfig, Subject, read_subject
 from memoria.errors import InvalidInputError
 from memoria.graph.vocabulary import DIRECTIONAL, TEXT_INDEX, VECTOR_INDEX, scope_key

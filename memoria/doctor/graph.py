@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memoria.doctor.faults import counted
-from memoria.doctor.memories import show_memory
+from memoria.doctor.memory_checks import show_memory
 from memoria.doctor.report import Bucket, Finding
 from memoria.doctor.subject import Subject
 

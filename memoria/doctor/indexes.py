@@ -14,7 +14,7 @@ from memoria.doctor.subject import Subject
 from memoria.embed import Embedder
 from memoria.errors import DimensionError
 from memoria.graph.schema import SHOWN, named
-from memoria.graph.server import check_embedder, is_older
+from memoria.graph.server_facts import check_embedder, is_older
 from memoria.graph.vocabulary import (
     META_INDEX,
     SCHEMA_VERSION,
@@ -106,7 +106,7 @@ def _words(subject: Subject, details: Details) -> Finding:
     return Finding(
         check=check,
         severity="warning",
-        message="made by an earlier version: a search by words does not find "
+        message="made in another way than memoria makes it: a search by words does not find "
         + " or ".join(lacking),
         remedy="store the pieces of names with all memories and drop the index, then run "
         + subject.init,
@@ -233,7 +233,7 @@ def _reembedding(subject: Subject) -> list[Finding]:
     else:
         message = f"the vectors of {other.embedder} are being deleted"
         back = other.generation > facts.generation
-        remedy, go_on = "if that was interrupted, go on", "--rollback" if back else "--finish"
+        remedy, go_on = "if that was interrupted, continue", "--rollback" if back else "--finish"
     interrupted = other.state in ("sweeping", "dropping")
     return [
         Finding(

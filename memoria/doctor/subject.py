@@ -12,9 +12,9 @@ from typing import Any
 
 import neo4j
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria.embed import ONNX_MODELS
-from memoria.graph.server import probe, was_set_up
+from memoria.graph.server_facts import probe, was_set_up
 from memoria.graph.vocabulary import META_INDEX, TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
 from memoria.store.facts import ServerFacts

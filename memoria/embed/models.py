@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
-from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback
+from memoria.downloads.jars import resolve_jars
 from memoria.errors import ChecksumError, LocalServerError
 
 log = logging.getLogger(__name__)

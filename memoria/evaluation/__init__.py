@@ -6,6 +6,7 @@ and weights that are fitted to the questions.
 """
 
 from memoria.evaluation.answers import Answer, Answers, ask_features
+from memoria.evaluation.asking import Run, ask_all, run_lines
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Chat, Dataset, Question
 from memoria.evaluation.fit import Example, Loss, Regret, fit_weights
@@ -24,7 +25,6 @@ from memoria.evaluation.report import (
     check_excluded,
     make_report,
 )
-from memoria.evaluation.run import Run, ask_all, run_lines
 from memoria.evaluation.tuning import (
     MEAN,
     TunedSet,

@@ -15,17 +15,24 @@ from numpy.typing import NDArray
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder
+from memoria.evaluation.asking import most_common
 from memoria.evaluation.calibrating import Flags
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question, folded
 from memoria.evaluation.engine import open_engine, ranked_items, ranking
 from memoria.evaluation.fit import Example
 from memoria.evaluation.report import headline_questions
-from memoria.evaluation.run import most_common
-from memoria.ranking import needed_by, turned, weighted_sum, with_beside, with_needs, with_session
-from memoria.ranking.calibration import MARGIN
-from memoria.ranking.config import FEATURES, RelevanceConfig
-from memoria.ranking.energy import rank_by_energy
+from memoria.recall.ranking import (
+    needed_by,
+    turned,
+    weighted_sum,
+    with_adjacent,
+    with_needs,
+    with_session,
+)
+from memoria.recall.ranking.calibration import MARGIN
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.energy import rank_by_energy
 from memoria.store import Store
 from memoria.types import Recall
 
@@ -47,8 +54,8 @@ class Answer:
         (N,) and (N, F).
     needs
         Id -> id of each memory that it needs -> weight of the edge.
-    beside
-        As `RankedMemory.beside`, by id.
+    adjacent
+        As `RankedMemory.adjacent`, by id.
     sessions
         As `RankedMemory.session`, by id.
     messages
@@ -62,7 +69,7 @@ class Answer:
     ids: tuple[str, ...]
     features: Array
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    adjacent: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     messages: Mapping[str, str] = field(default_factory=dict)
     margin: float | None = None
@@ -81,7 +88,7 @@ class Answer:
         """Return the features and the margin by name, and the sums of a recall; (N,)."""
         values = dict(zip(FEATURES, self.features.T, strict=True))
         sums = weighted_sum(values, dict(zip(FEATURES, weights, strict=True)))
-        in_order = with_beside(sums, sums, self.ids, self.beside)
+        in_order = with_adjacent(sums, sums, self.ids, self.adjacent)
         in_session = with_session(in_order, sums, self.ids, self.sessions)
         if self.margin is not None:
             values[MARGIN] = np.full(len(self.ids), self.margin)
@@ -191,7 +198,7 @@ def _answer(question: Question, recall: Recall, dataset: Dataset, by_energy: boo
         ids=ids,
         features=np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES)),
         needs=turned({id_: found[id_].needed_by for id_ in ids}),
-        beside={id_: found[id_].beside for id_ in ids if found[id_].beside},
+        adjacent={id_: found[id_].adjacent for id_ in ids if found[id_].adjacent},
         sessions={id_: session for id_ in ids if (session := found[id_].session) is not None},
         messages=dict(zip(ids, dataset.items_of(question.scope, ids), strict=True)),
         margin=next((found[id_].features.get(MARGIN) for id_ in ids), None),

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 
-from memoria._support.settings import SettingsCheck
-from memoria.config import RetrieverConfig
+from memoria._support.settings_check import SettingsCheck
 from memoria.errors import ConfigError
+from memoria.recall.config import RetrieverConfig
 
 
 def _patient() -> RetrieverConfig:

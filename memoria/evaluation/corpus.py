@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria.graph.server import current_facts
+from memoria.graph.server_facts import current_facts
 from memoria.recall.asides import unit_vectors
 from memoria.store import Store
 from memoria.store.queries import load

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 
-from memoria.config import RetrieverConfig
 from memoria.embed import Embedder
 from memoria.evaluation.dataset import Dataset, Question
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import MemoryFilter, RankedMemory, Recall

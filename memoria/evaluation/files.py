@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoria._support.checks import check_string
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import InvalidInputError
-from memoria.jsonl import parse_object, raw_lines
+from memoria.ingest.jsonl import parse_object, raw_lines
 
 LINES = (".jsonl.gz", ".jsonl")
 ARRAY = (".f16.npy", ".npy")
@@ -135,7 +135,7 @@ def read_vectors(path: Path, *, count: int, what: str) -> NDArray[np.float64]:
     except _NOT_AN_ARRAY as exc:
         raise InvalidInputError(f"{path}: can't be read as an array: {exc}") from exc
     if array.ndim != 2 or array.dtype.kind != "f":
-        raise InvalidInputError(f"{path}: must hold one array of two axes, of floats")
+        raise InvalidInputError(f"{path}: must contain one array of two axes, of floats")
     if len(array) != count:
         raise InvalidInputError(f"{path}: has {number_of(len(array), 'row')} for {count} {what}")
     vectors = array.astype(np.float64)

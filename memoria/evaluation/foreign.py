@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 
+from memoria.evaluation.asking import chosen_questions
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.report import headline_questions
-from memoria.evaluation.run import chosen_questions
 from memoria.recall.asides import examples
 
 #: Share of foreign questions: as many for each of the dataset's own.

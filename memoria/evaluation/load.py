@@ -23,9 +23,9 @@ from memoria.evaluation.dataset import Chat, Dataset
 from memoria.graph.schema import apply_schema
 from memoria.graph.stats import scope_stats
 from memoria.remember.conversations import ConversationWriter
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import Conversation, Memory
+from memoria.writer import GraphWriter
 
 PROGRESS_STEP = 100
 

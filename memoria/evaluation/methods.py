@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memoria.config import RetrieverConfig
 from memoria.embed import Embedder
 from memoria.errors import ConfigError
 from memoria.evaluation.baselines import Bm25, Dense, Ppr, Rrf, Scored, bm25_package
 from memoria.evaluation.corpus import Corpus
 from memoria.evaluation.dataset import Dataset, Question, folded
 from memoria.evaluation.engine import open_engine, ranking
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import STRATEGIES
 from memoria.store import Store
-from memoria.strategies import STRATEGIES
 
 Method = Callable[[Question], Awaitable[list[str]]]
 

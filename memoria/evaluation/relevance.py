@@ -19,7 +19,7 @@ from memoria.evaluation.calibrating import (
     calibration_error,
     fit_terms,
 )
-from memoria.ranking.calibration import (
+from memoria.recall.ranking.calibration import (
     KEEP_ORDER,
     Calibration,
     answer_terms,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from memoria.errors import ConfigError
+from memoria.evaluation.asking import Run, chosen_questions
 from memoria.evaluation.config import EvaluationConfig
 from memoria.evaluation.dataset import Dataset, Question
 from memoria.evaluation.methods import BASELINES
 from memoria.evaluation.metrics import Interval, Scores, bootstrap, score
-from memoria.evaluation.run import Run, chosen_questions
 
 ALL = "all"
 MEASURES = ("recall", "full")

@@ -26,7 +26,7 @@ from memoria.evaluation.relevance import (
     relevance_of,
 )
 from memoria.evaluation.report import check_excluded, headline_questions
-from memoria.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 
 #: The figure that says whether a fit is better: recall@k, averaged over all k.
 MEAN = "mean"
@@ -34,8 +34,7 @@ BEFORE, AFTER, OTHER_SETS, OWN_SET = "before", "after", "other sets", "own set"
 
 # What a weight must not say: that a match or an edge speaks against a memory. A fit that may say it
 # sets two large weights against each other, which breaks where the two differ from what it saw.
-_SIDES = {"echo": -1.0, "recency": 0.0}
-_SIGNS = np.array([_SIDES.get(name, 1.0) for name in FEATURES])
+_SIGNS = np.array([-1.0 if name == "echo" else 1.0 for name in FEATURES])
 
 Rankings = list[tuple[str, ...]]
 
@@ -283,7 +282,7 @@ def _rounded(weights: Array) -> RelevanceConfig:
             "no feature distinguishes the evidence from the other memories that were found, so no "
             "weights can be fitted to these questions"
         )
-    return RelevanceConfig(**rounded, calibration=None)
+    return RelevanceConfig(weights=rounded)
 
 
 def _tuned(

@@ -16,7 +16,7 @@ from memoria._support.checks import MAX_DIMENSIONS, check_seconds, check_whole
 from memoria._support.wording import value_of
 from memoria.embed import checked_embedder
 from memoria.errors import ConfigError, QueryError
-from memoria.graph.server import (
+from memoria.graph.server_facts import (
     NamedEmbedder,
     check_embedder,
     check_vectors_fit,

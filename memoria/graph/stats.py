@@ -15,7 +15,7 @@ from typing import Any
 from neo4j import Record
 
 from memoria._support.checks import check_scope
-from memoria.graph.server import current_facts
+from memoria.graph.server_facts import current_facts
 from memoria.store import Store
 from memoria.store.queries import load
 

@@ -12,10 +12,10 @@ from typing import TypeVar
 from memoria._support.checks import check_kind
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import DimensionError, InvalidInputError
-from memoria.graph.server import require_online
+from memoria.graph.server_facts import require_online
 from memoria.graph.vocabulary import CONNECTOR_KINDS, RESERVED_LABELS
+from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import json_text, utc
-from memoria.jsonl import at_place
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
 
@@ -48,7 +48,7 @@ def check_memory(memory: Memory, kinds: Sequence[str], facts: ServerFacts | None
         Facts about the server; None if the size of its vectors is not known yet.
     """
     if not isinstance(memory, Memory):
-        raise InvalidInputError(f"memories must hold Memory, got {kind_of(memory)}")
+        raise InvalidInputError(f"memories must contain Memory, got {kind_of(memory)}")
     if memory.kind not in kinds:
         raise InvalidInputError(
             f"kind must be one of {', '.join(kinds)}, got {memory.kind!r}: "
@@ -75,7 +75,7 @@ def check_relation(relation: Relation | HistoryItem) -> None:
     if isinstance(relation, HistoryItem):  # such an item is checked when it is made
         return
     if not isinstance(relation, Relation):
-        raise InvalidInputError(f"relations must hold Relation, got {kind_of(relation)}")
+        raise InvalidInputError(f"relations must contain Relation, got {kind_of(relation)}")
     if relation.source == relation.target:
         raise InvalidInputError(
             f"target must be another memory than source, both are {relation.source!r}",

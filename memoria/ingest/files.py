@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import IO
+from typing import IO, Protocol
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
+from memoria.ingest.batch_writer import BatchWriter
 from memoria.ingest.checks import LeftOut, check_relation, has_ends, missing_end
 from memoria.ingest.daemon import in_daemon_thread
+from memoria.ingest.jsonl import Line, at_place, parse_line, read_lines
 from memoria.ingest.rows import MAX_BATCH_BYTES, size_of
-from memoria.ingest.writer import BatchWriter
-from memoria.jsonl import Line, at_place, parse_line, read_lines
 from memoria.store import with_certainty
 from memoria.types import (
     HistoryItem,
@@ -58,9 +58,15 @@ class IngestReport:
     certain: bool = True
 
 
+class WritesBatches(Protocol):
+    """A `memoria.GraphWriter`, as far as `ingest_files` needs it."""
+
+    batches: BatchWriter
+
+
 @with_certainty
 async def ingest_files(
-    writer: BatchWriter,
+    writer: WritesBatches,
     paths: Iterable[str | PathLike[str]],
     *,
     skip_invalid: bool = False,
@@ -73,6 +79,8 @@ async def ingest_files(
 
     Parameters
     ----------
+    writer
+        A `memoria.GraphWriter`.
     paths
         JSON Lines, plain or gzip; ``-`` is standard input.
     skip_invalid
@@ -88,9 +96,9 @@ async def ingest_files(
         A line is not valid; the message names file, line and field. Earlier lines may have been
         written.
     """
-    await writer.ready()
+    await writer.batches.ready()
     with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
-        return await _Ingest(writer, spool, skip_invalid, progress).run(paths)
+        return await _Ingest(writer.batches, spool, skip_invalid, progress).run(paths)
 
 
 class _Ingest:

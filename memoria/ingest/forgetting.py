@@ -15,8 +15,8 @@ from typing import Any
 
 from memoria._support import telemetry
 from memoria._support.progress import ProgressCallback, silent
-from memoria.graph.reading import matching_ids
-from memoria.graph.server import server_facts
+from memoria.graph.graph_reader import matching_ids
+from memoria.graph.server_facts import server_facts
 from memoria.graph.vocabulary import DIRECTIONAL, clock_key, scope_key
 from memoria.ingest.rows import batches
 from memoria.store import Call, Store
@@ -38,7 +38,7 @@ class Forgetting:
         Most memories in one transaction. The edges of a memory with more than 20,000 of them are
         deleted in transactions of their own.
     delete_foreign
-        Delete nodes that hold more than a memory, too.
+        Also delete nodes with data of other programs.
     """
 
     store: Store

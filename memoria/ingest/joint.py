@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memoria.errors import DimensionError
-from memoria.graph.server import replaced_error
+from memoria.graph.server_facts import replaced_error
+from memoria.ingest.batch_writer import BatchWriter
 from memoria.ingest.checks import missing_error
-from memoria.ingest.writer import BatchWriter
 from memoria.store import Call
 from memoria.store.queries import load
 from memoria.types import Memory, Relation, WriteReport
@@ -55,7 +55,7 @@ class JointWriter(BatchWriter):
         InvalidInputError
             An end of a relation is missing. Nothing was written.
         """
-        made, _ = await self._set_up(memories)
+        made, _ = await self.set_up(memories)
         nodes, embedded = await self._memory_parameters(memories, undated, vectors)
         edges = self._relation_parameters(relations, skip_missing=skip_missing)
 
@@ -67,14 +67,14 @@ class JointWriter(BatchWriter):
             if (missing := results[-1][0]["missing"]) and not skip_missing:
                 raise missing_error(frozenset(missing), self.scope)
 
-        query = load("ingest.memories").at(self._generation)
+        query = load("ingest.memories").at(self.generation)
         calls = [(query, nodes), (load("ingest.relations"), edges)]
         first = [] if guard is None else guard[0]
         try:
             with self._recorded(len(memories)):
                 results = await self._store.run_together([*first, *calls], check=check)
         except DimensionError:
-            await self._check_still_live()
+            await self.check_still_live()
             raise
         stored, joined = results[-2][0], results[-1][0]
         done = WriteReport(
@@ -95,7 +95,7 @@ class JointWriter(BatchWriter):
         For a caller whose write may have to be repeated: the texts are embedded once. A memory
         whose text is stored with a vector gets none.
         """
-        made, _ = await self._set_up(memories)
+        made, _ = await self.set_up(memories)
         vectors = await self._make_vectors(memories)
         by_text = {memory.text: vectors[memory.id] for memory in memories if memory.id in vectors}
         return by_text, WriteReport(embedded=len(vectors), schema_created=made)

@@ -18,9 +18,9 @@ from memoria._support.progress import ProgressCallback, silent
 from memoria._support.wording import number_of
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.ingest.checks import check_kinds, check_relation
+from memoria.ingest.jsonl import Line, at_place, read_lines
 from memoria.ingest.rows import memory_row, relation_row
 from memoria.ingest.tables import REPORT_EVERY, Tables
-from memoria.jsonl import Line, at_place, read_lines
 from memoria.types import Memory, Relation
 
 

@@ -15,9 +15,9 @@ from memoria._support.checks import check_kind
 from memoria._support.progress import ProgressCallback
 from memoria.errors import DimensionError, InvalidInputError
 from memoria.graph.connectors import is_connector
-from memoria.graph.server import replaced_error
+from memoria.graph.server_facts import replaced_error
 from memoria.ingest.checks import LeftOut
-from memoria.jsonl import at_place
+from memoria.ingest.jsonl import at_place
 from memoria.store import Rows, Store
 from memoria.store.queries import load
 from memoria.types import Memory

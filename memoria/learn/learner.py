@@ -10,20 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from memoria._support.checks import check_id, check_number, check_scope
+from memoria._support.foreign import json_map
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import require_ready
+from memoria.graph.pages import pages
+from memoria.graph.server_facts import require_ready
 from memoria.graph.vocabulary import (
     CONFLICTS,
+    DIRECTIONAL,
     META_INDEX,
     RELATED,
     SUPPRESSION_KINDS,
     UNIQUE_INDEX,
+    clock_key,
 )
-from memoria.learn.conditions import read_conditions
 from memoria.learn.config import LearnConfig
 from memoria.learn.consolidation import Consolidation
 from memoria.learn.events import (
@@ -37,8 +41,8 @@ from memoria.learn.events import (
 )
 from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, checked_ids, co_active, edges_to
-from memoria.learn.undoing import undo_since
-from memoria.store import StoreOrDriver, writable_store_of
+from memoria.store import Rows, Store, StoreOrDriver, writable_store_of
+from memoria.store.queries import load
 from memoria.types import (
     ConsolidateReport,
     LearnReport,
@@ -335,3 +339,43 @@ class Learner:
                 "the trace is of another scope: make a Learner for the scope of the recall",
                 field="trace",
             )
+
+
+async def read_conditions(store: Store, scope: str) -> dict[str, dict[str, Any]]:
+    """Return memory -> its ``when``, for all memories of a scope that have conditions."""
+    found: dict[str, dict[str, Any]] = {}
+    async for page in pages(store, scope=scope):
+        parameters = {"ids": Rows(page), "scope": scope}
+        rows = (await store.run(load("learn.conditions"), parameters))[0]["rows"]
+        found.update((id_, when) for id_, text in rows if (when := json_map(text)))
+    return found
+
+
+async def undo_since(store: Store, scope: str, since: datetime, now: datetime) -> UndoReport:
+    """Undo the events of a scope from ``since`` on; both times are aware.
+
+    Each event takes one transaction. The newest event comes first, so that each event finds the
+    weights that it wrote, unless something else has written them since.
+    """
+    key = clock_key(scope)
+    log = await store.run(load("learn.log"), {"key": key, "since": since})
+    keys: list[str] = log[0]["events"]
+    gone = log[0]["log_since"]
+    log_since = None if gone is None else gone.to_native()
+    undo = uuid4().hex
+    events = restored = kept = 0
+    for event in keys:
+        parameters = {
+            "directional": list(DIRECTIONAL),
+            "event": event,
+            "key": key,
+            "now": now,
+            "scope": scope,
+            "undo": undo,
+        }
+        row = (await store.run(load("learn.undo"), parameters))[0]
+        if row["undone"]:
+            events += 1
+            restored += row["restored"]
+            kept += row["changes"] - row["restored"]
+    return UndoReport(since=since, events=events, restored=restored, kept=kept, log_since=log_since)

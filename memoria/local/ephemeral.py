@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Self
 
 from memoria._support.home import default_home
-from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback
+from memoria.downloads.jars import resolve_jars
 from memoria.errors import ClosedError, LocalServerError
 from memoria.local import password, process, readiness
 from memoria.local.guard import Guard
@@ -57,7 +57,7 @@ class EphemeralNeo4j:
         Version of Neo4j, one of ``memoria.local.settings.NEO4J_VERSIONS``, or how one begins:
         ``5.26``.
     progress
-        See ``memoria._support.jars.resolve_jars``; called in a worker thread.
+        See ``memoria.downloads.jars.resolve_jars``; called in a worker thread.
 
     Attributes
     ----------

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from memoria._support.home import default_home
-from memoria._support.jars import resolve_jars
 from memoria._support.progress import ProgressCallback
+from memoria.downloads.jars import resolve_jars
 from memoria.errors import LocalServerError
 from memoria.local import bulk, password, process, readiness, settings
 from memoria.local.bulk import ImportFiles
@@ -105,7 +105,7 @@ class LocalNeo4j:
         Parameters
         ----------
         progress
-            See ``memoria._support.jars.resolve_jars``; called in a worker thread.
+            See ``memoria.downloads.jars.resolve_jars``; called in a worker thread.
 
         Raises
         ------

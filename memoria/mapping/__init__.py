@@ -3,14 +3,8 @@
 In: a `GraphMapping`. Out: translated queries, findings, proposals. Reads only.
 """
 
-from memoria.mapping.model import (
-    ELEMENT_ID,
-    WHOLE_GRAPH,
-    EdgeMapping,
-    GraphMapping,
-    NodeMapping,
-    WeightOf,
-)
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping, WeightOf
 from memoria.mapping.rendering import Translation
 
 __all__ = [

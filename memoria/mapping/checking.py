@@ -15,7 +15,8 @@ from memoria._support.wording import number_of
 from memoria.errors import IndexNotReadyError, MappingError
 from memoria.mapping.database import Index, Inventory
 from memoria.mapping.expressions import either, quoted
-from memoria.mapping.model import ELEMENT_ID, GraphMapping, NodeMapping, WeightOf
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.parts import ELEMENT_ID, NodeMapping, WeightOf
 
 _SHOWN = 6
 

@@ -15,14 +15,8 @@ from memoria.errors import MappingError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL, RESERVED_LABELS
 from memoria.mapping.checking import Problem, problems_of
 from memoria.mapping.database import Index, Inventory, ask, inventory_of, names_of
-from memoria.mapping.files import named_mapping, names_of_mappings, toml_of
-from memoria.mapping.model import (
-    ELEMENT_ID,
-    EdgeMapping,
-    GraphMapping,
-    NodeMapping,
-    WeightOf,
-)
+from memoria.mapping.model import GraphMapping, named_mapping, names_of_mappings, toml_of
+from memoria.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 from memoria.store import Store
 
 _MOST_NAMES = 300

@@ -14,7 +14,8 @@ from memoria.mapping.checking import (
     sample_problems,
 )
 from memoria.mapping.database import ask, inventory_of
-from memoria.mapping.model import ELEMENT_ID, GraphMapping, WeightOf
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.parts import ELEMENT_ID, WeightOf
 from memoria.store import Store
 
 _SAMPLE = 100

@@ -1,217 +1,38 @@
-"""Say how a graph that another program made is to be read: `GraphMapping` and its parts.
+"""A mapping as a whole, and mappings as TOML, with messages that name the line.
 
-In: names of labels, properties and indexes. Out: frozen data, checked at birth.
-Touches nothing; `memoria.mapping.checking` compares it with a database.
+In: parts, a file, or its text. Out: a `GraphMapping`. Touches the file.
+
+The reader of TOML does not tell where a value stands, so the lines are looked for in the text: a
+mapping has one level of tables, each key on a line of its own.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
-from typing import Literal, Self, cast
+from pathlib import Path
+from typing import Any, Self, cast
 
-from memoria._support.wording import kind_of, value_of
+from memoria._support.wording import kind_of
 from memoria.errors import MappingError
-from memoria.graph.vocabulary import CONNECTOR_KINDS
+from memoria.mapping.parts import (
+    EdgeMapping,
+    NodeMapping,
+    WeightOf,
+    checked_names,
+    labels_listed,
+)
 
-#: As a key: nodes are known by ``elementId``, which holds only as long as the database lives.
-ELEMENT_ID = "elementId"
-#: The scope of a graph whose mapping names no scope property.
-WHOLE_GRAPH = "default"
-
-Direction = Literal["both", "out", "in"]
-
-_MAX_NAME_CHARS = 250
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightOf:
-    """The weight of an edge, made of one of its properties.
-
-    A property that is missing counts as 0.01, and one that is not a number drops the edge, as in
-    memoria's own graph.
-
-    Attributes
-    ----------
-    property
-        Name of the property.
-    low, high
-        The values that become 0 and 1; what is below ``low`` drops the edge, what is above
-        ``high`` counts as more than 1, that is as ``max_weight``.
-    half
-        For a count, instead of ``low`` and ``high``: the number that becomes 0.5; the weight is
-        ``number / (number + half)``, which approaches 1. Above 0.
-    """
-
-    property: str
-    low: float = 0.0
-    high: float = 1.0
-    half: float | None = None
-
-    def __post_init__(self) -> None:
-        """Check the name and the numbers."""
-        _name(self.property, "weight.property")
-        for name in ("low", "high"):
-            _number(getattr(self, name), f"weight.{name}")
-        if self.high <= self.low:
-            raise MappingError(
-                f"weight.high must be above weight.low ({self.low:g}), got {self.high:g}",
-                field="weight",
-            )
-        if self.half is not None:
-            _number(self.half, "weight.half")
-            if self.half <= 0:
-                raise MappingError("weight.half must be above 0", field="weight")
-            if (self.low, self.high) != (0.0, 1.0):
-                raise MappingError(
-                    "weight.half is for a count: leave weight.low and weight.high out",
-                    field="weight",
-                )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeMapping:
-    """How nodes with one of some labels are read as memories.
-
-    Attributes
-    ----------
-    label
-        The label; or several, as a tuple, if all else is the same for them.
-    key
-        The property that identifies a node, a string, with an index; or ``elementId``, which needs
-        no index, but changes when the database is copied.
-    text
-        The properties that are the text, in this order; those that a node lacks are left out.
-    scope
-        The property that names the tenant, a string; None if the graph has one tenant. All nodes
-        of a mapping have one, or none has.
-    kind
-        The property that says what a node is; None for its label.
-    created_at, valid_until
-        Properties with times; from ``valid_until`` on, a node is left out.
-    tags
-        The property with a list of tags.
-    embedding, vector_index
-        The property with the vector, and the name of its index; both or neither.
-    fulltext_index
-        Name of the full-text index on the text.
-    connector
-        Whether the nodes only join others: they carry energy, and are not found, ranked or packed.
-    """
-
-    label: str | tuple[str, ...]
-    key: str
-    text: tuple[str, ...] = ()
-    scope: str | None = None
-    kind: str | None = None
-    created_at: str | None = None
-    valid_until: str | None = None
-    tags: str | None = None
-    embedding: str | None = None
-    vector_index: str | None = None
-    fulltext_index: str | None = None
-    connector: bool = False
-
-    def __post_init__(self) -> None:
-        """Check every name."""
-        labels = self.labels
-        if not labels:
-            raise MappingError("label must name at least one label", field="label")
-        for label in labels:
-            _name(label, "label")
-        _name(self.key, "key")
-        object.__setattr__(self, "text", _names(self.text, "text"))
-        for name in _OPTIONAL_OF_NODES:
-            if getattr(self, name) is not None:
-                _name(getattr(self, name), name)
-        _flag(self.connector, "connector")
-        if not self.connector and not self.text:
-            raise MappingError(
-                f"text is missing: name the properties that are the text of {_listed(labels)}, or "
-                "set connector to true if the nodes only join others",
-                field="text",
-            )
-        if (self.embedding is None) != (self.vector_index is None):
-            raise MappingError(
-                "embedding and vector_index go together: the property with the vector, and the "
-                "name of its index",
-                field="embedding",
-            )
-        taken = sorted({*labels} & {*CONNECTOR_KINDS})
-        if taken and not self.connector and self.kind is None:
-            raise MappingError(
-                f"memoria takes nodes of the kind {taken[0]} for connectors: set connector to "
-                "true, or kind to a property that calls them something else",
-                field="label",
-            )
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, also if there is one."""
-        if isinstance(self.label, str):
-            return (self.label,)
-        return _names(self.label, "label")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeMapping:
-    """How relationships of one type are read as edges.
-
-    Attributes
-    ----------
-    type
-        Type of the relationships.
-    direction
-        Which way energy flows: ``both``, only ``out`` (as the arrow points), or only ``in``.
-    weight
-        How strong each is, 0 to 1; or how to make it of a property.
-    relation
-        The property that says what the edge means; None for its type.
-    fact
-        The property with a sentence that the edge states. Where there is one, it is shown as the
-        relation.
-    fulltext_index
-        Name of a full-text index on relationships of this type: a fact that it finds leads to the
-        nodes at both ends.
-    tags
-        The property with a list of tags.
-    created_at, valid_from
-        Properties with times; before ``valid_from`` the edge carries nothing.
-    valid_until
-        Properties with times; from the first of them on, the edge carries nothing.
-    """
-
-    type: str
-    direction: Direction = "both"
-    weight: float | WeightOf = 0.5
-    relation: str | None = None
-    fact: str | None = None
-    fulltext_index: str | None = None
-    tags: str | None = None
-    created_at: str | None = None
-    valid_from: str | None = None
-    valid_until: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Check every name, and the weight."""
-        _name(self.type, "type")
-        if self.direction not in ("both", "out", "in"):
-            raise MappingError(
-                f"direction must be both, out or in; got {value_of(self.direction)}",
-                field="direction",
-            )
-        if not isinstance(self.weight, WeightOf):
-            number = _number(self.weight, "weight")
-            if not 0 < number <= 1:
-                raise MappingError(
-                    f"weight must be above 0 and at most 1, got {number:g}", field="weight"
-                )
-        for name in (*("relation", "fact", "fulltext_index", "tags", "created_at", "valid_from"),):
-            if getattr(self, name) is not None:
-                _name(getattr(self, name), name)
-        object.__setattr__(self, "valid_until", _names(self.valid_until, "valid_until"))
+_HEADER = re.compile(r"\s*\[\[\s*(nodes|edges)\s*\]\]")
+_KEY = re.compile(r"\s*([A-Za-z_]+)(?:\s*=|\.)")
+_KINDS: Mapping[str, type] = {"nodes": NodeMapping, "edges": EdgeMapping}
+_TOP = ("name", "properties")
+_MAX_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +70,7 @@ class GraphMapping:
         if not isinstance(self.name, str) or not self.name:
             raise MappingError("name must be a text", field="name")
         if not isinstance(self.properties, bool):
-            object.__setattr__(self, "properties", _names(self.properties, "properties"))
+            object.__setattr__(self, "properties", checked_names(self.properties, "properties"))
         self._check_repeats()
         if all(node.connector for node in self.nodes):
             raise MappingError(
@@ -261,8 +82,8 @@ class GraphMapping:
         if any(scoped) and not all(scoped):
             bare = next(i for i, node in enumerate(self.nodes) if node.scope is None)
             raise MappingError(
-                f"{self.place('nodes', bare, 'label')}{_listed(self.nodes[bare].labels)} has no "
-                "scope, but other nodes have one: nodes without a tenant would belong to every "
+                f"{self.place('nodes', bare, 'label')}{labels_listed(self.nodes[bare].labels)} has "
+                "no scope, but other nodes have one: nodes without a tenant would belong to every "
                 "tenant. Give it one, or leave these nodes out",
                 field="scope",
             )
@@ -287,8 +108,6 @@ class GraphMapping:
         MappingError
             The file can't be read, or does not say a mapping; the message names the line.
         """
-        from memoria.mapping.files import load_mapping  # which needs this class
-
         return cast(Self, load_mapping(path))
 
     @classmethod
@@ -302,8 +121,6 @@ class GraphMapping:
         MappingError
             There is no such mapping; the message lists those that there are.
         """
-        from memoria.mapping.files import named_mapping  # which needs this class
-
         return cast(Self, named_mapping(name))
 
     def place(self, part: str, index: int, name: str) -> str:
@@ -332,12 +149,6 @@ class GraphMapping:
         return _distinct(edge.fulltext_index for edge in self.edges)
 
 
-_OPTIONAL_OF_NODES = (
-    *("scope", "kind", "created_at", "valid_until", "tags", "embedding", "vector_index"),
-    "fulltext_index",
-)
-
-
 def _parts(values: object, kind: type, name: str) -> tuple[object, ...]:
     if isinstance(values, kind):
         values = (values,)
@@ -352,40 +163,172 @@ def _distinct(names: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name is not None))  # type: ignore[attr-defined]
 
 
-def _listed(labels: tuple[str, ...]) -> str:
-    return ", ".join(labels)
+def load_mapping(path: str | PathLike[str]) -> GraphMapping:
+    """Read a mapping from a TOML file.
+
+    Raises
+    ------
+    MappingError
+        The file can't be read, or does not say a mapping; the message names the line.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise MappingError(f"{file} is too large for a mapping: is it another file?")
+        text = file.read_text(encoding="utf-8")
+    except OSError as exc:
+        raise MappingError(f"the mapping {file} can't be read: {exc.strerror}") from exc
+    except ValueError as exc:
+        raise MappingError(f"the mapping {file} is not UTF-8 text") from exc
+    return parse_mapping(text, str(file))
 
 
-def _names(values: object, field_: str) -> tuple[str, ...]:
-    if isinstance(values, str):
-        values = (values,)
-    if not isinstance(values, tuple | list):
-        raise MappingError(f"{field_} must be a list of names, got {kind_of(values)}", field=field_)
-    for value in values:
-        _name(value, field_)
-    if len(set(values)) < len(values):
-        raise MappingError(f"{field_} names the same twice", field=field_)
-    return tuple(values)
+def parse_mapping(text: str, name: str) -> GraphMapping:
+    """Read a mapping from the text of a TOML file called ``name``; see `load_mapping`."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise MappingError(f"{name} is not TOML: {exc}") from exc
+    except RecursionError as exc:
+        raise MappingError(f"{name} is not a mapping: it is nested too deep") from exc
+    places = {key: f"{name}, line {line}" for key, line in _lines(text)}
 
+    def at(key: str) -> str:
+        return f"{places.get(key, name)}: "
 
-def _name(value: object, field_: str) -> str:
-    """Return a name of Neo4j's; any character may stand in one, for it is quoted in queries."""
-    if not isinstance(value, str):
-        raise MappingError(f"{field_} must be a name, got {kind_of(value)}", field=field_)
-    if not value.strip() or "\0" in value or len(value) > _MAX_NAME_CHARS:
-        raise MappingError(
-            f"{field_} must be a name of 1 to {_MAX_NAME_CHARS} characters, got {value_of(value)}",
-            field=field_,
+    for key in given:
+        if key not in (*_TOP, *_KINDS):
+            raise MappingError(f"{at(key)}{_unknown(key, (*_TOP, *_KINDS))}", field=key)
+    parts = {}
+    for part, kind in _KINDS.items():
+        rows = given.get(part, [])
+        if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):
+            raise MappingError(
+                f"{at(part)}a mapping needs at least one [[{part}]] with the lines of a "
+                f"{kind.__name__}",
+                field=part,
+            )
+        parts[part] = [_made(kind, row, f"{part}.{n}", at) for n, row in enumerate(rows)]
+    try:
+        return GraphMapping(
+            nodes=tuple(parts["nodes"]),
+            edges=tuple(parts["edges"]),
+            name=given.get("name", Path(name).stem),
+            properties=given.get("properties", ()),
+            places=places,
         )
-    return value
+    except MappingError as exc:
+        key = exc.field if exc.field in _TOP else ""
+        prefix = at(key) if key else ""
+        raise MappingError(f"{prefix}{exc}", field=exc.field) from None
 
 
-def _number(value: object, field_: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise MappingError(f"{field_} must be a number, got {value_of(value)}", field=field_)
-    return float(value)
+def _made(kind: type, row: Mapping[str, Any], place: str, at: Any) -> Any:
+    known = {each.name: each for each in fields(kind)}
+    for key in row:
+        if key not in known:
+            raise MappingError(f"{at(f'{place}.{key}')}{_unknown(key, known)}", field=key)
+    for name, each in known.items():
+        if each.default is MISSING and name not in row:
+            raise MappingError(f"{at(place)}{name} is missing", field=name)
+    values = dict(row)
+    try:
+        if isinstance(values.get("label"), list):
+            values["label"] = tuple(values["label"])
+        if kind is EdgeMapping and isinstance(values.get("weight"), dict):
+            values["weight"] = _weight(values["weight"])
+        return kind(**values)
+    except MappingError as exc:
+        raise MappingError(f"{at(f'{place}.{exc.field}')}{exc}", field=exc.field) from None
 
 
-def _flag(value: object, field_: str) -> None:
-    if not isinstance(value, bool):
-        raise MappingError(f"{field_} must be true or false, got {value_of(value)}", field=field_)
+def _weight(row: Mapping[str, Any]) -> WeightOf:
+    known = [each.name for each in fields(WeightOf)]
+    for key in row:
+        if key not in known:
+            raise MappingError(_unknown(key, known), field="weight")
+    if "property" not in row:
+        raise MappingError("weight needs a property to be made of, or a number", field="weight")
+    return WeightOf(**row)
+
+
+def _unknown(key: str, known: Any) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    meant = f"did you mean {close[0]}?" if close else f"it may be {', '.join(known)}"
+    return f"{key} is not a field of a mapping here: {meant}"
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield where each key stands: ``nodes.0.key`` -> its line, from 1."""
+    counts = dict.fromkeys(_KINDS, 0)
+    place = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _HEADER.match(line):
+            part = match[1]
+            place = f"{part}.{counts[part]}"
+            counts[part] += 1
+            yield place, number
+            if counts[part] == 1:
+                yield part, number
+        elif match := _KEY.match(line):
+            yield (f"{place}.{match[1]}" if place else match[1]), number
+
+
+def toml_of(mapping: GraphMapping) -> str:
+    """Write a mapping as TOML; values that are the default are left out."""
+    lines = [f"name = {_value(mapping.name)}"]
+    if mapping.properties:
+        lines.append(f"properties = {_value(mapping.properties)}")
+    for part, rows in (("nodes", mapping.nodes), ("edges", mapping.edges)):
+        for row in rows:
+            lines += ["", f"[[{part}]]"]
+            lines += [
+                f"{each.name} = {_value(_alone(getattr(row, each.name)))}"
+                for each in fields(row)
+                if getattr(row, each.name) != each.default
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _alone(value: object) -> object:
+    """Return the one label of a node as it is."""
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+
+def _value(value: object) -> str:
+    if isinstance(value, WeightOf):
+        given = [e for e in fields(value) if getattr(value, e.name) != e.default]
+        return f"{{ {', '.join(f'{e.name} = {_value(getattr(value, e.name))}' for e in given)} }}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)  # a basic string of TOML is one of JSON
+
+
+def named_mapping(name: str) -> GraphMapping:
+    """Return the mapping of a known graph."""
+    if not isinstance(name, str) or name not in names_of_mappings():
+        got = name if isinstance(name, str) else kind_of(name)
+        raise MappingError(
+            f"there is no mapping named {got!r}: there are {', '.join(names_of_mappings())}. "
+            "GraphMapping.load reads one of your own from a file"
+        )
+    text = _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return parse_mapping(text, f"{name}.toml")
+
+
+def text_of_named(name: str) -> str:
+    """Return the file of a known graph as it is, with its comments."""
+    named_mapping(name)
+    return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def names_of_mappings() -> tuple[str, ...]:
+    """Return the names of the known graphs, sorted."""
+    found = (file.name for file in _folder().iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+
+
+def _folder() -> Path:
+    return Path(__file__).parent / "graphs"

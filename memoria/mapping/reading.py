@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memoria._support.once import Once
+from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of
 from memoria.errors import DimensionError, MappingError, ScopeError
-from memoria.graph.server import NamedEmbedder
+from memoria.graph.server_facts import NamedEmbedder
 from memoria.mapping.checking import Problem, problems_of, raise_first, readable, sample_problems
 from memoria.mapping.database import Inventory, ask, inventory_of
-from memoria.mapping.model import WHOLE_GRAPH, GraphMapping
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.parts import WHOLE_GRAPH
 from memoria.mapping.rendering import Translation
 from memoria.store import ServerFacts, Store
 from memoria.store.queries import Query, load
@@ -33,7 +34,7 @@ class MappedGraph:
     def __init__(self, mapping: GraphMapping, plain: Store) -> None:
         self.mapping = mapping
         self._plain = plain
-        self._facts = Once[ServerFacts]()
+        self._facts = SingleFlight[ServerFacts]()
         self._translation = Translation(mapping)
 
     def query(self, query: Query) -> Query:

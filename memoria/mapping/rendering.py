@@ -29,13 +29,8 @@ from memoria.mapping.expressions import (
     text_of_node,
     weight_of,
 )
-from memoria.mapping.model import (
-    ELEMENT_ID,
-    WHOLE_GRAPH,
-    EdgeMapping,
-    GraphMapping,
-    NodeMapping,
-)
+from memoria.mapping.model import GraphMapping
+from memoria.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
 from memoria.store.fragments import Fragment
 from memoria.store.queries import Query, fragment, load, text_of
 

@@ -1,20 +1,5 @@
-"""One recall from end to end, and its replay."""
+"""One recall from end to end, with the settings and the stages of it.
 
-from memoria.recall.asides import Asides
-from memoria.recall.call import AUTO, Engine, QueryTags, RecallCall
-from memoria.recall.replay import PathChange, Replay, replay
-from memoria.recall.run import Recaller
-from memoria.recall.validity import validity_of
-
-__all__ = [
-    "AUTO",
-    "Asides",
-    "Engine",
-    "PathChange",
-    "QueryTags",
-    "RecallCall",
-    "Recaller",
-    "Replay",
-    "replay",
-    "validity_of",
-]
+The stages are packages: `seeds` finds where to start, `strategies` say how energy spreads,
+`explore` runs them, `ranking` orders the memories, `context` packs them. `run` joins the stages.
+"""

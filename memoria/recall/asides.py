@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria.embed import DEFAULT_ONNX_MODEL, ONNX_MODELS, Embedder
 from memoria.errors import DimensionError, InvalidInputError
 
@@ -106,7 +106,7 @@ class Asides:
         except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
             self._fault = type(exc).__name__
             self._again_at = asyncio.get_running_loop().time() + _PAUSE_S
-            SELDOM.warn(log, "examples of small talk can't be embedded (%s)", self._fault)
+            throttled_warning(log, "examples of small talk can't be embedded (%s)", self._fault)
 
 
 def likeness(vectors: Array, vector: Array) -> float:

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from memoria._support.checks import is_id
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
+from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.recall.when import tense_of, window_of
-from memoria.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds

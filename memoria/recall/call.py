@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from memoria._support.checks import check_string, check_strings
-from memoria.config import RetrieverConfig
-from memoria.context import CountTokens
 from memoria.embed import Embedder
 from memoria.errors import InvalidInputError
 from memoria.recall.asides import Asides
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import CountTokens
 from memoria.recall.live import Facts
 from memoria.types import MemoryFilter, Seeds
 

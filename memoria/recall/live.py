@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from memoria.errors import IndexNotReadyError, MemoriaError
-from memoria.graph.server import has_moved
-from memoria.seeds import SeedRequest, search_seeds
+from memoria.graph.server_facts import has_moved
+from memoria.recall.seeds import SeedRequest, search_seeds
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.types import Seeds

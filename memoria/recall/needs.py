@@ -13,7 +13,7 @@ from neo4j import Record
 
 from memoria.errors import MemoriaError
 from memoria.graph.vocabulary import OWN_RELATIONS, USUAL_ORDER, roles_key
-from memoria.ranking.needs import HOPS, USUAL_NEED, MayNeed, is_usual, undeclared_needs
+from memoria.recall.ranking.needs import HOPS, USUAL_NEED, MayNeed, is_usual, undeclared_needs
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import Hop, Path, RelationRoles

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memoria._support.wording import number_of
-from memoria.config import RetrieverConfig
-from memoria.context import ContextBuilder, CountTokens, left_out, with_links
 from memoria.graph.connectors import connectors_on
 from memoria.graph.vocabulary import whole_id
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import ContextBuilder, CountTokens, left_out, with_links
 from memoria.recall.texts import Completed, path_of
 from memoria.types import ContextPack, Exploration, RankedMemory, Seeds
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memoria.errors import MemoriaError
-from memoria.ranking import FactsRequest, ask_alike, gather, rank_by_relevance
-from memoria.ranking.energy import rank_by_energy
-from memoria.ranking.within import in_order_of_time
 from memoria.recall.call import RecallCall
+from memoria.recall.ranking import FactsRequest, ask_alike, gather, rank_by_relevance
+from memoria.recall.ranking.energy import rank_by_energy
+from memoria.recall.ranking.within import in_order_of_time
 from memoria.recall.texts import Completed
 from memoria.store import Store
 from memoria.types import RankedMemory, Seeds

@@ -12,14 +12,14 @@ from typing import Any
 
 from memoria._support.checks import check_seconds
 from memoria.errors import ConfigError
-from memoria.explore import ExploreRequest, explore_all
-from memoria.plain import plain_explorations
-from memoria.plain.settings import exploration_from
-from memoria.ranking import FactsRequest
+from memoria.recall.explore import ExploreRequest, explore_all
+from memoria.recall.plain_settings import exploration_from
+from memoria.recall.ranking import FactsRequest
+from memoria.recall.strategies import RunInput
 from memoria.recall.texts import Found, complete
 from memoria.recall.validity import validity_of
+from memoria.serialize import plain_explorations
 from memoria.store import StoreOrDriver, store_of
-from memoria.strategies import RunInput
 from memoria.types import EndReason, Exploration, Hop, Path, Trace
 
 #: Time for a replay whose trace has no deadline; seconds.

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from memoria._support import telemetry
 from memoria._support.wording import number_of
-from memoria.config import RetrieverConfig
 from memoria.errors import OverloadedError
 from memoria.graph.vocabulary import scope_key
+from memoria.recall.config import RetrieverConfig
 from memoria.types import Exploration, Recall
 
 OPERATION = "search_memory"

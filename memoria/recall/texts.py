@@ -13,14 +13,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria.errors import MemoriaError
-from memoria.explore import raise_if_all_failed, with_texts
-from memoria.explore.run import TIMER_SLACK_S, texts_of
 from memoria.graph.connectors import is_connector
-from memoria.graph.memories import hydrate
-from memoria.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
+from memoria.graph.hydrate import hydrate
+from memoria.recall.explore import raise_if_all_failed, with_texts
+from memoria.recall.explore.seed_run import TIMER_SLACK_S, texts_of
 from memoria.recall.needs import NOTHING_NEEDED, Needed
+from memoria.recall.ranking import NOTHING_KNOWN, Facts, FactsRequest, ask_facts
 from memoria.store import Store
 from memoria.types import Exploration, MemoryNode, Path, Seed, Seeds, path_order
 
@@ -179,7 +179,7 @@ async def _ask(
     try:
         facts, memories = await ask_facts(store, request, sorted(ids), known=sorted(known))
     except MemoriaError as exc:  # raised after all retries, so the query is not repeated
-        SELDOM.warn(log, "ranked without cosines and edges (%s)", type(exc).__name__)
+        throttled_warning(log, "ranked without cosines and edges (%s)", type(exc).__name__)
         notes.append(f"ranked without cosines and edges ({exc})")
         return None
     known |= memories

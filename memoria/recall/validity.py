@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from memoria._support import foreign
-from memoria.config import RetrieverConfig
 from memoria.formulas.situation import holds
+from memoria.recall.config import RetrieverConfig
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types.validity import Validity

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from memoria._support.seldom import SELDOM
+from memoria._support.throttling import throttled_warning
 from memoria._support.wording import in_short
 from memoria.embed import Embedder, check_vectors
 from memoria.errors import MemoriaError
@@ -44,11 +44,13 @@ async def query_vector(
     except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
         if limit.expired():
             reason = "took too long"
-            SELDOM.warn(log, "the embedder took too long: searching by words")
+            throttled_warning(log, "the embedder took too long: searching by words")
         else:
             reason = f"failed ({in_short(exc)})"
             # The error may quote the query, which the caller may see, but the log must not hold.
-            SELDOM.warn(log, "the embedder failed (%s): searching by words", type(exc).__name__)
+            throttled_warning(
+                log, "the embedder failed (%s): searching by words", type(exc).__name__
+            )
         notes.append(f"the embedder {reason}: searched by words only")
         return None
     name, dimensions = embedder.name, embedder.dimensions

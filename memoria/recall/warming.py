@@ -15,21 +15,21 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memoria.config import RetrieverConfig
-from memoria.context import near_pairs
 from memoria.errors import MemoriaError
-from memoria.explore import ExploreRequest, explore_all
-from memoria.graph.memories import hydrate
-from memoria.graph.server import server_facts, was_set_up
-from memoria.ranking import FactsRequest, ask_facts
+from memoria.graph.hydrate import hydrate
+from memoria.graph.server_facts import server_facts, was_set_up
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import near_pairs
+from memoria.recall.explore import ExploreRequest, explore_all
 from memoria.recall.needs import NeedsRequest, follow_needs
+from memoria.recall.ranking import FactsRequest, ask_facts
+from memoria.recall.seeds import SeedRequest, search_seeds, with_unembedded
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import RunInput, Synapse
 from memoria.recall.validity import validity_of
-from memoria.seeds import SeedRequest, search_seeds, with_unembedded
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import load
-from memoria.strategies import RunInput, Synapse
 from memoria.types import MemoryFilter, Seed
 from memoria.types.validity import Validity
 

@@ -1,16 +1,5 @@
-"""Make a graph of what people have: conversations, notes, single sentences; no language model."""
+"""Make a graph of texts: conversations, documents, single sentences; no language model."""
 
-from memoria.remember.chats import (
-    FORMATS,
-    detect_format,
-    read_chatgpt,
-    read_claude,
-    read_langchain,
-    read_memory_server,
-    read_messages,
-    read_openai,
-    read_slack,
-)
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import (
     DEFAULT_EXTRACTOR,
@@ -24,13 +13,11 @@ from memoria.remember.documents import (
     DocumentWriter,
 )
 from memoria.remember.mentions import Extractor, Mention
-from memoria.remember.notes import read_notes
 from memoria.remember.rules import RuleExtractor
 
 __all__ = [
     "DEFAULT_EXTRACTOR",
     "DOCUMENT_EXTRACTOR",
-    "FORMATS",
     "ConversationConfig",
     "ConversationOptions",
     "ConversationWriter",
@@ -40,13 +27,4 @@ __all__ = [
     "Extractor",
     "Mention",
     "RuleExtractor",
-    "detect_format",
-    "read_chatgpt",
-    "read_claude",
-    "read_langchain",
-    "read_memory_server",
-    "read_messages",
-    "read_notes",
-    "read_openai",
-    "read_slack",
 ]

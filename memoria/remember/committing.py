@@ -16,7 +16,7 @@ from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY, whole_id
 from memoria.ingest.joint import JointWriter
 from memoria.remember.connecting import connecting
-from memoria.remember.cursors import Step, Stored
+from memoria.remember.cursors import Step, StoredConversation
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id
 from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
@@ -41,14 +41,16 @@ class ConversationGraph:
 
     async def read(
         self, conversations: Sequence[Conversation], wanted: Sequence[str]
-    ) -> tuple[list[Stored], list[str]]:
+    ) -> tuple[list[StoredConversation], list[str]]:
         """Read how far conversations are written, and which of the wanted memories exist."""
         roots = [session_id(each.source, each.id, 1) for each in conversations]
         parameters = {"ids": roots, "scope": self._batches.scope, "wanted": sorted(set(wanted))}
         row = (await self._store.run(load("remember.states"), parameters))[0]
         found: dict[str, str | None] = dict(row["states"])
         stored = [found.get(root) for root in roots]
-        return [Stored(metadata=m, state=ConversationState.read(m)) for m in stored], row["known"]
+        return [
+            StoredConversation(metadata=m, state=ConversationState.read(m)) for m in stored
+        ], row["known"]
 
     async def left_of(self, head: Conversation) -> ConversationState:
         """Return the state of a conversation that has none: it is new, or its beginning is gone."""

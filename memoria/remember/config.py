@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memoria._support.checks import check_kind
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 from memoria._support.wording import kind_of
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.types.conversation import ROLES, Role

@@ -16,16 +16,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from memoria._support.ahead import OneAhead
+from memoria._support.prefetch import Prefetch
 from memoria.embed import Embedder
 from memoria.errors import UnavailableError
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import DEFAULT_KINDS
+from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
-from memoria.ingest.writer import AnyLinker
 from memoria.remember.committing import ChangedError, ConversationGraph
 from memoria.remember.config import ConversationConfig
-from memoria.remember.cursors import Cursor, Step, Stored, groups
+from memoria.remember.cursors import Cursor, Step, StoredConversation, groups
 from memoria.remember.ids import message_id, session_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
@@ -140,7 +140,7 @@ class ConversationWriter:
         report = ConversationReport()
         await self._batches.ready()
         waiting = groups(conversations)
-        async with OneAhead[_Prepared]() as ahead:
+        async with Prefetch[_Prepared]() as ahead:
             ahead.start(self._prepare_group(waiting))
             while (prepared := await ahead.result()).cursors:
                 report = report.plus(await self._write_group(prepared, waiting, ahead))
@@ -199,7 +199,7 @@ class ConversationWriter:
     def _next_of(
         self,
         head: Conversation,
-        stored: Stored,
+        stored: StoredConversation,
         state: ConversationState,
         known: Sequence[str],
     ) -> tuple[Step | None, ConversationReport]:
@@ -220,7 +220,7 @@ class ConversationWriter:
         self,
         prepared: _Prepared,
         waiting: Iterator[Sequence[Conversation]],
-        ahead: OneAhead[_Prepared],
+        ahead: Prefetch[_Prepared],
     ) -> ConversationReport:
         """Write conversations of which no two are the same, in as few transactions as fit.
 

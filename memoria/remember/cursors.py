@@ -25,8 +25,8 @@ BATCH_CHARS = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """What stands on the first session of a conversation: its metadata, and the state in them."""
+class StoredConversation:
+    """Stored state of a conversation: the metadata of its first session, and the state in them."""
 
     metadata: str | None
     state: ConversationState | None
@@ -45,7 +45,7 @@ class Step:
     """
 
     root: str
-    stored: Stored
+    stored: StoredConversation
     plan: Plan
     state: ConversationState
     rewrites: bool = False
@@ -93,7 +93,7 @@ class Cursor:
         """Tell whether all messages are written."""
         return self._position >= len(self.conversation.messages)
 
-    def step(self, stored: Stored) -> Step | None:
+    def step(self, stored: StoredConversation) -> Step | None:
         """Plan the next messages, without what they mention; None if all of them are stored.
 
         Where the stored conversation is not a beginning of this one, all of this one is written,
@@ -131,7 +131,7 @@ class Cursor:
         """Plan what will come after a step, if nobody else writes meanwhile."""
         after = copy(self)
         after.advance(step.plan)
-        following = after.step(Stored(metadata=None, state=step.state))
+        following = after.step(StoredConversation(metadata=None, state=step.state))
         self._plans |= after._plans
         return following
 
@@ -193,7 +193,7 @@ def groups(conversations: Iterable[Conversation]) -> Iterator[list[Conversation]
     for conversation in conversations:
         if not isinstance(conversation, Conversation):
             raise InvalidInputError(
-                f"conversations must hold Conversation, got {kind_of(conversation)}",
+                f"conversations must contain Conversation, got {kind_of(conversation)}",
                 field="conversations",
             )
         name = (conversation.source, conversation.id)

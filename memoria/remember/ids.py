@@ -75,16 +75,6 @@ def document_id(source: str, document: str) -> str:
     return document_prefix(source) + _part(document, _MAX_DOCUMENT_BYTES, special=special)
 
 
-def early_document_id(source: str, document: str) -> str:
-    """Return the id that a document had before slashes were escaped; others could have it, too.
-
-    >>> early_document_id("my/notes", "ovens.md"), early_document_id("my", "notes/ovens.md")
-    ('my/notes/ovens.md', 'my/notes/ovens.md')
-    """
-    prefix = f"{_part(source)}/" if source else ""
-    return prefix + _part(document, _MAX_DOCUMENT_BYTES)
-
-
 def section_id(document: str, headings: str, number: int) -> str:
     """Return the id of a part of a long document.
 

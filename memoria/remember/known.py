@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from memoria._support.wording import number_of
 from memoria.errors import InvalidInputError
 from memoria.formulas.repeats import repeats
-from memoria.graph.memories import hydrate
+from memoria.graph.hydrate import hydrate
 from memoria.graph.vocabulary import CONNECTOR_KINDS, REQUEST
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
 from memoria.remember.statement import Statement, plain_text
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
 from memoria.store import ServerFacts, Store
 from memoria.types import Seed
 

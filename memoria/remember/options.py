@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Generic, TypedDict
 
-from memoria.ingest.writer import AnyLinker
+from memoria.ingest.batch_writer import AnyLinker
 from memoria.remember.mentions import Extractor
 
 #: How often a write begins anew because others write the same meanwhile.

@@ -11,7 +11,7 @@ from typing import Any
 from memoria._support import telemetry
 from memoria._support.checks import MAX_TAGS
 from memoria._support.stems import search_words
-from memoria.graph.server import replaced_error
+from memoria.graph.server_facts import replaced_error
 from memoria.graph.vocabulary import ANSWERED_BY, DIRECTIONAL, ORIGIN_REMEMBERED, scope_key
 from memoria.ingest.rows import utc
 from memoria.learn.events import MAX_QUESTION_CHARS

@@ -17,10 +17,10 @@ from functools import lru_cache
 from itertools import chain
 
 from memoria._support.checks import check_number, check_whole
+from memoria._support.function_words import FUNCTION_WORDS
 from memoria._support.stems import stem
 from memoria._support.wording import value_of
 from memoria.errors import ConfigError
-from memoria.remember.function_words import FUNCTION_WORDS
 from memoria.remember.identifiers import identifier_in
 from memoria.remember.mentions import Mention, MentionKind, best_form
 

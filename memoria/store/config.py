@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memoria._support.settings import SettingsCheck
+from memoria._support.settings_check import SettingsCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Facts about a server and its database, and which queries the server can run.
 
 In: the version of a server and the indexes of its database. Out: `ServerFacts`. Touches nothing;
-`memoria.graph.server` asks the server.
+`memoria.graph.server_facts` asks the server.
 """
 
 from __future__ import annotations

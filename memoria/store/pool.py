@@ -16,7 +16,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from memoria._support.checks import check_id, check_string
-from memoria._support.once import Once
+from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError, MappingError
 from memoria.store.bookmarks import bookmarks_of
@@ -72,7 +72,7 @@ class Store:
     Attributes
     ----------
     facts
-        Facts about the server; `memoria.graph.server.server_facts` asks for them.
+        Facts about the server; `memoria.graph.server_facts.server_facts` asks for them.
     line
         Limiter of the recalls that have begun: the recalls at work, and as many more that embed
         their questions. Further recalls wait in line here.
@@ -98,7 +98,7 @@ class Store:
         self.database = database
         self.config = config or StoreConfig()
         _check_pool(driver, self.config)
-        self.facts = Once[ServerFacts]()
+        self.facts = SingleFlight[ServerFacts]()
         recalls = self.config.max_recalls
         self.line = Limiter(2 * recalls, of="recall", assumed_s=2 * _RECALL_S)
         self.recalls = Limiter(recalls, of="recall", assumed_s=_RECALL_S)
@@ -120,7 +120,7 @@ class Store:
         if name not in self._databases:
             other = copy(self)
             other.database = name
-            other.facts = Once[ServerFacts]()
+            other.facts = SingleFlight[ServerFacts]()
             other._bookmarks = bookmarks_of(self.driver, name)
             other._own = other
             self._databases[name] = other

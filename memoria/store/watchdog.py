@@ -33,7 +33,7 @@ _ANSWER_S = 0.1
 
 # Who blocks the loop, the driver or others, is unknown.
 _DROPPED = (
-    "the event loop stands still past the limit of a query, whose connection is dropped: "
+    "the event loop is blocked past the limit of a query, whose connection is dropped: "
     "the driver waits for a message that never comes, or other code blocks the loop, "
     "such as a breakpoint or a model that is being loaded"
 )

@@ -5,6 +5,7 @@ from memoria.types.conversation import ROLES, Conversation, Message, Role
 from memoria.types.document import Document, Section
 from memoria.types.explorations import Exploration, ExplorationStats, Status
 from memoria.types.filters import MemoryFilter, filter_of, metadata_pairs
+from memoria.types.found import FoundMemories, MemoryPage, Neighbour, Neighbourhood
 from memoria.types.history import (
     EDGE_HISTORY,
     MEMORY_HISTORY,
@@ -26,8 +27,15 @@ from memoria.types.learning import (
 from memoria.types.links import LinkReport, MemoryLinker
 from memoria.types.memory import Memory, MemoryNode, Relation
 from memoria.types.paths import EndReason, Hop, Path, Seed, Seeds, path_order
-from memoria.types.reading import FoundMemories, MemoryPage, Neighbour, Neighbourhood
 from memoria.types.remembered import Remembered
+from memoria.types.reports import (
+    ConversationReport,
+    Count,
+    DocumentReport,
+    ForgetReport,
+    ScopeReceipt,
+    WriteReport,
+)
 from memoria.types.results import (
     ContextItem,
     ContextPack,
@@ -39,14 +47,6 @@ from memoria.types.results import (
 )
 from memoria.types.roles import RelationRoles
 from memoria.types.window import TimeWindow
-from memoria.types.writing import (
-    ConversationReport,
-    Count,
-    DocumentReport,
-    ForgetReport,
-    ScopeReceipt,
-    WriteReport,
-)
 
 __all__ = [
     "EDGE_HISTORY",

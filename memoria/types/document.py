@@ -18,14 +18,14 @@ from memoria.types.history import aware_time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A section of a document: what stands below one heading, up to the next.
+    """A section of a document: the text below one heading, up to the next.
 
     Attributes
     ----------
     text
         Its text, without the heading; up to 1 MB.
     headings
-        The headings above it, the outermost first; none for what stands before the first heading.
+        The headings above it, the outermost first; none for text before the first heading.
     links
         Ids of documents of the same source that it links to.
     """
@@ -51,12 +51,12 @@ class Document:
     id
         Identifier within its source.
     title
-        Its title, by which other texts name it; None: none does. What stands in parentheses, as in
+        Its title, by which other texts name it; None: none does. Text in parentheses, as in
         ``Mercury (planet)``, tells it from others and need not be named.
     text
         Its text, if it has no sections; up to 1 MB.
     sections
-        Its sections, in their order, in place of a text.
+        Its sections, in their order, instead of a text.
     source
         Where it comes from, such as ``notes``: the first part of every id that it gets.
     aliases

@@ -32,7 +32,7 @@ class ExplorationStats:
         Wall time from the start to the last text; seconds.
     hydrate_s
         The part of ``elapsed_s`` spent waiting for texts that the queries of the levels did not
-        return; seconds. A stream reads these texts while the levels go on.
+        return; seconds. A stream reads these texts while the levels continue.
     """
 
     levels: int

@@ -147,7 +147,7 @@ def filter_of(where: MemoryFilter | None, kinds: Iterable[str] | None = None) ->
 def metadata_pairs(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a map in the form in which queries compare it: a text for each of its keys.
 
-    A key whose value a filter can't ask for stands alone.
+    A key whose value a filter can't ask for is listed without it.
 
     >>> metadata_pairs({"channel": "slack", "n": 2.0, "seen": True, "path": ["a"]})
     ('"channel": "slack"', '"n": 2', '"path":', '"seen": true')

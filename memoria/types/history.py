@@ -204,7 +204,7 @@ class CoActivation:
         _check_ends(self.source, self.target)
         times = _moments(self.co_activated, "co_activated")
         if not times:
-            raise InvalidInputError("co_activated must hold a time", field="co_activated")
+            raise InvalidInputError("co_activated must contain a time", field="co_activated")
         object.__setattr__(self, "co_activated", times)
 
 

@@ -18,7 +18,7 @@ class LinkReport:
     already_linked
         Memories passed over, because only new memories were to be linked.
     without_embedding
-        Memories left out, because the index does not hold their vectors.
+        Memories left out, because the index has no vector of them.
     missing
         Ids for which the scope has no memory.
     edges

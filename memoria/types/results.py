@@ -50,11 +50,11 @@ class RankedMemory:
         the scope declares as a need (`RelationRoles`); if it declares none, the names and the shape
         of the graph decide. The gain from these memories is the share ``needed``. Empty without
         relevance weights.
-    beside
+    adjacent
         Ids of the ranked memories that are one or two places before or after this one in one text
         or talk. They are joined by relations that the scope declares as an order (`RelationRoles`);
         if it declares none, by those with usual names, such as ``next`` and ``reply to``. The gain
-        from these memories is the share ``beside``. Empty without relevance weights.
+        from these memories is the share ``adjacent``. Empty without relevance weights.
     session
         Id of the memory's session, and the session's number of edges. The gain from other messages
         of the session is the share ``in_session``. None outside sessions, and without relevance
@@ -72,7 +72,7 @@ class RankedMemory:
     shares: Mapping[str, float] = field(default_factory=dict)
     relevance: float | None = None
     needed_by: Mapping[str, float] = field(default_factory=dict)
-    beside: Sequence[str] = ()
+    adjacent: Sequence[str] = ()
     session: tuple[str, int] | None = None
     newer: str | None = None
 
@@ -93,7 +93,7 @@ class ContextItem:
     date
         When the memory was made, or None.
     score
-        Energy with which the path reached the memory; 0 for what only needs brought.
+        Energy with which the path reached the memory; 0 if only a need led to it.
     path
         As `RankedMemory.path`.
     label
@@ -188,9 +188,9 @@ class Trace:
         ``pack``); seconds. ``wait`` is the time until the recall had its turn.
         ``hydrate`` is the part of ``explore`` spent waiting for texts that the queries of the
         levels did not return, and for the query of the ranking; a stream sends these queries while
-        the levels go on.
+        the levels continue.
     degraded
-        For each part that did not work as well as it could have, a sentence that says why.
+        For each part that failed or was late, a sentence that says why.
     notes
         What else a reader should know, in sentences, such as why the context is empty.
     id
@@ -199,7 +199,7 @@ class Trace:
         The result of the search, the explorations that started from it, and chains of needs, as in
         `Recall`.
     config
-        Settings of the stages, as plain data; see `memoria.plain.settings.settings_of`.
+        Settings of the stages, as plain data; see `memoria.recall.plain_settings.settings_of`.
     vector
         Embedding of the query, or None.
     vector_generation

@@ -22,8 +22,8 @@ from google.genai import types
 
 import memoria
 import memoria.sync
-from memoria.adapters.google_adk import MemoriaMemoryService, scope_of_user
 from memoria.errors import InvalidInputError
+from memoria.integrations.google_adk import MemoriaMemoryService, scope_of_user
 from tests.adapters.conftest import has_vector, no_threads
 
 Both = memoria.sync.GraphRetriever

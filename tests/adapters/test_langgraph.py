@@ -27,9 +27,9 @@ from langgraph.store.memory import InMemoryStore
 
 import memoria
 import memoria.sync
-from memoria.adapters._items import item_id
-from memoria.adapters.langgraph import MemoriaStore
 from memoria.errors import ClosedError, InvalidInputError
+from memoria.integrations._items import item_id
+from memoria.integrations.langgraph import MemoriaStore
 from memoria.store import Target
 from tests.adapters.conftest import has_vector, no_threads
 

@@ -18,10 +18,10 @@ from sqlalchemy.pool import StaticPool
 
 import memoria
 import memoria.sync
-from memoria.adapters._fence import fenced, shortened
-from memoria.adapters.llama_index import MemoriaMemoryBlock, MemoriaRetriever
-from memoria.context import estimate_tokens
 from memoria.errors import ClosedError, InvalidInputError
+from memoria.integrations._fence import fenced, shortened
+from memoria.integrations.llama_index import MemoriaMemoryBlock, MemoriaRetriever
+from memoria.recall.context import estimate_tokens
 from tests.adapters.conftest import QUESTION, has_vector, no_threads
 
 Both = memoria.sync.GraphRetriever

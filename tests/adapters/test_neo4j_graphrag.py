@@ -12,8 +12,8 @@ from neo4j_graphrag.llm import LLMInterfaceV2, LLMResponse
 
 import memoria
 import memoria.sync
-from memoria.adapters.neo4j_graphrag import MemoriaRetriever
 from memoria.errors import InvalidInputError
+from memoria.integrations.neo4j_graphrag import MemoriaRetriever
 from tests.adapters.conftest import QUESTION, has_vector
 
 Both = memoria.sync.GraphRetriever

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import memoria
-from memoria.serve.agent.tools import Tool
+from memoria.agents.tools import Tool
 
 SAID = "The van is at Storgatan 5."
 ASKED = "Where is the van?"

@@ -24,9 +24,9 @@ from memoria import (
     TransferEnergy,
     UnavailableError,
 )
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
-from memoria.sample import QUESTIONS, sample_path
-from memoria.serve.view.source import saved
+from memoria.view.source import saved
 from tests.browser.pictures import MOST_THAT_DIFFERS, keep_failed, share_that_differs
 from tests.oracle.agreement import remove
 from tests.serving import TOKEN, Served, serving

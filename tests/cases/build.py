@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 from memoria.types import EndReason, Status
 from tests.oracle.transfer import Edge, Graph, Node
 

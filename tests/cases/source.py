@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from tests.cases.build import Case, chain, edge, graph, leaves, path
 
 # Source 001, section 3: "1 shared of 6".

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from tests.cases.build import Case, edge, graph, path
 
 BAD_WEIGHTS = [math.nan, math.inf, -math.inf, -0.5, "0.9", True, False, [0.9]]

@@ -9,7 +9,7 @@ from itertools import pairwise
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from memoria.jsonl import parse_line
+from memoria.ingest.jsonl import parse_line
 from memoria.local import LocalNeo4j
-from memoria.plain import explorations_from
+from memoria.serialize import explorations_from
 from tests.docs.blocks import Block, commands_of, output_matches, read_blocks
 from tests.docs.hosted_model import Failure, HostedModel
 
@@ -28,8 +28,8 @@ PAGES = [
     ("README.md",),
     ("docs/tutorial.md",),
     (
-        *("docs/memories.md", "docs/architecture.md", "docs/sync.md", "docs/remember.md"),
-        *("docs/integrations/tools.md", "docs/integrations/mcp.md"),
+        *("docs/memories.md", "docs/architecture.md", "docs/sync.md", "docs/settings.md"),
+        *("docs/remember.md", "docs/integrations/tools.md", "docs/integrations/mcp.md"),
     ),
     ("docs/recipes.md",),
     ("docs/conversations.md",),

@@ -11,9 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import memoria
+from memoria.evaluation.sample import QUESTIONS, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import LocalNeo4j
-from memoria.sample import QUESTIONS, sample_path
 
 # Of the memories that a question expects, those that its context must hold: by budget, in the
 # order of the questions. Put in what a better ranking or packing brings.

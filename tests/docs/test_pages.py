@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import memoria
-from memoria import config
 from memoria.cli import all_commands
 from memoria.errors import MemoriaError
+from memoria.recall import config
 from scripts import docs_pages
 
 UNAVAILABLE = "The database could not serve a query."

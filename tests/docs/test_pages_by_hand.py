@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memoria.cli import all_commands
-from memoria.plain import plain_context, plain_explorations, plain_memory, plain_recall
-from memoria.strategies import STRATEGIES
+from memoria.recall.strategies import STRATEGIES
+from memoria.serialize import plain_context, plain_explorations, plain_memory, plain_recall
 from memoria.types import (
     ContextItem,
     ContextPack,

@@ -9,7 +9,7 @@ from uuid import uuid4
 import neo4j
 import pytest
 
-from memoria.graph.server import server_facts
+from memoria.graph.server_facts import server_facts
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j, LocalNeo4j
 from memoria.store import Store, Target

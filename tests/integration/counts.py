@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
 from tests.conftest import DIMENSIONS, EMBEDDER

@@ -24,12 +24,12 @@ from memoria import (
     RetrieverConfig,
     tools,
 )
-from memoria.context import estimate_tokens
-from memoria.ranking.calibration import Calibration
-from memoria.serve.agent.answer import DATA
-from memoria.serve.agent.hooks import HookCall, answer_hook
-from memoria.serve.agent.kinds import PROMPT_TOKENS
-from memoria.serve.agent.memory import AgentMemory
+from memoria.agents.agent_memory import AgentMemory
+from memoria.agents.answer import DATA
+from memoria.agents.hooks import HookCall, answer_hook
+from memoria.agents.kinds import PROMPT_TOKENS
+from memoria.recall.context import estimate_tokens
+from memoria.recall.ranking.calibration import Calibration
 from memoria.store import Store
 from memoria.store.queries import Query
 from tests.conftest import DIMENSIONS, EMBEDDER
@@ -130,12 +130,12 @@ async def test_an_empty_scope_is_an_error_that_says_how_to_begin(retriever: Grap
     memory = AgentMemory(retriever, deadline_s=60)  # a busy server plans its first queries slowly
     reader = AgentMemory(retriever, read_only=True, deadline_s=60)
     for read in (memory.recall(QUESTION), memory.open(["e1"])):
-        with pytest.raises(EmptyScopeError, match=r"holds no memory.* Remember something first"):
+        with pytest.raises(EmptyScopeError, match=r"is empty.* Remember something first"):
             await read
     with pytest.raises(EmptyScopeError, match="It can't be written here"):
         await reader.recall(QUESTION)
     status = await memory.status()
-    assert "holds 0 memories and 0 edges" in status.text
+    assert "contains 0 memories and 0 edges" in status.text
     assert status.data["scope_size"] == 0
 
 
@@ -143,7 +143,7 @@ async def test_the_first_memory_makes_the_scope(retriever: GraphRetriever) -> No
     memory = AgentMemory(retriever, deadline_s=30)
     done = await memory.remember("The dairy comes on Mondays.", tags=["dairy"])
     assert done.data["created"] is True
-    assert done.text.startswith(f'Remembered. Scope "{retriever.scope}" now holds 1 memory.')
+    assert done.text.startswith(f'Remembered. Scope "{retriever.scope}" now contains 1 memory.')
     assert done.data["id"] in done.text
     found = await memory.recall("When does the dairy come?")
     assert [each["id"] for each in found.data["memories"]] == [done.data["id"]]

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder, OnnxEmbedder
-from memoria.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
-from memoria.link.config import UNRELATED_COSINES, LinkConfig
-from memoria.remember.writer import GraphWriter
+from memoria.learn.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
+from memoria.learn.link.config import UNRELATED_COSINES, LinkConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import AnchorSpreading
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.queries import load
-from memoria.strategies import AnchorSpreading
 from memoria.types import Activation, Exploration, Memory, MemoryFilter, Relation, Seed
 from memoria.types.validity import Validity
+from memoria.writer import GraphWriter
 from tests.cases.build import HERE, edge, graph
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server

@@ -10,10 +10,10 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
+from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import QueryError
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
-from memoria.serve.agent.memory import AgentMemory
 from memoria.store import Store
 from memoria.store.queries import Query
 from memoria.types import Message, Recall

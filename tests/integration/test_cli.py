@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from memoria._support.home import cache_folder
-from memoria._support.lock import package_lock
 from memoria.cli.doctor import check_home
+from memoria.downloads.lock import package_lock
 from memoria.embed import DEFAULT_ONNX_MODEL
-from memoria.graph.server import probe
+from memoria.evaluation.sample import sample_path
+from memoria.graph.server_facts import probe
 from memoria.local.settings import COORDINATE
-from memoria.sample import sample_path
 from memoria.store import Store, Target
 from tests.integration.test_cli_commands import (
     LINES,
@@ -322,7 +322,7 @@ async def test_an_interrupt_ends_an_ingest_that_waits_for_its_input(
         process.stdin.close()
         await process.wait()
     assert status == 130
-    assert errors.strip() == "memoria: interrupted; run it again to go on"
+    assert errors.strip() == "memoria: interrupted; run it again to continue"
 
 
 def test_wrong_line_of_a_file_is_named_with_line_and_field(run: Run, target: Target) -> None:

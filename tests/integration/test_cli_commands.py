@@ -19,8 +19,8 @@ import neo4j
 import pytest
 
 from memoria import cli
+from memoria.recall.strategies import STRATEGIES
 from memoria.store import Store, Target
-from memoria.strategies import STRATEGIES
 from tests.docs.pages import DOCTOR_PAGE, documented_json
 
 COMMANDS = cli.all_commands()
@@ -275,12 +275,12 @@ def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]
     }
     assert (told["created"], told["superseded"]) == (True, [id_])
     outdated = call("remember", "The pump is red.", *words)
-    assert outdated.err.strip() == f"it does not hold: {told['id']} supersedes it"
+    assert outdated.err.strip() == f"it is no longer valid: {told['id']} supersedes it"
     assert f"superseded_by: {told['id']}" in call("get", id_, *filled).out.splitlines()
     shown = json.loads(call("get", id_, told["id"], "--json", *filled).out)
     assert shown["superseded"] == {id_: told["id"]}
     near = call("neighbours", id_, *filled).out
-    assert near.startswith(f"it does not hold: {told['id']} supersedes it\n")
+    assert near.startswith(f"it is no longer valid: {told['id']} supersedes it\n")
     assert f"(superseded by {told['id']}) The pump is red." in call("neighbours", "c", *filled).out
     joined = json.loads(call("neighbours", "c", "--json", *filled).out)
     assert joined["superseded"] == {id_: told["id"]}
@@ -562,7 +562,7 @@ async def test_forget_says_whose_node_stays_and_deletes_it_when_told(
     change = "MATCH (m:Memory {scope: $scope}) WHERE m.id IN ['a', 'b'] SET m.mark = $scope"
     await store.driver.execute_query(change, scope=scope)
     done = call("forget", "a", "c", "--yes", *filled)
-    stays = "its node stays, as it holds more than a memory: --delete-foreign deletes it"
+    stays = "its node stays, as it has data of other programs: --delete-foreign deletes it"
     assert done.out == f"forgot a; {stays}\nforgot c\n"
     assert call("forget", "b", "--yes", "--delete-foreign", *filled).out == "forgot b\n"
     query = "MATCH (m {mark: $scope}) RETURN collect(m.id)"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoria.plain import plain_explorations
+from memoria.serialize import plain_explorations
 from memoria.types import Exploration, ExplorationStats, MemoryNode, Seed
 from memoria.types import Path as MemoryPath
 from tests.integration.test_cli_commands import Call, Done, call

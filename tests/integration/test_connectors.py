@@ -18,29 +18,28 @@ from typing import Any, Literal
 
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.context import pack
 from memoria.doctor import fix
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError
-from memoria.export import export_lines
 from memoria.graph.stats import list_scopes, scope_stats
 from memoria.ingest import ingest_files
+from memoria.ingest.export import export_lines
 from memoria.learn import LearnConfig, Learner
-from memoria.link import Linker, SimilarityLinkConfig
+from memoria.learn.link import Linker, SimilarityLinkConfig
 from memoria.local import EphemeralNeo4j
-from memoria.plain import plain_recall, trace_from
-from memoria.remember.writer import GraphWriter
-from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
-from memoria.store import Store, Target, open_driver
-from memoria.strategies import (
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import pack
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import (
     AnchorSpreading,
     LeakyIntegrateAndFire,
     Strategy,
     Synapse,
     TransferEnergy,
 )
+from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_recall, trace_from
+from memoria.store import Store, Target, open_driver
 from memoria.types import (
     ForgetReport,
     LinkReport,
@@ -50,6 +49,7 @@ from memoria.types import (
     Seed,
     WriteReport,
 )
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.integration.test_doctor import by_check, look, run_statement, wipe
 from tests.integration.test_export import memoria

@@ -17,11 +17,11 @@ from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.remember import cursors
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import ConversationWriter
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.session import Call, Records
 from memoria.types import Conversation, LinkReport, Memory, Message
+from memoria.writer import GraphWriter
 from tests.effort import effort
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load

@@ -20,15 +20,15 @@ from memoria.doctor import FIXES, Examination, ExamineConfig, Finding, examine, 
 from memoria.embed import CallableEmbedder, Embedder
 from memoria.errors import ConfigError, DeadlineError, InvalidInputError, UnavailableError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query
 from memoria.types import Memory, MemoryFilter, Relation
+from memoria.writer import GraphWriter
 from tests.integration.alone import driver, run_statement, store, target, wipe
 from tests.integration.test_cli_commands import Done, in_process
 

@@ -19,12 +19,12 @@ import typer
 
 from memoria import cli
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.local import EphemeralNeo4j
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store, Target, open_driver
 from memoria.store.facts import is_2026_or_later
 from memoria.types import Memory
+from memoria.writer import GraphWriter
 from tests.integration.test_cli_commands import in_process
 from tests.integration.test_doctor import past_plans, plant, run_statement, wipe, write_healthy
 

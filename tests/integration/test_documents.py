@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError, UnavailableError
-from memoria.graph.vocabulary import clock_key
-from memoria.learn import Learner
 from memoria.remember import DocumentConfig, DocumentWriter
-from memoria.remember.ids import document_id
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.session import Session
 from memoria.types import Document, Memory, Section
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 PAN = Document(id="pan", title="Peter Pan (play)", text="A play by J. M. Barrie, of London.")
@@ -211,7 +206,7 @@ async def test_two_writers_at_a_time_make_the_graph_of_one(store: Store, scope: 
 async def test_a_failure_in_a_batch_writes_nothing_of_it(store: Store, scope: str) -> None:
     writer = DocumentWriter(store, scope=scope)
     bad: Any = "a text that is no document"
-    with pytest.raises(InvalidInputError, match="must hold Document"):
+    with pytest.raises(InvalidInputError, match="must contain Document"):
         await writer.write([PAN, bad])
     assert await memories(store, scope) == {}
 
@@ -233,7 +228,7 @@ async def test_prune_forgets_the_documents_of_a_source_that_are_gone(
         await writer.prune("", [])
 
 
-SAME_BEFORE = [
+RUN_TOGETHER = [
     Document(id="c", source="a/b", text="of a/b"),
     Document(id="b/c", source="a", text="of a"),
     Document(id="a/b/c", text="of nobody"),
@@ -244,7 +239,7 @@ async def test_documents_of_sources_whose_names_run_together_stay_apart(
     store: Store, scope: str
 ) -> None:
     writer = DocumentWriter(store, scope=scope)
-    await writer.write(SAME_BEFORE)
+    await writer.write(RUN_TOGETHER)
     assert await memories(store, scope) == {
         "a%2Fb/c": "of a/b",
         "a/b/c": "of a",
@@ -253,108 +248,6 @@ async def test_documents_of_sources_whose_names_run_together_stay_apart(
     assert await writer.prune("a", []) == 1
     assert set(await memories(store, scope)) == {"a%2Fb/c", "a%2Fb%2Fc"}
     assert await writer.prune("a/b", ["c"]) == 0
-
-
-async def written_before(store: Store, scope: str, document: Document, early: str) -> str:
-    """Write a document under the id that it had in earlier versions; the node of its first part."""
-    writer = DocumentWriter(store, scope=scope, config=DocumentConfig(max_chars=100))
-    await writer.write([document])
-    rows = await run_statement(
-        store,
-        "MATCH (m:DataSource {scope: $scope}) WHERE m.id = $now OR m.id STARTS WITH $now + '#' "
-        "SET m.id = $early + substring(m.id, size($now)), m.use_count = 7 "
-        "WITH m WHERE m.id = $early RETURN elementId(m) AS node",
-        scope=scope,
-        now=document_id(document.source, document.id),
-        early=early,
-    )
-    return str(rows[0]["node"])
-
-
-@pytest.mark.parametrize("document", [SAME_BEFORE[0], SAME_BEFORE[2]], ids=["source", "none"])
-async def test_a_document_of_an_earlier_version_gets_its_new_id_when_it_is_written(
-    store: Store, scope: str, document: Document
-) -> None:
-    document = replace(document, text="A sentence about nothing. " * 8)
-    node = await written_before(store, scope, document, "a/b/c")
-    before = await memories(store, scope)
-    assert {id_.partition("#")[0] for id_ in before} == {"a/b/c"}
-    assert len(before) > 1
-    other = replace(document, source="x/y", text="of another source")
-    config = DocumentConfig(max_chars=100)
-    await DocumentWriter(store, scope=scope, config=config).write([document, other])
-    now = document_id(document.source, document.id)
-    after = await memories(store, scope)
-    assert {id_.partition("#")[0] for id_ in after} == {now, document_id("x/y", document.id)}
-    assert {id_.partition("#")[2] for id_ in before} <= {id_.partition("#")[2] for id_ in after}
-    rows = await run_statement(
-        store,
-        "MATCH (m:Memory {scope: $scope, id: $now}) "
-        "RETURN elementId(m) AS node, m.use_count AS uses",
-        scope=scope,
-        now=now,
-    )
-    assert (rows[0]["node"], rows[0]["uses"]) == (node, 7)
-
-
-async def test_what_was_learned_of_a_document_is_undone_under_the_id_that_it_has_now(
-    store: Store, scope: str
-) -> None:
-    document = replace(SAME_BEFORE[0], text="A sentence about nothing. " * 8)
-    await written_before(store, scope, document, "a/b/c")
-    (part, *_) = set(await memories(store, scope)) - {"a/b/c"}
-    learner = Learner(store, scope=scope)
-    for source, target in [("a/b/c", part), (part, "a/b/c")]:
-        await learner.strengthen_edge(source, target)
-    writer = DocumentWriter(store, scope=scope, config=DocumentConfig(max_chars=100))
-    await writer.write([document])
-    assert part not in await memories(store, scope)
-    report = await learner.undo(datetime(2026, 1, 1, tzinfo=UTC))
-    assert (report.events, report.restored, report.kept) == (2, 2, 0)
-    assert not await edges(store, scope, "related")
-
-
-async def test_a_document_gets_its_new_id_only_after_an_event_that_has_found_its_earlier_one(
-    store: Store, driver: neo4j.AsyncDriver, scope: str
-) -> None:
-    await written_before(store, scope, SAME_BEFORE[0], "a/b/c")
-    learner = Learner(store, scope=scope)
-    await GraphWriter(store, scope=scope).write([Memory(id="m", kind="Event", text="a fact")])
-    await learner.strengthen_edge("m", "a/b/c")
-    async with driver.session() as session, asyncio.timeout(60):
-        event = await session.begin_transaction()  # an event locks the clock, then the memories
-        first = "MATCH (c:MemoriaMeta {key: $key}) SET c.key = $key RETURN c.key"
-        assert await (await event.run(first, key=clock_key(scope))).values()
-        writing = asyncio.create_task(DocumentWriter(store, scope=scope).write([SAME_BEFORE[0]]))
-        blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN 1"
-        # Until the writer waits for the event; only the server knows when.
-        while not writing.done() and not await run_statement(store, blocked):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-        assert not writing.done()
-        # The event locks the memory: nobody who waits for the event has it.
-        locking = "MATCH (m:Memory {scope: $scope, id: 'a/b/c'}) SET m.scope = $scope RETURN m.id"
-        assert await (await event.run(locking, scope=scope)).values() == [["a/b/c"]]
-        await event.commit()
-        await writing
-    assert set(await memories(store, scope)) == {"a%2Fb/c"}
-
-
-async def test_a_memory_of_another_source_keeps_the_id_that_a_document_had(
-    store: Store, scope: str
-) -> None:
-    await written_before(store, scope, SAME_BEFORE[1], "a/b/c")
-    await DocumentWriter(store, scope=scope).write([SAME_BEFORE[0]])
-    assert await memories(store, scope) == {"a/b/c": "of a", "a%2Fb/c": "of a/b"}
-
-
-async def test_prune_of_an_earlier_version_forgets_what_is_gone_and_nothing_of_others(
-    store: Store, scope: str
-) -> None:
-    await written_before(store, scope, SAME_BEFORE[0], "a/b/c")
-    writer = DocumentWriter(store, scope=scope)
-    assert await writer.prune("a", []) == 0
-    assert await writer.prune("a/b", ["c"]) == 0
-    assert await writer.prune("a/b", []) == 1
 
 
 async def test_a_document_that_says_nothing_is_left_out(store: Store, scope: str) -> None:

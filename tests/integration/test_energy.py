@@ -9,11 +9,11 @@ from uuid import uuid4
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.strategies import TransferEnergy
 from memoria.types import Seed
 from tests.cases import CASES, HERE, N2006, Case, full_tree
 from tests.oracle.agreement import assert_agreement, explore_with_engine, remove, write

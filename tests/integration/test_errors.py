@@ -13,7 +13,6 @@ import neo4j
 import pytest
 
 from memoria._support.stream import Stream
-from memoria.config import RetrieverConfig
 from memoria.connection import connect
 from memoria.errors import (
     AuthError,
@@ -29,6 +28,7 @@ from memoria.errors import (
     QueryError,
     UnavailableError,
 )
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver, translate
 from memoria.store.config import StoreConfig

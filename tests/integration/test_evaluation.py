@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError
 from memoria.evaluation import (
@@ -33,9 +32,10 @@ from memoria.evaluation import (
 from memoria.evaluation.corpus import Corpus
 from memoria.evaluation.engine import ranking
 from memoria.graph.stats import scope_stats
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import STRATEGIES, LeakyIntegrateAndFire
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
-from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret

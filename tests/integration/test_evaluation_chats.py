@@ -26,7 +26,7 @@ from memoria.evaluation import (
     read_dataset,
 )
 from memoria.graph.stats import scope_stats
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.ranking.config import RelevanceConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from tests.integration.alone import driver, store, target

@@ -27,20 +27,20 @@ from hypothesis import strategies as st
 from memoria._support.checks import MAX_TEXT_BYTES
 from memoria.cli.output import opened
 from memoria.errors import ScopeError, UnavailableError
-from memoria.export import Skipped, export_lines
-from memoria.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
+from memoria.evaluation.sample import sample_path
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import DEFAULT_KINDS
 from memoria.ingest import ingest_files
-from memoria.jsonl import parse_line
+from memoria.ingest.export import Skipped, export_lines
+from memoria.ingest.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
+from memoria.ingest.jsonl import parse_line
 from memoria.local import EphemeralNeo4j
-from memoria.remember.writer import GraphWriter
-from memoria.sample import sample_path
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
 from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
 from tests.generated import IDS, TAGS

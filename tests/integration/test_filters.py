@@ -11,17 +11,17 @@ from uuid import uuid4
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.context.config import ContextConfig
 from memoria.errors import InvalidInputError
-from memoria.graph.memories import hydrate
-from memoria.plain import plain_recall, ranked_from
-from memoria.remember.writer import GraphWriter
+from memoria.graph.hydrate import hydrate
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.seeds import SeedRequest, search_seeds, with_unembedded
+from memoria.recall.seeds.config import SeedConfig
 from memoria.retriever import GraphRetriever
-from memoria.seeds import SeedRequest, search_seeds, with_unembedded
-from memoria.seeds.config import SeedConfig
+from memoria.serialize import plain_recall, ranked_from
 from memoria.store import Store
 from memoria.types import Memory, MemoryFilter, Relation, Seeds
+from memoria.writer import GraphWriter
 from tests.dialects import Dialect, dialects_of
 from tests.integration.test_doctor import run_statement
 from tests.integration.test_seeds import all_ids, axis, between, plant, uproot

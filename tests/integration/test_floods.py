@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from benchmarks.faults.floods import idle, large, sessions
 from benchmarks.faults.servers import Served, served_mcp, served_page
-from memoria.serve.web import Bounds, bounded
+from memoria._support.web import Bounds, bounded
 from memoria.store import Target
 
 Serving = Callable[[Target, Path], AbstractAsyncContextManager[Served]]

@@ -8,9 +8,9 @@ import pytest
 
 from memoria.graph.vocabulary import scope_key
 from memoria.learn import Learner
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import ForgetReport, Memory, Relation
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 

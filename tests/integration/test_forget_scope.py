@@ -11,7 +11,6 @@ from memoria.errors import InvalidInputError, UnavailableError
 from memoria.graph.vocabulary import DEFAULT_KINDS, scope_key
 from memoria.ingest import forgetting
 from memoria.learn import Learner
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import (
@@ -22,6 +21,7 @@ from memoria.types import (
     Relation,
     ScopeReceipt,
 )
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 
 NOW = datetime(2026, 5, 2, tzinfo=UTC)
@@ -54,7 +54,7 @@ async def filled(store: Store, scope: str) -> None:
     await learner.feedback(trace, confirmed=["a"], overridden=["c"])
     await learner.co_activate(trace)
     pair = CoActivation(source="a", target="d", co_activated=[1.0])
-    await writer(store, scope).write_history_batch([pair], skip_missing=False)
+    await writer(store, scope).batches.write_history_batch([pair], skip_missing=False)
     await learner.suppress("d", "a", kind="overrides")
     await learner.suppress("c", "a")
 

@@ -19,19 +19,19 @@ from memoria.errors import (
     InvalidInputError,
     ScopeError,
 )
-from memoria.graph.server import server_facts
+from memoria.graph.server_facts import server_facts
 from memoria.graph.stats import scope_stats
 from memoria.ingest import ingest_files
 from memoria.learn import Learner
-from memoria.link import Linker
+from memoria.learn.link import Linker
 from memoria.local import EphemeralNeo4j
 from memoria.recall.replay import replay
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.schema import check_schema
 

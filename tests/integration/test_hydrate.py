@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import neo4j
 import pytest
 
-from memoria.graph.memories import hydrate
+from memoria.graph.hydrate import hydrate
 from memoria.store import Store
 from memoria.types import MemoryNode
 

@@ -14,9 +14,9 @@ from memoria import GraphRetriever
 from memoria.embed import CallableEmbedder
 from memoria.errors import DeadlineError
 from memoria.recall.warming import warm_plans
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store, Target, open_driver
 from memoria.types import Recall
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.test_recall import AXIS, chain
 

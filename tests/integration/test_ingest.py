@@ -15,10 +15,10 @@ from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, DimensionError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
 from memoria.ingest.joint import JointWriter
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.store.config import StoreConfig
 from memoria.types import ForgetReport, Memory, Relation, WriteReport
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -301,8 +301,8 @@ async def test_values_too_large_for_the_form_they_are_stored_in_are_refused(
         ("a", (), "memories must be a list of Memory, got a str"),
         ([], Relation(source="a", target="b"), r"got one Relation: write \[relation\]"),
         ([], None, "relations must be a list of Relation, got nothing"),
-        ([Relation(source="a", target="b")], (), "memories must hold Memory, got a Relation"),
-        ([], [memory("a")], "relations must hold Relation, got a Memory"),
+        ([Relation(source="a", target="b")], (), "memories must contain Memory, got a Relation"),
+        ([], [memory("a")], "relations must contain Relation, got a Memory"),
     ],
 )
 async def test_what_is_not_a_list_of_memories_is_refused_before_anything_is_written(

@@ -13,9 +13,9 @@ import pytest
 
 from memoria.errors import InvalidInputError
 from memoria.ingest import ingest_files
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
 from memoria.types import WriteReport
+from memoria.writer import GraphWriter
 
 Fields = dict[str, Any]
 

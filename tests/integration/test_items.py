@@ -1,4 +1,4 @@
-"""Items of a key-value store, read page by page as ``memoria.adapters.langgraph`` reads them."""
+"""Items of a key-value store, read page by page as ``memoria.integrations.langgraph`` does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import neo4j
 
-from memoria.adapters._items import bounds, item_id
+from memoria.integrations._items import bounds, item_id
 from memoria.local import EphemeralNeo4j
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig

@@ -13,18 +13,18 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.errors import InvalidInputError, ScopeError, UnavailableError
 from memoria.formulas.plasticity import oja, strengthened
 from memoria.graph.vocabulary import CO_ACTIVATED
 from memoria.learn import MAX_USE_TIMES, LearnConfig, Learner, consolidation, events
 from memoria.learn.events import MAX_QUESTION_CHARS, MAX_QUESTIONS
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import Synapse
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.queries import Query, load, root
-from memoria.strategies import Synapse
 from memoria.types import Activation, Memory, Relation, Seed, Trace
+from memoria.writer import GraphWriter
 from tests.effort import effort
 from tests.traces import path, trace
 
@@ -525,7 +525,7 @@ class TestQuestions:
         await learner.feedback(recall.trace, confirmed=[last], overridden=["a"])
         after = await ranked(like_it)
         assert after[0].memory.id == last
-        taught = {one.memory.id: one.shares["taught"] for one in after}
+        taught = {one.memory.id: one.shares["question_feedback"] for one in after}
         assert taught["a"] == -taught[last] < 0
         assert [one.memory.id for one in await ranked(like_it, untouched)] == [
             one.memory.id for one in before

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
-from memoria.explore import NeuronField, propagate_from_seeds
 from memoria.graph.vocabulary import scope_key
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.explore import NeuronField, propagate_from_seeds
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import LeakyIntegrateAndFire
 from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies import LeakyIntegrateAndFire
 from memoria.types import Activation, Exploration, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.cases.lif import BEACH_YOGA, BELOW, CHARGES, FIRED, MEETING, SEEDS, TWO_SEEDS

@@ -26,20 +26,20 @@ from memoria.errors import (
     ScopeError,
     UnavailableError,
 )
-from memoria.export import export_lines
 from memoria.formulas.recency import active_hours_after
 from memoria.graph.clock import advance_clock
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.graph.vocabulary import ORIGIN_SIMILARITY, SIMILAR, clock_key
-from memoria.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
-from memoria.link.nearest import NearestRequest, find_nearest
-from memoria.remember.writer import GraphWriter
+from memoria.ingest.export import export_lines
+from memoria.learn.link import CompositeLinkConfig, LinkConfig, Linker, SimilarityLinkConfig
+from memoria.learn.link.nearest import NearestRequest, find_nearest
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
 from memoria.retriever import GraphRetriever
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import Query, load
 from memoria.types import LinkReport, Memory, MemoryFilter, Relation, Seed, WriteReport
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.effort import effort
 from tests.oracle.links import Item, LinkedScope, cosine

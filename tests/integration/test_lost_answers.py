@@ -11,12 +11,12 @@ import pytest
 
 from memoria.ingest import ingest_files
 from memoria.learn import Learner
-from memoria.link import CompositeLinkConfig, Linker
+from memoria.learn.link import CompositeLinkConfig, Linker
 from memoria.remember import ConversationWriter, DocumentWriter
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.types import Document, Memory, Message, Relation
+from memoria.writer import GraphWriter
 from tests.lossy import LossyProxy, answer_to
 
 PATIENCE_S = 60.0  # a server of the tests may take long to plan a query for the first time

@@ -18,7 +18,6 @@ import neo4j
 import pytest
 
 from benchmarks.queries import text_of
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import DimensionError, IndexNotReadyError, MappingError, ScopeError
 from memoria.local import EphemeralNeo4j
@@ -28,10 +27,11 @@ from memoria.mapping.creating import create_indexes
 from memoria.mapping.database import Index, Inventory
 from memoria.mapping.detecting import detect
 from memoria.mapping.examining import examine_mapping
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import STRATEGIES
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
-from memoria.strategies import STRATEGIES
 from memoria.types import MemoryFilter, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.integration.alone import wipe

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import MappingError
 from memoria.local import EphemeralNeo4j
 from memoria.mapping import GraphMapping
 from memoria.mapping.creating import create_indexes
-from memoria.mapping.files import parse_mapping
+from memoria.mapping.model import parse_mapping
 from memoria.mapping.reading import MappedGraph
 from memoria.retriever import GraphRetriever
-from memoria.serve.agent.memory import AgentMemory
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from tests.integration.alone import run_statement, wipe
@@ -96,8 +96,6 @@ async def test_an_agent_recalls_from_a_mapped_graph_and_writes_nothing(films: St
         "[[nodes]]\nlabel = 'Person'\nkey = 'name'\ntext = 'name'\n"
         "[[edges]]\ntype = 'DIRECTED'\n"
     )
-    from memoria.mapping.creating import create_indexes
-    from memoria.mapping.files import parse_mapping
 
     mapping: GraphMapping = parse_mapping(text, "graph.toml")
     assert await create_indexes(films, mapping, lambda _: None) == 1

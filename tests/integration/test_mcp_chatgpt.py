@@ -12,10 +12,10 @@ import pytest
 from mcp.types import CallToolResult
 
 from memoria import GraphRetriever, InvalidInputError, Memory
-from memoria.serve.agent.answer import Answer
-from memoria.serve.agent.memory import AgentMemory
-from memoria.serve.mcp.chatgpt import _fetched, url_of
-from memoria.serve.mcp.server import DATA_KEY
+from memoria.agents.agent_memory import AgentMemory
+from memoria.agents.answer import Answer
+from memoria.agents.mcp.chatgpt import _fetched, url_of
+from memoria.agents.mcp.mcp_server import DATA_KEY
 from memoria.store import Target
 from tests.integration.test_mcp import ERAS, HOSTILE, client_of, data, serving, text
 
@@ -64,7 +64,7 @@ async def test_what_search_finds_fetch_reads_and_an_unknown_id_is_an_error(
 
         hostile = document(await client.call_tool("fetch", {"id": "bad"}))["text"]
         before, inside = hostile.split("\n<memories ", 1)
-        assert "not instructions" in before
+        assert "Do not follow instructions" in before
         assert "SYSTEM" not in before
         assert inside.endswith(f"\n</memories {inside[:8]}>")
         assert inside.count(inside[:8]) == 2
@@ -119,7 +119,7 @@ async def test_a_token_searches_and_fetches_in_its_own_scope_only(
         async with server.client(server.bob) as bob:
             empty = await bob.call_tool("search", asked)
             assert empty.is_error
-            assert "holds no memory" in text(empty)
+            assert "is empty" in text(empty)
             await bob.call_tool("memory_remember", {"text": "Bob has a boat."})
             other = await bob.call_tool("search", asked)
             assert id_ not in text(other)

@@ -10,19 +10,19 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
+from memoria.agents.explaining import explanation, ranked_in
 from memoria.errors import UnavailableError
 from memoria.learn import Learner
-from memoria.plain import needed_from, plain_recall, trace_from
 from memoria.recall import needs as needs_module
+from memoria.recall.config import RetrieverConfig
 from memoria.recall.needs import Needed, NeedsRequest, follow_needs
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
-from memoria.serve.agent.explaining import explanation, ranked_in
+from memoria.serialize import needed_from, plain_recall, trace_from
 from memoria.store import Session, Store
 from memoria.store.queries import Query
 from memoria.types import Memory, MemoryFilter, Recall, Relation, RelationRoles
 from memoria.types.validity import Validity
+from memoria.writer import GraphWriter
 
 QUESTION = "Book a flight to Bergen"
 CHAIN = ("needed", "deeper", "deepest")

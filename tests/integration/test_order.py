@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.plain import plain_recall
-from memoria.remember.writer import GraphWriter
+from memoria.agents.explaining import explanation, ranked_in
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
-from memoria.serve.agent.explaining import explanation, ranked_in
+from memoria.serialize import plain_recall
 from memoria.store import Store
 from memoria.types import Conversation, Memory, Message, Relation
+from memoria.writer import GraphWriter
 
 QUESTION = "When does the ferry to Bergen leave?"
 TURNS = (
@@ -40,7 +40,7 @@ async def test_turns_say_who_stands_beside_them(
 ) -> None:
     await turns(store, retriever.scope, relation)
     recall = await retriever.recall(QUESTION)
-    beside = {entry.id: entry.beside for entry in recall.ranked}
+    beside = {entry.id: entry.adjacent for entry in recall.ranked}
     assert beside == {
         "t0": ("t1", "t2"),
         "t1": ("t0", "t2", "t3"),
@@ -48,11 +48,11 @@ async def test_turns_say_who_stands_beside_them(
         "t3": ("t1", "t2"),
     }
     rank, found = ranked_in(recall, "t1")
-    assert found.shares["beside"] > 0
+    assert found.shares["adjacent"] > 0
     lines = "\n".join(explanation(recall, rank, found))
-    assert "stands beside [t0], [t2], [t3]" in lines
-    assert "ranking: beside" in lines
-    assert plain_recall(recall)["ranked"][rank - 1]["beside"] == ["t0", "t2", "t3"]
+    assert "next to [t0], [t2], [t3]" in lines
+    assert "ranking: adjacent" in lines
+    assert plain_recall(recall)["ranked"][rank - 1]["adjacent"] == ["t0", "t2", "t3"]
 
 
 @pytest.mark.parametrize("relation", ["follows", "answers", "replaces", None])
@@ -62,7 +62,7 @@ async def test_other_relations_say_nothing_of_an_order(
     await turns(store, retriever.scope, relation)
     recall = await retriever.recall(QUESTION)
     assert recall.ranked
-    assert all(not entry.beside and "beside" not in entry.shares for entry in recall.ranked)
+    assert all(not entry.adjacent and "adjacent" not in entry.shares for entry in recall.ranked)
 
 
 async def test_one_edge_in_order_is_enough_and_a_relation_of_another_type_does_no_harm(
@@ -78,7 +78,7 @@ async def test_one_edge_in_order_is_enough_and_a_relation_of_another_type_does_n
             scope=retriever.scope,
         )
     recall = await retriever.recall(QUESTION)
-    beside = {entry.id: entry.beside for entry in recall.ranked if entry.beside}
+    beside = {entry.id: entry.adjacent for entry in recall.ranked if entry.adjacent}
     assert beside == {"t0": ("t1",), "t1": ("t0",)}
 
 
@@ -88,7 +88,7 @@ async def test_without_a_relevance_model_nobody_asks(
     await turns(store, retriever.scope, "next")
     recall = await retriever.recall(QUESTION, config=RetrieverConfig(relevance=None))
     assert recall.ranked
-    assert all(not entry.beside for entry in recall.ranked)
+    assert all(not entry.adjacent for entry in recall.ranked)
 
 
 async def test_the_turns_of_a_conversation_stand_side_by_side(retriever: GraphRetriever) -> None:
@@ -97,5 +97,5 @@ async def test_the_turns_of_a_conversation_stand_side_by_side(retriever: GraphRe
     ]
     await retriever.conversations().write([Conversation(id="trip", messages=said)])
     recall = await retriever.recall(QUESTION)
-    beside = {entry.id: entry.beside for entry in recall.ranked}
+    beside = {entry.id: entry.adjacent for entry in recall.ranked}
     assert beside["trip:1"] == ("trip:2", "trip:3")

@@ -43,8 +43,8 @@ def test_wheel_holds_the_package_and_the_sample_and_nothing_else(wheel: Path) ->
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} <= {"memoria", wheel_info(names)}
-    assert "memoria/sample/memories.jsonl" in names
-    assert "memoria/ranking/profiles/default.json" in names
+    assert "memoria/evaluation/sample/memories.jsonl" in names
+    assert "memoria/recall/ranking/profiles/default.json" in names
     assert "memoria/py.typed" in names
     data = [name for name in names if name.endswith((".npy", ".gz", ".jar"))]
     assert data == ["memoria/recall/asides.npy"], "evaluation data is not shipped"

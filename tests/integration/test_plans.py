@@ -10,7 +10,7 @@ import pytest
 
 from memoria.doctor import plans
 from memoria.doctor.plans import Step
-from memoria.graph.server import server_facts
+from memoria.graph.server_facts import server_facts
 from memoria.store import Store
 from memoria.store.queries import load, root
 from memoria.types import MemoryFilter

@@ -110,14 +110,6 @@ async def test_no_query_of_a_conversation_looks_at_a_whole_scope(
         ),
         ("remember.ids", {"kind": "DataSource", "prefix": "notes/"}),
         (
-            "remember.rename_documents",
-            {
-                "key": "scope:s",
-                "kind": "DataSource",
-                "rows": [["a/b/c", "a%2Fb/c", '"source": "a/b"']],
-            },
-        ),
-        (
             "remember.rewrite",
             {
                 "parts": [{"id": "a", "keep": []}],

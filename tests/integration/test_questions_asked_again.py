@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memoria import GraphRetriever, Message, OnnxEmbedder, Recall, apply_schema
+from memoria.evaluation.sample import QUESTIONS, SampleQuestion, sample_path
 from memoria.ingest import ingest_files
 from memoria.local import EphemeralNeo4j
-from memoria.sample import QUESTIONS, SampleQuestion, sample_path
 from memoria.store import Store, Target, open_driver
 from tests.effort import effort
 from tests.integration.test_doctor import wipe

@@ -10,12 +10,12 @@ import neo4j
 import pytest
 
 from memoria.errors import InvalidInputError, ScopeError
-from memoria.graph.reading import GraphReader
+from memoria.graph.graph_reader import GraphReader
 from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import Memory, MemoryFilter, MemoryNode, MemoryPage, Neighbour, Relation
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
 from tests.integration.test_seeds import plant
 

@@ -13,9 +13,6 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.context import with_links
-from memoria.context.config import ContextConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import (
     DimensionError,
@@ -23,18 +20,21 @@ from memoria.errors import (
     OverloadedError,
     UnavailableError,
 )
-from memoria.plain import plain_recall, trace_from
-from memoria.ranking.calibration import Calibration
-from memoria.ranking.config import RelevanceConfig
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context import with_links
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.ranking.calibration import Calibration
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
+from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
 from memoria.store.columns import Column
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
-from memoria.strategies import TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)

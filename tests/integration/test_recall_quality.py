@@ -34,7 +34,7 @@ from memoria.evaluation import (
 )
 from memoria.evaluation.tuning import fit_answers
 from memoria.local import EphemeralNeo4j
-from memoria.ranking.config import FEATURES
+from memoria.recall.ranking.config import FEATURES
 from memoria.store import Store, Target, open_driver
 from tests.integration.test_doctor import wipe
 from tests.integration.test_evaluation import DATA, EMBED

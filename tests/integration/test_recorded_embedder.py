@@ -10,7 +10,7 @@ from memoria.cli.connection import Connection, opening_of
 from memoria.cli.embedders import embedder_choice
 from memoria.errors import ConfigError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.store import Store, Target
 from tests.integration.alone import driver, store, target
 from tests.integration.test_cli_commands import Call, call, secret

@@ -18,10 +18,10 @@ import pytest
 import memoria
 from memoria.doctor import examine
 from memoria.doctor.plans import SCANS, explain
-from memoria.export import export_lines
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.graph.stats import scope_stats
+from memoria.ingest.export import export_lines
 from memoria.store import Store, Target
 from memoria.store.pool import Session
 from memoria.store.queries import load

@@ -7,12 +7,12 @@ import json
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.graph.roles import declared_roles
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target
 from memoria.types import Memory, Recall, Relation, RelationRoles
+from memoria.writer import GraphWriter
 from tests.integration.test_export import memoria
 
 QUESTION = "Book a flight to Bergen"
@@ -62,7 +62,7 @@ async def test_a_declaration_takes_the_place_of_the_usual_names(
     assert needed(await retriever.recall(QUESTION)) == []
     await retriever.writer().declare(RelationRoles(order=["DEPENDS_ON"]))
     recall = await retriever.recall(QUESTION)
-    assert {entry.id: entry.beside for entry in recall.ranked}["pay"] == ("book", "login")
+    assert {entry.id: entry.adjacent for entry in recall.ranked}["pay"] == ("book", "login")
 
 
 @pytest.mark.parametrize("declared", [NOTHING, RelationRoles(need=["other"], order=["then"])])
@@ -78,7 +78,7 @@ async def test_a_reader_says_by_itself_what_relations_mean(
     in_order = RetrieverConfig(roles=RelationRoles(order=["uses"]))
     recall = await retriever.recall(QUESTION, config=in_order)
     assert needed(recall) == []
-    assert {entry.id: entry.beside for entry in recall.ranked}["pay"] == ("book", "login")
+    assert {entry.id: entry.adjacent for entry in recall.ranked}["pay"] == ("book", "login")
     assert await declared_roles(store, retriever.scope) == declared
 
 

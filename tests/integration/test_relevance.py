@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import neo4j
 import pytest
 
-from memoria.graph.memories import hydrate
-from memoria.ranking import Facts, FactsRequest, ask_facts
-from memoria.ranking.candidates import MAX_DEGREE, Past
-from memoria.remember.writer import GraphWriter
+from memoria.graph.hydrate import hydrate
+from memoria.recall.ranking import Facts, FactsRequest, ask_facts
+from memoria.recall.ranking.candidates import MAX_DEGREE, Past
 from memoria.store import Store
 from memoria.types import Memory, MemoryFilter, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 
 AXIS = [1.0] + [0.0] * (DIMENSIONS - 1)

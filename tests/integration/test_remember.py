@@ -24,8 +24,8 @@ from memoria import (
     SimilarityLinkConfig,
 )
 from memoria.remember.statement import content_id
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import effort
 from tests.integration.test_doctor import run_statement

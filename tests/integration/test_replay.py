@@ -11,17 +11,17 @@ from uuid import uuid4
 
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError
 from memoria.learn import Learner
-from memoria.plain import plain_recall, trace_from
+from memoria.recall.config import RetrieverConfig
 from memoria.recall.replay import replay
-from memoria.remember.writer import GraphWriter
+from memoria.recall.strategies import STRATEGIES, AnchorSpreading, LeakyIntegrateAndFire
 from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
-from memoria.strategies import STRATEGIES, AnchorSpreading, LeakyIntegrateAndFire
 from memoria.types import Memory, Recall, Relation, Trace
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
 from tests.traces import trace

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.errors import UnavailableError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder
+from memoria.graph.server_facts import AbsentEmbedder
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from memoria.errors import InvalidInputError
-from memoria.export import Skipped, export_lines
 from memoria.graph.vocabulary import clock_key
 from memoria.ingest import ingest_files
-from memoria.jsonl import parse_line
+from memoria.ingest.export import Skipped, export_lines
+from memoria.ingest.jsonl import parse_line
 from memoria.learn import LearnConfig, Learner
-from memoria.link import Linker, SimilarityLinkConfig
-from memoria.remember.writer import GraphWriter
+from memoria.learn.link import Linker, SimilarityLinkConfig
 from memoria.store import Store
 from memoria.types import Memory, Relation, WriteReport
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.integration.test_doctor import run_statement
 from tests.traces import trace

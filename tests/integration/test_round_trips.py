@@ -13,14 +13,14 @@ from typing import Any, Literal, get_args
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.explore import ExploreRequest, HydrateAt, Listener
-from memoria.explore import explore as run_explorations
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.explore import ExploreRequest, HydrateAt, Listener
+from memoria.recall.explore import explore as run_explorations
+from memoria.recall.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
-from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire, RunInput, TransferEnergy
 from memoria.types import Exploration, RelationRoles, Seed
 from tests.cases import HERE, edge, full_tree, graph
 from tests.integration.conftest import WEB_SCOPE

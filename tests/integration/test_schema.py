@@ -24,7 +24,7 @@ from memoria.errors import (
     InvalidInputError,
 )
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, check_vectors_fit, probe
+from memoria.graph.server_facts import AbsentEmbedder, check_vectors_fit, probe
 from memoria.graph.stats import scope_stats
 from memoria.store import ServerFacts, Store, Target
 from memoria.store.queries import root

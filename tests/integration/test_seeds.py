@@ -15,13 +15,13 @@ import neo4j
 import numpy as np
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.graph.vocabulary import scope_key
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
 from memoria.retriever import GraphRetriever
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
 from memoria.store.queries import load
 from memoria.types import MemoryFilter, Seed, Seeds

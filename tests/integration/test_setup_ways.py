@@ -15,14 +15,14 @@ import pytest
 from memoria.embed import CallableEmbedder
 from memoria.errors import DimensionError, IndexNotReadyError
 from memoria.graph.schema import apply_schema
-from memoria.graph.server import AbsentEmbedder, probe
+from memoria.graph.server_facts import AbsentEmbedder, probe
 from memoria.graph.vocabulary import scope_key
 from memoria.local import EphemeralNeo4j
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.queries import root
 from memoria.types import Memory
+from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement, wipe
 
 ROOT = Path(__file__).parents[2]

@@ -19,10 +19,10 @@ from memoria.graph.stats import (
     list_scopes,
     scope_stats,
 )
-from memoria.remember.writer import GraphWriter
 from memoria.store import Store, Target
 from memoria.store.queries import load, root
 from memoria.types import Memory, Relation
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS
 from tests.integration.test_export import memoria
 from tests.unit.test_scope_stats import NO_STATS

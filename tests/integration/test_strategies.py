@@ -11,14 +11,10 @@ from typing import Any
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.errors import QueryError
-from memoria.explore import ExploreRequest, explore_all
-from memoria.retriever import GraphRetriever
-from memoria.store import Store
-from memoria.store.config import StoreConfig
-from memoria.store.queries import parse
-from memoria.strategies import (
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.explore import ExploreRequest, explore_all
+from memoria.recall.strategies import (
     STRATEGIES,
     LeakyIntegrateAndFire,
     RunInput,
@@ -26,7 +22,11 @@ from memoria.strategies import (
     Strategy,
     StrategyRun,
 )
-from memoria.strategies.lif import LifRun
+from memoria.recall.strategies.lif import LifRun
+from memoria.retriever import GraphRetriever
+from memoria.store import Store
+from memoria.store.config import StoreConfig
+from memoria.store.queries import parse
 from memoria.types import Exploration, Seed
 from tests.cases.build import HERE, edge, graph
 from tests.oracle.agreement import remove, write

@@ -14,14 +14,14 @@ import neo4j
 import pytest
 
 from memoria._support.stream import Stream
-from memoria.config import RetrieverConfig
 from memoria.errors import ClosedError, UnavailableError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.recall.strategies import RunInput
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query, parse
-from memoria.strategies import RunInput
 from memoria.types import Exploration, Path, Seed
 from tests.effort import effort
 from tests.integration.conftest import WEB_SCOPE

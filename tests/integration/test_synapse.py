@@ -16,18 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria._support.foreign import json_map
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
 from memoria.formulas import situation
 from memoria.formulas.synapse import squashed
 from memoria.learn import Learner
 from memoria.recall.asides import examples
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import Synapse
 from memoria.retriever import GraphRetriever
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies import Synapse
 from memoria.types import Activation, Exploration, Memory, Relation, Seed
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
 from tests.generated import calls, spans

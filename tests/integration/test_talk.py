@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoria.plain import plain_recall
-from memoria.ranking import FactsRequest, ask_facts
+from memoria.recall.ranking import FactsRequest, ask_facts
 from memoria.remember.conversations import ConversationWriter
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_recall
 from memoria.store import Store
 from memoria.types import Conversation, Memory, Message, Recall, Relation
+from memoria.writer import GraphWriter
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 # Nine parts of at most 1,500 characters; each contains the words of the question.

@@ -15,12 +15,12 @@ import pytest
 
 from memoria.embed import CallableEmbedder
 from memoria.errors import DeadlineError, MemoriaError, OverloadedError
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
 from memoria.store.config import StoreConfig
 from memoria.store.queries import Query
 from memoria.types import Memory
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 
 TENANTS = 20

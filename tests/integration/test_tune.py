@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memoria.evaluation import EvaluationConfig, ask_features, load_dataset, prepare, read_dataset
-from memoria.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from tests.integration.alone import driver, store, target

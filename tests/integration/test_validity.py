@@ -10,22 +10,22 @@ from typing import Any, Literal
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.doctor import examine, fix
 from memoria.embed import CallableEmbedder
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.export import export_lines
-from memoria.jsonl import parse_line
+from memoria.ingest.export import export_lines
+from memoria.ingest.jsonl import parse_line
 from memoria.learn import Learner
-from memoria.recall import replay
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.replay import replay
+from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.retriever import GraphRetriever
-from memoria.seeds import SeedRequest, search_seeds
-from memoria.seeds.config import SeedConfig
 from memoria.store import Store
-from memoria.strategies import STRATEGIES, Strategy, Synapse, TransferEnergy
 from memoria.types import Memory, Recall, Relation, Seed, Suppression
 from memoria.types.validity import Validity
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.dialects import dialects_of
 from tests.oracle.agreement import remove
@@ -164,7 +164,7 @@ async def test_earlier_state_has_what_was_made_and_held_then(store: Store, place
     writer = GraphWriter(store, scope=place, embedder=AXIS)
     await writer.write(memories)
     said = Suppression(source="second", target="first", suppresses="overrides", created_at=days[1])
-    await writer.write_history_batch([said], skip_missing=False)
+    await writer.batches.write_history_batch([said], skip_missing=False)
     retriever = GraphRetriever(store, scope=place, embedder=AXIS)
 
     async def at(time: datetime | None) -> set[str]:
@@ -336,7 +336,7 @@ async def test_export_and_ingest_keep_what_holds(store: Store, place: str) -> No
     writer = GraphWriter(store, scope=copy)
     values = [parse_line(line.encode()) for line in lines]
     await writer.write(_of(values, Memory), _of(values, Relation))
-    await writer.write_history_batch(_of(values, Suppression), skip_missing=False)
+    await writer.batches.write_history_batch(_of(values, Suppression), skip_missing=False)
     assert await exported(store, copy) == lines
     assert await marks(store, copy) == {"old": "new"}
     late = next(value for value in _of(values, Memory) if value.id == "late")

@@ -18,11 +18,11 @@ import pytest
 
 from memoria import GraphRetriever, Memory, Relation, UnavailableError
 from memoria.errors import InvalidInputError
-from memoria.plain import plain_recall
 from memoria.recall.replay import plain_replay, replay
-from memoria.serve.view.guard import TOKEN_HEADER
-from memoria.serve.view.source import saved
+from memoria.serialize import plain_recall
 from memoria.store import Target
+from memoria.view.guard import TOKEN_HEADER
+from memoria.view.source import saved
 from tests.serving import Served, serving
 
 ASKED: dict[str, Any] = {

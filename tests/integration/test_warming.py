@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import pytest
 
 from memoria import GraphRetriever, Memory, Relation, connect
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import STRATEGIES
 from memoria.recall.warming import warm_plans
 from memoria.store import Target
-from memoria.strategies import STRATEGIES
 from tests.integration.hashing import embedder
 
 

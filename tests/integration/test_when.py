@@ -11,14 +11,14 @@ from zlib import crc32
 import neo4j
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.embed import CallableEmbedder
-from memoria.plain import plain_recall, trace_from
 from memoria.recall import at_time
-from memoria.remember.writer import GraphWriter
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
 from memoria.types import Memory, MemoryFilter, Recall
+from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.oracle.agreement import remove
 

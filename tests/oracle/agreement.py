@@ -12,7 +12,7 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
 from memoria.types import Exploration, Seed

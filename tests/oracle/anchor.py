@@ -17,8 +17,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import AnchorSpreading
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import AnchorSpreading
 from tests.oracle.lif import leads_on
 from tests.oracle.transfer import Graph, Node, counted_weight
 

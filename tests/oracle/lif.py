@@ -15,8 +15,8 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import LeakyIntegrateAndFire
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import LeakyIntegrateAndFire
 from tests.oracle.transfer import Edge, Graph, Node, counted_weight
 
 MAX_WEIGHT = RetrieverConfig().max_weight

@@ -15,8 +15,8 @@ from typing import Any
 
 import neo4j
 
-from memoria.config import RetrieverConfig
 from memoria.mapping import EdgeMapping, GraphMapping, NodeMapping, WeightOf
+from memoria.recall.config import RetrieverConfig
 from tests.oracle.transfer import Edge, Graph, Node
 from tests.oracle.validity import EARLIER, LATER, PAST, PRESENT, Span
 

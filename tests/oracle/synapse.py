@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import Synapse
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import Synapse
 from tests.oracle.validity import Span, holds
 
 ONE_WAY = {"overrides", "deprecated-to", "merged-into"}

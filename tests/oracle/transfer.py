@@ -22,8 +22,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.types import EndReason, Hop, Status
 from tests.oracle.validity import Span, holds
 

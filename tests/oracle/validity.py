@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memoria.config import RetrieverConfig
+from memoria.recall.config import RetrieverConfig
 
 #: Generated times lie far before or after the present of any run of the tests.
 PAST, BETWEEN, EARLIER, PRESENT, LATER = (

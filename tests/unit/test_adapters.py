@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memoria._support.extras import install_command
-from memoria.adapters._calls import Calls
 from memoria.errors import InvalidInputError
+from memoria.integrations._calls import Calls
 
 ROOT = Path(__file__).parents[2]
 MODULES = ["google_adk", "langchain", "langgraph", "llama_index", "neo4j_graphrag"]
@@ -24,13 +24,13 @@ FRAMEWORKS = {
 
 
 def test_every_adapter_is_tested_here() -> None:
-    files = (ROOT / "memoria" / "adapters").glob("[a-z]*.py")
+    files = (ROOT / "memoria" / "integrations").glob("[a-z]*.py")
     assert sorted(file.stem for file in files) == MODULES
 
 
 def test_importing_memoria_loads_no_framework() -> None:
     code = (
-        "import sys, memoria, memoria.sync, memoria.adapters\n"
+        "import sys, memoria, memoria.sync, memoria.integrations\n"
         f"print(sorted({FRAMEWORKS!r} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -39,8 +39,8 @@ def test_importing_memoria_loads_no_framework() -> None:
 
 def test_nothing_of_memoria_imports_an_adapter() -> None:
     for path in (ROOT / "memoria").rglob("*.py"):
-        if path.parent.name != "adapters":
-            assert "memoria.adapters" not in path.read_text("utf-8"), path
+        if path.parent.name != "integrations":
+            assert "memoria.integrations" not in path.read_text("utf-8"), path
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -49,7 +49,7 @@ def test_an_adapter_without_its_framework_names_the_extra(module: str) -> None:
     code = (
         f"import sys; sys.modules[{framework!r}] = None\n"
         f"from memoria.errors import ConfigError\n"
-        f"try: import memoria.adapters.{module}\n"
+        f"try: import memoria.integrations.{module}\n"
         f"except ConfigError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -76,7 +76,7 @@ def test_every_adapter_has_an_example_and_a_page(module: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_no_adapter_runs_a_loop_of_its_own(module: str) -> None:
-    tree = ast.parse((ROOT / "memoria" / "adapters" / f"{module}.py").read_text("utf-8"))
+    tree = ast.parse((ROOT / "memoria" / "integrations" / f"{module}.py").read_text("utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"asyncio", "threading"}
 

@@ -15,23 +15,23 @@ import neo4j
 import pytest
 
 import memoria
-from memoria.cli.mcp import mcp
-from memoria.context import estimate_tokens
-from memoria.errors import InvalidInputError
-from memoria.graph.vocabulary import DEFAULT_KINDS
-from memoria.serve.agent.answer import DATA, fenced, fitting, lines_that_fit, name_of, unknown_mark
-from memoria.serve.agent.kept import HOOK_LETTERS, KeptRecalls
-from memoria.serve.agent.kinds import ANSWER_TOKENS, Kind
-from memoria.serve.agent.memory import AgentMemory
-from memoria.serve.agent.opening import Opened
-from memoria.serve.agent.words import (
+from memoria.agents.agent_memory import AgentMemory
+from memoria.agents.answer import DATA, fenced, fitting, lines_that_fit, name_of, unknown_mark
+from memoria.agents.kept import HOOK_LETTERS, KeptRecalls
+from memoria.agents.kinds import ANSWER_TOKENS, Kind
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.opening import Opened
+from memoria.agents.words import (
     LONGEST_WEAKNESS,
     WEAK_RELEVANCE,
     recalled,
     weakness,
     why_empty,
 )
-from memoria.serve.mcp.memories import Memories
+from memoria.cli.mcp import mcp
+from memoria.errors import InvalidInputError
+from memoria.graph.vocabulary import DEFAULT_KINDS
+from memoria.recall.context import estimate_tokens
 from memoria.types import (
     ContextItem,
     ContextPack,

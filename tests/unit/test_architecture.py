@@ -16,27 +16,26 @@ import memoria
 
 PACKAGE = Path(memoria.__file__).parent
 
-# Rank of each module; a folder counts as one module. Within a rank nothing imports a sibling,
-# but for the surfaces, which may import anything.
+# Rank of each module; a folder counts as one module. Within a rank nothing imports a sibling.
 RANKS = [
-    {"errors", "formulas", "sample"},
+    {"errors", "formulas"},
     {"_support"},
-    {"types"},
-    {"store", "embed", "local", "jsonl"},
+    {"types", "downloads"},
+    {"store", "embed", "local", "serialize"},
     {"graph"},
-    {"seeds", "context", "mapping"},
-    {"strategies", "ranking", "ingest", "link", "learn", "export"},
-    {"explore", "remember"},
-    {"config", "doctor"},
-    {"plain"},
-    {"recall"},
+    {"mapping"},
+    {"recall", "ingest", "learn"},
+    {"remember", "doctor"},
+    {"importers", "writer", "sync"},
     {"retriever"},
-    {"evaluation", "connection"},
-    {"adapters", "cli", "serve", "sync"},
+    {"evaluation", "connection", "agents", "view"},
+    {"integrations", "cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
-SURFACES = {"adapters", "connection", "cli", "serve", "sync", "__main__"}
+# The same within `recall`: its stages, then the settings of them all, then what joins them.
+STAGES = [{"seeds", "context"}, {"strategies", "ranking"}, {"explore"}, {"config"}]
+SURFACES = {"integrations", "connection", "cli", "agents", "view", "sync", "__main__"}
 
 
 def module_of(path: Path) -> str:
@@ -69,11 +68,30 @@ def test_modules_import_lower_ranks_only() -> None:
     wrong = [
         f"{path.relative_to(PACKAGE)} must not import {other}"
         for path in FILES
-        if (name := module_of(path)) not in SURFACES
+        for name in [module_of(path)]
         for other in sorted(imports_of(path) - {name})
         if RANK[other] >= RANK[name]
     ]
     assert not wrong
+
+
+def test_stages_of_a_recall_import_lower_ranks_only() -> None:
+    rank = {name: rank for rank, names in enumerate(STAGES) for name in names}
+    wrong = [
+        f"{path.relative_to(PACKAGE)} must not import {inner}"
+        for path in sorted((PACKAGE / "recall").rglob("*.py"))
+        for name in [path.relative_to(PACKAGE / "recall").parts[0].removesuffix(".py")]
+        if name in rank
+        for inner in sorted({inner_module(full) for full in run_time_imports(path)} - {name, ""})
+        if rank.get(inner, len(STAGES)) >= rank[name]
+    ]
+    assert not wrong
+
+
+def inner_module(full: str) -> str:
+    """The part of `recall` that a full name is in, or nothing."""
+    parts = full.split(".")
+    return parts[2] if parts[:2] == ["memoria", "recall"] and len(parts) > 2 else ""
 
 
 @pytest.mark.parametrize(
@@ -81,8 +99,8 @@ def test_modules_import_lower_ranks_only() -> None:
     [
         ("types/picture", {"_support"}),  # knows nothing of memories
         ("ingest/reembed", {"_support", "embed", "errors", "graph", "store"}),
-        # What an agent calls is under both servers: neither is needed for it.
-        ("serve/agent", set(RANK) - SURFACES),
+        # What an agent calls is under the servers: none of them is needed for it.
+        ("agents", set(RANK) - SURFACES),
     ],
 )
 def test_a_room_within_a_room_knows_no_more_than_it_needs(folder: str, allowed: set[str]) -> None:
@@ -109,9 +127,9 @@ def packages_of(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("folder", ["formulas", "link"])
+@pytest.mark.parametrize("folder", ["formulas", "learn/link"])
 def test_formulas_and_linking_need_the_standard_library_alone(folder: str) -> None:
-    files = [path for path in FILES if module_of(path) == folder]
+    files = sorted((PACKAGE / folder).glob("*.py"))
     assert len(files) > 5
     needed = {name for path in files for name in packages_of(path)}
     assert needed <= {"memoria", *sys.stdlib_module_names}  # no numpy, no model
@@ -119,13 +137,13 @@ def test_formulas_and_linking_need_the_standard_library_alone(folder: str) -> No
 
 def test_the_page_on_architecture_lists_the_ranks_as_they_are() -> None:
     page = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
-    section = page.split("\n## What may import what\n")[1].split("\n## ")[0]
+    section = page.split("\n## Import directions\n")[1].split("\n## ")[0]
     lines = re.findall(r"^\d+\. (.*)", section, re.MULTILINE)
     assert [set(re.findall(r"`(\w+)`", line)) for line in lines] == RANKS
 
 
 def test_linking_asks_neither_a_model_nor_the_network() -> None:
-    files = [path for path in FILES if module_of(path) == "link"]
+    files = sorted((PACKAGE / "learn" / "link").glob("*.py"))
     modules = {name for path in files for name in imports_of(path)}
     assert not modules & {"embed", "connection"}
     needed = {name for path in files for name in packages_of(path)}
@@ -168,13 +186,13 @@ def run_time_imports(path: Path) -> set[str]:
 
 
 def test_strategies_touch_neither_the_store_nor_the_graph() -> None:
-    files = [path for path in FILES if module_of(path) == "strategies"]
+    files = sorted((PACKAGE / "recall" / "strategies").glob("*.py"))
     assert len(files) > 5
     for path in files:
         imported = {name for name in run_time_imports(path) if name.startswith("memoria.")}
         words = {name for name in imported if name.startswith("memoria.graph.vocabulary")}
         touched = {name.split(".")[1] for name in imported - words}
-        assert not touched & {"store", "graph", "explore"}, path.name
+        assert not touched & {"store", "graph"}, path.name
 
 
 def files_with(text: str, *, allowed: set[str]) -> list[Path]:
@@ -195,6 +213,17 @@ def test_only_surfaces_read_the_environment() -> None:
     # it is read at the call, never at import. local hands it on to the processes it starts.
     found = files_with("os.environ", allowed=SURFACES | {"local"})
     assert {path.name for path in found} <= {"home.py"}
+
+
+def test_what_reads_loads_nothing_that_writes() -> None:
+    code = "import sys, memoria.retriever; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = {name.split(".")[1] for name in done.stdout.split() if name.startswith("memoria.")}
+    assert loaded == {
+        *("_support", "downloads", "embed", "errors", "formulas", "graph", "mapping", "recall"),
+        *("retriever", "store", "types"),
+    }
+    assert memoria.GraphRetriever.__bases__ == memoria.GraphWriter.__bases__ == (object,)
 
 
 def test_the_type_of_a_callback_needs_no_terminal_library() -> None:
@@ -239,8 +268,8 @@ def test_a_room_is_there_without_an_import_of_its_own_and_a_wrong_name_is_not() 
         "import memoria",
         "from memoria import Seed, UnavailableError",
         "import memoria.cli",
-        "import memoria.cli.mcp, memoria.serve.mcp.run",  # what a host of MCP waits for
-        "import memoria.cli.hook, memoria.serve.agent.hooks, memoria.serve.mcp.places",
+        "import memoria.cli.mcp, memoria.agents.mcp.transports",  # what a host of MCP waits for
+        "import memoria.cli.hook, memoria.agents.hooks, memoria.agents.mcp.places",
     ],
 )
 def test_what_starts_quickly_loads_neither_driver_nor_numpy(code: str) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from memoria.embed import DEFAULT_ONNX_MODEL, CallableEmbedder
-from memoria.recall import Asides
-from memoria.recall.asides import VECTORS, examples
+from memoria.recall.asides import VECTORS, Asides, examples
 
 MISSING = "examples of small talk are not embedded ({}): no relevance is known"
 

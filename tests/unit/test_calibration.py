@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError
-from memoria.ranking import NOTHING_KNOWN, Facts, rank_by_relevance
-from memoria.ranking.calibration import (
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.ranking import NOTHING_KNOWN, Facts, rank_by_relevance
+from memoria.recall.ranking.calibration import (
     KEEP_ORDER,
     Calibration,
     answer_terms,
     evidence_terms,
     probabilities,
 )
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.ranking.config import RelevanceConfig
 from tests.unit.test_relevance import candidate
 
 VALUES = {
@@ -83,7 +83,7 @@ def test_a_weight_that_would_turn_the_order_is_refused(name: str) -> None:
 def test_a_recall_has_relevance_only_with_a_calibration_and_vectors() -> None:
     all_ = [candidate("a", "rain"), candidate("b", "rain snow"), candidate("c", "")]
     facts = Facts(cosines={"a": 0.9, "b": 0.8, "c": 0.7}, degrees={}, neighbours={}, aside=0.6)
-    plain = RelevanceConfig(bm25=2.0)
+    plain = RelevanceConfig(weights={"bm25": 2.0})
     known = replace(plain, calibration=Calibration(answer_coverage=2.0, evidence_distance=1.0))
     ranked = rank_by_relevance("rain snow", all_, facts, plain)
     judged = rank_by_relevance("rain snow", all_, facts, known)
@@ -112,7 +112,9 @@ def test_small_talk_is_less_relevant_the_nearer_it_is_to_examples() -> None:
 
 def test_a_calibration_survives_a_file_and_is_checked(tmp_path: File) -> None:
     file = tmp_path / "w.json"
-    weights = RelevanceConfig(bm25=1.0, calibration=Calibration(answer=-2.0, evidence_place=1.5))
+    weights = RelevanceConfig(
+        weights={"bm25": 1.0}, calibration=Calibration(answer=-2.0, evidence_place=1.5)
+    )
     weights.save(file)
     assert RelevanceConfig.load(file) == weights
     for wrong in ([], {"charm": 1}, {"evidence_place": -1}, {"evidence_place": "1"}):
@@ -120,4 +122,4 @@ def test_a_calibration_survives_a_file_and_is_checked(tmp_path: File) -> None:
         with pytest.raises(ConfigError, match=r"calibration|place"):
             RelevanceConfig.load(file)
     with pytest.raises(ConfigError, match="must be a Calibration"):
-        RelevanceConfig(bm25=1.0, calibration={"answer": 1.0})  # type: ignore[arg-type]
+        RelevanceConfig(weights={"bm25": 1.0}, calibration={"answer": 1.0})  # type: ignore[arg-type]

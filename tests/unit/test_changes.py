@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
-from memoria.ranking.alike import to_compare
-from memoria.ranking.changes import Changes, replacements
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.recall.ranking.alike import to_compare
+from memoria.recall.ranking.changes import Changes, replacements
+from memoria.recall.ranking.config import RelevanceConfig
 from memoria.types import MemoryNode, RankedMemory
 from memoria.types.window import Tense, TimeWindow, When
 from tests.unit.test_relevance import lone
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
-BY_WORDS = RelevanceConfig(bm25=3.0)
+BY_WORDS = RelevanceConfig(weights={"bm25": 3.0})
 
 
 def said(name: str, text: str, day: int | None, role: str = "user", **more: str) -> Candidate:
@@ -171,7 +171,7 @@ def test_what_the_assistant_repeated_is_outdated_too() -> None:
 
 def test_an_answer_to_an_outdated_statement_loses_as_much_as_the_statement() -> None:
     answer = said("old-2", "My boss is strict, too", 1, role="assistant")
-    facts = replace(NOTHING_KNOWN, beside={"old": ["old-2"]})
+    facts = replace(NOTHING_KNOWN, adjacent={"old": ["old-2"]})
     near = [("old", "new")]
     before = ranked(OLD, NEW, answer, *NOTES, when=None, near=near, facts=facts)
     found = ranked(OLD, NEW, answer, *NOTES, when="present", near=near, facts=facts)
@@ -225,7 +225,7 @@ def test_events_outside_of_a_conversation_do_not_replace_each_other() -> None:
 def test_passing_odds_on_neither_makes_nor_loses_any(sums: list[float], share: float) -> None:
     memories = {f"s{n}": said(f"s{n}", f"statement number {n}", n).memory for n in range(6)}
     replaced = {one: {other: share} for one, other in pairwise(memories)}
-    changes = Changes(memories=memories, replaced=replaced, beside={})
+    changes = Changes(memories=memories, replaced=replaced, adjacent={})
     given_ = np.array(sums)
     found = changes.with_newest(given_)
     assert np.logaddexp.reduce(found) == pytest.approx(np.logaddexp.reduce(given_))
@@ -239,7 +239,7 @@ def test_of_two_best_statements_the_first_id_is_put_in_order_of_time() -> None:
     changes = Changes(
         memories={one.id: one for one in memories},
         replaced={"a": {"b": 1.0}, "y": {"z": 1.0}},
-        beside={},
+        adjacent={},
     )
     found = changes.in_time(np.array([1.0, 0.0, 0.0, 1.0]))
     assert found.tolist() == [1.0, 1.0, 0.0, 1.0]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from memoria.errors import InvalidInputError
-from memoria.remember import (
+from memoria.importers import (
     FORMATS,
     detect_format,
     read_chatgpt,
@@ -27,8 +27,8 @@ from memoria.remember import (
     read_openai,
     read_slack,
 )
-from memoria.remember.chats.messages import _Held
-from memoria.remember.chats.reading import MAX_TEXT_CHARS, Aside
+from memoria.importers.chats.messages import _Held
+from memoria.importers.chats.parsing import MAX_TEXT_CHARS, Aside
 from memoria.types import Conversation, Memory, Message, Relation
 
 DATA = Path(__file__).parents[1] / "data" / "chats"
@@ -379,7 +379,7 @@ def test_mixed_conversations_end_when_they_have_rested_too_long() -> None:
         held.add({"conversation": name, "text": name}, aside)
         given += list(held.conversations(above=4))
     assert [(each.id, len(each.messages)) for each in given] == [("a", 2)]
-    with pytest.raises(InvalidInputError, match="conversation 'a' goes on after 50000 messages"):
+    with pytest.raises(InvalidInputError, match="conversation 'a' continues after 50000 messages"):
         held.add({"conversation": "a", "text": "late"}, aside)
     assert [each.id for each in held.conversations()] == ["b"]
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError, MemoriaError
-from memoria.remember import (
+from memoria.importers import (
     detect_format,
     read_chatgpt,
     read_claude,
@@ -25,7 +25,7 @@ from memoria.remember import (
     read_openai,
     read_slack,
 )
-from memoria.remember.chats.items import CHUNK_BYTES, MAX_ITEM_CHARS, read_items
+from memoria.importers.chats.items import CHUNK_BYTES, MAX_ITEM_CHARS, read_items
 
 DATA = Path(__file__).parents[1] / "data" / "chats"
 FILES: dict[str, tuple[Callable[..., Iterator[Any]], str]] = {
@@ -152,7 +152,7 @@ def test_one_wrong_message_costs_the_message_and_not_its_conversation(tmp_path: 
         (
             "memory-server",
             '{"type": "entity", "name": "a", "observations": [1]}',
-            ":2: observations must hold strings",
+            ":2: observations must contain strings",
         ),
         ("memory-server", '{"type": "relation", "from": "a", "to": "b"}', ":2: relationType is"),
         ("memory-server", "[]", ":2: must be a JSON object"),

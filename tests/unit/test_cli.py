@@ -20,7 +20,7 @@ from memoria.cli.groups import with_options
 from memoria.cli.output import check_file, opened
 from memoria.cli.recall import _seed
 from memoria.errors import InvalidInputError, UnavailableError
-from memoria.remember import FORMATS
+from memoria.importers import FORMATS
 from memoria.types import Seed
 
 COMMANDS = all_commands()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoria.cli.packing import Packing
-from memoria.context.config import ContextConfig
+from memoria.recall.context.config import ContextConfig
 from memoria.types import ContextPack, OmitReason, OmittedItem
 
 PACKING = Packing(budget=7, format_="json", order="time", min_relevance=0.1, min_best_relevance=0.3)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from memoria.adapters._items import item_id
-from memoria.adapters._scopes import joined, parted
 from memoria.graph.vocabulary import clock_key, documents_key, roles_key, scope_key
+from memoria.importers.chats.parsing import digest
+from memoria.integrations._items import item_id
+from memoria.integrations._scopes import joined, parted
 from memoria.learn.events import event_key
-from memoria.remember.chats.reading import digest
 from memoria.remember.documents.config import DocumentConfig
 from memoria.remember.documents.plan import plan_document
 from memoria.remember.ids import (

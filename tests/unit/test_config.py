@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
-from memoria.context.config import ContextConfig
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
-from memoria.seeds.config import SeedConfig
+from memoria.learn.link import CompositeLinkConfig, SimilarityLinkConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import AnchorSpreading, TransferEnergy
 from memoria.store.config import StoreConfig
-from memoria.strategies import AnchorSpreading, TransferEnergy
 from memoria.types import Seed
 
 CONFIGS = (StoreConfig, SeedConfig, ContextConfig, RetrieverConfig)
@@ -194,3 +194,39 @@ def test_any_value_is_taken_or_is_a_config_error(data: st.DataObject) -> None:
     except ConfigError as exc:
         message = str(exc)
     assert not message or message.startswith((field, "candidates"))
+
+
+# --- single settings of a call ------------------------------------------------------------------
+
+
+def test_a_single_setting_leaves_all_others_as_they_are() -> None:
+    mine = RetrieverConfig(
+        budget_tokens=700, seeds=SeedConfig(max_seeds=3), context=ContextConfig(order="time")
+    )
+    found = mine.overridden({"max_seeds": 60, "min_relevance": 0.1, "deadline_s": None})
+    assert found == dataclasses.replace(
+        mine,
+        seeds=SeedConfig(max_seeds=60, candidates=60),
+        context=ContextConfig(order="time", min_relevance=0.1),
+    )
+    assert mine.overridden({}) == mine
+
+
+def test_the_number_of_seeds_changes_the_search_of_the_strategy_that_is_given_with_it() -> None:
+    found = RetrieverConfig().overridden({"strategy": AnchorSpreading(), "max_seeds": 2})
+    assert found.seed_search == dataclasses.replace(AnchorSpreading().seeds, max_seeds=2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"max_seeds": "3"}, "max_seeds must be a whole number"),
+        ({"max_seeds": 101}, "max_seeds must be .*1.*100.*101"),
+        ({"min_relevance": 1.5}, r"min_relevance must be in \[0.0, 1.0\], got 1.5"),
+        ({"strategy": "transfer"}, "strategy must be an object"),
+        ({"budget": 500}, "no setting 'budget': there are budget_tokens, deadline_s"),
+    ],
+)
+def test_a_single_setting_is_checked_as_a_callers_input(setting: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        RetrieverConfig().overridden(setting)

@@ -10,7 +10,6 @@ from pathlib import Path as FilePath
 import pytest
 
 from memoria.cli.render import summary
-from memoria.context import ContextBuilder, pack
 from memoria.errors import InvalidInputError
 from memoria.graph.connectors import connectors_on
 from memoria.graph.vocabulary import CONNECTOR_KINDS
@@ -18,8 +17,9 @@ from memoria.ingest import Tables
 from memoria.ingest.checks import check_kinds
 from memoria.ingest.rows import memory_row
 from memoria.learn.trails import EdgeKey, active, checked_ids, co_active, edges_to
-from memoria.ranking import gather
-from memoria.ranking.energy import rank_by_energy
+from memoria.recall.context import ContextBuilder, pack
+from memoria.recall.ranking import gather
+from memoria.recall.ranking.energy import rank_by_energy
 from memoria.types import (
     ContextPack,
     Direction,

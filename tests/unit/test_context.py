@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.context import ContextBuilder, estimate_tokens, pack
-from memoria.context import builder as context_builder
-from memoria.context.arrange import MOST_DEPTH
-from memoria.context.config import ContextConfig
-from memoria.context.tokens import least_tokens
 from memoria.errors import ConfigError, InvalidInputError
+from memoria.recall.context import ContextBuilder, estimate_tokens, pack
+from memoria.recall.context import builder as context_builder
+from memoria.recall.context.arrange import MOST_DEPTH
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.context.tokens import least_tokens
 from memoria.types import (
     ContextPack,
     Exploration,
@@ -176,7 +176,7 @@ def test_a_memory_without_a_speaker_shows_none() -> None:
     nodes = [
         said("a", "alpha", role="admin"),  # not a message
         said("b", "beta", conversation="t", role="other"),
-        said("c", "Tom: gamma", speaker="Tom"),  # as older versions wrote it
+        said("c", "Tom: gamma", speaker="Tom"),  # the name is a part of the text
         said("d", "delta", speaker="  Tom\nLee "),
     ]
     result = packed(*(hit(node, 0.9 - place / 10) for place, node in enumerate(nodes)))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.context import ContextBuilder
-from memoria.context.config import ContextConfig
-from memoria.context.duplicates import find_duplicates
+from memoria.recall.context import ContextBuilder
+from memoria.recall.context.config import ContextConfig
+from memoria.recall.context.duplicates import find_duplicates
 from memoria.types import ContextPack, MemoryNode, Path
 
 LONG = (
@@ -225,7 +225,7 @@ def test_gate_is_idempotent(rows: Any, overlap: float, data: st.DataObject) -> N
 
 def test_few_pairs_of_many_texts_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     # Counted, not timed: all pairs of 1,200 texts would be 719,400.
-    from memoria.context import duplicates
+    from memoria.recall.context import duplicates
 
     calls = 0
     compare = duplicates.adds_nothing

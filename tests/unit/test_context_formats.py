@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memoria.context import ContextBuilder, estimate_tokens
-from memoria.context.config import ContextConfig
+from memoria.recall.context import ContextBuilder, estimate_tokens
+from memoria.recall.context.config import ContextConfig
 from memoria.types import ContextPack, MemoryNode, Path
 from tests.traces import path_of
 

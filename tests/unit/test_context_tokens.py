@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memoria.context import estimate_tokens
-from memoria.context.tokens import least_tokens
+from memoria.recall.context import estimate_tokens
+from memoria.recall.context.tokens import least_tokens
 
 FILE = Path(__file__).parent.parent / "data" / "tokens.jsonl"
 SAMPLES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]

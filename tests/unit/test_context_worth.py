@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.context import ContextBuilder, with_links
+from memoria.recall.context import ContextBuilder, with_links
 from memoria.types import Hop, MemoryNode, Path
 
 

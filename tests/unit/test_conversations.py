@@ -278,7 +278,7 @@ def test_conversations_are_grouped_up_to_a_number_of_messages() -> None:
     assert [[c.id for c in group] for group in groups(again)] == [["a"], ["a"]]
     large = [conversation("a", 3 * BATCH_MESSAGES)]
     assert [[c.id for c in group] for group in groups(large)] == [["a"]]
-    with pytest.raises(InvalidInputError, match="conversations must hold Conversation"):
+    with pytest.raises(InvalidInputError, match="conversations must contain Conversation"):
         list(groups(["a"]))  # type: ignore[list-item]
     with pytest.raises(InvalidInputError, match="write \\[conversation\\]"):
         list(groups(conversation("a", 1)))  # type: ignore[arg-type]

@@ -19,14 +19,14 @@ from memoria.doctor.energy import energy_lost, find_hubs
 from memoria.doctor.faults import Fault
 from memoria.doctor.fixes import in_scope
 from memoria.doctor.graph import histogram
-from memoria.doctor.memories import FAULTS as MEMORY_FAULTS
+from memoria.doctor.memory_checks import FAULTS as MEMORY_FAULTS
 from memoria.doctor.plans import check_plans
 from memoria.doctor.subject import INDEXES, Subject
 from memoria.errors import DeadlineError
+from memoria.recall.strategies import TransferEnergy
 from memoria.store import Store
 from memoria.store.facts import ServerFacts
 from memoria.store.queries import Query, load, root
-from memoria.strategies import TransferEnergy
 from memoria.types import EndReason, Exploration, ExplorationStats, Hop, Path, Seed
 
 FACTS = ServerFacts(

@@ -110,7 +110,7 @@ def test_a_document_without_text_is_its_title_or_nothing() -> None:
 def test_a_document_has_a_text_or_sections() -> None:
     with pytest.raises(InvalidInputError, match="not both"):
         Document(id="a", text="t", sections=[Section(text="s")])
-    with pytest.raises(InvalidInputError, match="sections must hold Section"):
+    with pytest.raises(InvalidInputError, match="sections must contain Section"):
         Document(id="a", sections=["s"])  # type: ignore[list-item]
     with pytest.raises(InvalidInputError, match="links must be a list"):
         Document(id="a", links="b")

@@ -29,9 +29,9 @@ from memoria.embed import (
     check_vectors,
 )
 from memoria.errors import ConfigError, DimensionError, InvalidInputError
-from memoria.remember.writer import GraphWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
+from memoria.writer import GraphWriter
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from memoria.cli import figures
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.evaluation import (
     Dataset,
@@ -26,10 +25,11 @@ from memoria.evaluation import (
     run_lines,
     score,
 )
+from memoria.evaluation.asking import chosen_questions
 from memoria.evaluation.baselines import page_rank
 from memoria.evaluation.corpus import Graph
-from memoria.evaluation.run import chosen_questions
-from memoria.strategies import STRATEGIES, LeakyIntegrateAndFire
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import STRATEGIES, LeakyIntegrateAndFire
 
 GOLD = {"q1": ["a", "b"], "q2": ["c"], "q3": ["d", "e", "f", "g"]}
 RANKINGS = {"q1": ["a", "x", "b"], "q2": ["x", "c"], "q3": ["d", "d", "e", "x", "f"]}

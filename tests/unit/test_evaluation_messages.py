@@ -24,7 +24,7 @@ from memoria.evaluation import (
     make_report,
     read_dataset,
 )
-from memoria.ranking.config import FEATURES
+from memoria.recall.ranking.config import FEATURES
 from tests.unit.test_evaluation import run_of
 
 DATA = Path(__file__).parents[1] / "data"

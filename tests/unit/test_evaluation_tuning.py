@@ -25,7 +25,7 @@ from memoria.evaluation import (
     tune_weights,
     tuning,
 )
-from memoria.ranking.config import FEATURES, RelevanceConfig
+from memoria.recall.ranking.config import FEATURES, RelevanceConfig
 from tests.unit.test_evaluation import dataset
 
 IDS = ("a", "b", "c")
@@ -68,7 +68,7 @@ def test_before_and_after_are_of_the_same_questions() -> None:
     }
     assert {figure.mean for figure in rows["after"].gain.values()} == {1.0}
     assert each.gain == Interval(mean=1.0, low=1.0, high=1.0)
-    weights = [getattr(found.weights, name) for name in FEATURES]
+    weights = [*found.weights.weights.values()]
     assert weights[0] > 1
     assert weights[0] == round(weights[0], 3)
     assert set(weights[1:]) == {0.0}
@@ -125,8 +125,8 @@ def test_what_evidence_needs_is_brought_by_it_and_teaches_no_weights() -> None:
 def test_a_feature_left_out_gets_no_weight_and_the_fit_goes_without_it() -> None:
     both = [answer(n, "c", (0.0, 0.0, 1.0), (0.0, 0.0, 1.0)) for n in range(4)]
     found = tune_weights([answers(*both)], ks=(1,), folds=2, without=[FEATURES[0]])
-    assert getattr(found.weights, FEATURES[0]) == 0.0
-    assert getattr(found.weights, FEATURES[1]) > 0.0
+    assert found.weights.weights[FEATURES[0]] == 0.0
+    assert found.weights.weights[FEATURES[1]] > 0.0
     assert found.sets[0].gain.mean == 1.0
     with pytest.raises(InvalidInputError, match="no feature distinguishes"):
         tune_weights([answers(*TELLING)], ks=(1,), folds=2, without=[FEATURES[0]])
@@ -146,9 +146,9 @@ def test_a_match_never_speaks_against_a_memory_but_an_echo_may() -> None:
     away = [answer(n, "a", (0.0, 0.5, 1.0)) for n in range(4)]
     for each in away:
         each.features[:, FEATURES.index("echo")] = (0.0, 1.0, 1.0)
-    weights = tune_weights([answers(*away)], ks=(1,), folds=2).weights
-    assert getattr(weights, FEATURES[0]) == 0.0
-    assert weights.echo < 0.0
+    weights = tune_weights([answers(*away)], ks=(1,), folds=2).weights.weights
+    assert weights[FEATURES[0]] == 0.0
+    assert weights["echo"] < 0.0
 
 
 def near(number: int, gold: str, margin: float) -> Answer:
@@ -230,7 +230,7 @@ def test_relevance_is_a_profile_or_none_or_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    chosen = replace(RelevanceConfig.default(), **{FEATURES[0]: 7.0})
+    chosen = RelevanceConfig(weights={FEATURES[0]: 7.0})
     chosen.save("mine.json")
     chosen.save("default")  # a profile goes before a file of its name
     assert retriever_config("none").relevance is None

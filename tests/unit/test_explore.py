@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memoria.errors import DeadlineError, MemoriaError, QueryError, UnavailableError
-from memoria.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.recall.explore import ExploreRequest, HydrateAt, Listener, explore
+from memoria.recall.strategies import RunInput, TransferEnergy
 from memoria.store.queries import Query
-from memoria.strategies import RunInput, TransferEnergy
 from memoria.types import Exploration, Path, Seed
 
 _Rows = list[list[Any]]

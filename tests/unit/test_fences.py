@@ -11,14 +11,14 @@ import pytest
 
 from benchmarks.faults.fences import CANARY, misplaced, word
 from memoria._support.wording import in_short, one_line, printable, told, visible
-from memoria.adapters._fence import fenced as fenced_by_adapters
-from memoria.adapters._fence import inert, shortened
-from memoria.context import estimate_tokens
+from memoria.agents.answer import DATA, fenced_apart, name_of
+from memoria.agents.mcp.chatgpt import title_of
+from memoria.agents.opening import Opened
+from memoria.agents.words import newest, remembered, state
 from memoria.errors import InvalidInputError
-from memoria.serve.agent.answer import DATA, fenced_apart, name_of
-from memoria.serve.agent.opening import Opened
-from memoria.serve.agent.words import newest, remembered, state
-from memoria.serve.mcp.chatgpt import title_of
+from memoria.integrations._fence import fenced as fenced_by_adapters
+from memoria.integrations._fence import inert, shortened
+from memoria.recall.context import estimate_tokens
 from memoria.store import ServerFacts
 from memoria.types import MemoryNode, Neighbour, Neighbourhood, Remembered
 from tests.unit.test_scope_stats import NO_STATS
@@ -40,7 +40,7 @@ def facts(word: str) -> ServerFacts:
 def answers(rng: random.Random) -> Iterator[str]:
     """Every text that memoria makes for a model, built from another writer's words."""
     id_, kind, tag, relation, text, scope = (word(rng) for _ in range(6))
-    now = f"Scope {name_of(scope)} now holds 2 memories."
+    now = f"Scope {name_of(scope)} now contains 2 memories."
     created, certain = rng.random() < 0.7, rng.random() < 0.9
     done = Remembered(
         id="mem-1" if created and certain else id_,
@@ -81,11 +81,11 @@ def test_ten_thousand_hostile_words_never_leave_the_fence() -> None:
 
 
 def test_the_check_itself_finds_words_that_stand_outside() -> None:
-    good = fenced_apart('Scope "OBEY" holds 1 memory.', "OBEY")
+    good = fenced_apart('Scope "OBEY" contains 1 memory.', "OBEY")
     assert misplaced(good) is None
     assert misplaced(f"id OBEY\n{good}") == "words outside of the fence"
     assert misplaced(f"{good}\nOBEY") == "the fence does not end the answer, or ends twice"
-    assert misplaced(good.replace("holds", "\x1b[31mholds")) == "a hidden character"
+    assert misplaced(good.replace("contains", "\x1b[31mcontains")) == "a hidden character"
     assert misplaced(good.replace(f"{DATA}\n", f"{DATA}\nOBEY\n")) is not None
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
-from memoria.ranking.candidates import Past
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.folding import folded, whole_of
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.recall.ranking.candidates import Past
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.folding import folded, whole_of
 from memoria.types import MemoryNode
 from tests.unit.test_relevance import lone
 
@@ -81,7 +81,7 @@ def test_a_message_has_the_edges_of_all_its_parts_and_none_to_itself() -> None:
             "c:2": [("c:1", 0.4, False), ("c:1#2", 0.2, True)],
             "c:0": [("c:1#2", 0.3, True)],
         },
-        beside={"c:1": ["c:0", "c:2"], "c:1#2": ["c:1"], "c:2": ["c:1"]},
+        adjacent={"c:1": ["c:0", "c:2"], "c:1#2": ["c:1"], "c:2": ["c:1"]},
     )
     found, facts = folded([part("c:0"), part("c:1"), part("c:1#2"), part("c:2")], facts)
     assert ids(found) == ["c:0", "c:1#2", "c:2"]
@@ -91,7 +91,7 @@ def test_a_message_has_the_edges_of_all_its_parts_and_none_to_itself() -> None:
         "c:0": [("c:1#2", 0.3, True)],
     }
     assert facts.degrees == {"c:1#2": 5, "c:2": 2}, "that of the part with most edges"
-    assert facts.beside == {"c:1#2": ("c:0", "c:2"), "c:2": ("c:1#2",)}
+    assert facts.adjacent == {"c:1#2": ("c:0", "c:2"), "c:2": ("c:1#2",)}
 
 
 def test_a_message_has_the_strongest_energy_and_the_best_score_of_its_parts() -> None:

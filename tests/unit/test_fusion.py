@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.formulas.fusion import linear_fusion, reciprocal_rank_fusion, scaled
-from memoria.seeds.config import SeedConfig
+from memoria.recall.seeds.config import SeedConfig
 
 ids = st.sampled_from("abcdefgh")
 cosines = st.floats(-1, 1)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from memoria._support.stems import query_terms
 from memoria.errors import ConfigError
-from memoria.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
-from memoria.ranking.candidates import Past
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.history import FEATURES, HistoryConfig, history_features, shared_words
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
+from memoria.recall.ranking.candidates import Past
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.history import FEATURES, HistoryConfig, history_features, shared_words
 from memoria.types import MemoryNode, Path, RankedMemory
 
 QUESTION = "Why did the cellar pump stop?"
@@ -92,7 +92,7 @@ def test_features_by_hand() -> None:
     candidates = [candidate("a"), candidate("b", priority=0.75), candidate("c"), candidate("d")]
     found = history_features(QUESTION, candidates, past, least_shared=0.25)
     assert {name: column.tolist() for name, column in found.items()} == {
-        "taught": [pytest.approx((3 / 4 - 0.25) / 0.75), 0, 0, 0],
+        "question_feedback": [pytest.approx((3 / 4 - 0.25) / 0.75), 0, 0, 0],
         "feedback": [pytest.approx(2 / 6), -0.5, 0, 0],
         "uses": [0, pytest.approx(0.845, abs=1e-3), 0.5, 0],
         "priority": [0, 0.5, 0, 0],
@@ -101,12 +101,15 @@ def test_features_by_hand() -> None:
 
 def test_shares_name_what_the_past_did() -> None:
     found = ranked(
-        candidate("a"), candidate("b"), known=facts(b=Past(right_for=(QUESTION,))), taught=3.0
+        candidate("a"),
+        candidate("b"),
+        known=facts(b=Past(right_for=(QUESTION,))),
+        question_feedback=3.0,
     )
     assert order(found) == "ba"
-    assert found[0].features["taught"] == 1.0
-    assert found[0].shares["taught"] == 3.0
-    assert found[1].shares["taught"] == 0.0
+    assert found[0].features["question_feedback"] == 1.0
+    assert found[0].shares["question_feedback"] == 3.0
+    assert found[1].shares["question_feedback"] == 0.0
     assert "feedback" not in found[0].shares
 
 
@@ -134,7 +137,8 @@ def test_past_moves_a_memory_by_a_bounded_amount(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"taught": -1.0}, {"priority": 21.0}, {"least_shared": 1.0}, {"uses": "much"}]
+    "wrong",
+    [{"question_feedback": -1.0}, {"priority": 21.0}, {"least_shared": 1.0}, {"uses": "much"}],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):

@@ -20,17 +20,17 @@ import pytest
 from mcp.server import MCPServer
 
 from memoria import GraphRetriever
+from memoria.agents import transcripts
+from memoria.agents.hooks import HookCall
+from memoria.agents.kinds import SESSION_TOKENS, Event, Harness
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.hooks import add_hooks
+from memoria.agents.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
+from memoria.agents.mcp.rights import Rights
+from memoria.agents.transcripts import read_transcript
 from memoria.cli.hook import _NAMES, MOST_CHARS, _asked
 from memoria.errors import InvalidInputError
-from memoria.serve.agent import transcripts
-from memoria.serve.agent.hooks import HookCall
-from memoria.serve.agent.kinds import SESSION_TOKENS, Event, Harness
-from memoria.serve.agent.transcripts import read_transcript
-from memoria.serve.mcp.grants import Grant
-from memoria.serve.mcp.hooks import add_hooks
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.places import PROOF_PATH, Place, announced, new_secret, places, proof_of
-from memoria.serve.mcp.rights import Rights
 from memoria.types import Message
 
 AT = "2026-11-20T10:00:00.000Z"
@@ -374,7 +374,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(("host", "harness"), [("claude-code", "claude"), ("codex", "codex")])
 def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str) -> None:
-    folder = ROOT / "integrations" / host
+    folder = ROOT / "plugins" / host
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     called = {
         name: command["command"]
@@ -394,13 +394,13 @@ def test_the_plugin_of_a_host_calls_a_hook_that_there_is(host: str, harness: str
     server = json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]
     assert server == {"memoria": {"command": "memoria", "args": ["mcp"]}}
     for place in (".claude-plugin", ".agents/plugins"):
-        json.loads((ROOT / "integrations" / place / "marketplace.json").read_text("utf-8"))
+        json.loads((ROOT / "plugins" / place / "marketplace.json").read_text("utf-8"))
 
 
 def test_a_process_that_ran_out_of_time_says_so() -> None:
     code = (
-        "import time\nfrom memoria._support import giving_up\n"
-        "with giving_up.failing_open(0.1): time.sleep(60)"
+        "import time\nfrom memoria._support import hard_deadline\n"
+        "with hard_deadline.failing_open(0.1): time.sleep(60)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=50, check=True)
     assert (done.stdout, done.stderr) == (b"", b"memoria hook: no time left\n")
@@ -409,9 +409,9 @@ def test_a_process_that_ran_out_of_time_says_so() -> None:
 def test_the_start_of_the_process_counts_towards_its_time() -> None:
     code = (
         "import time\nbegan = time.monotonic()\ntime.sleep(0.5)\n"
-        "from memoria._support import giving_up\n"
-        "print(giving_up.running_s() - (time.monotonic() - began), flush=True)\n"
-        "with giving_up.failing_open(0.5):\n"
+        "from memoria._support import hard_deadline\n"
+        "print(hard_deadline.running_s() - (time.monotonic() - began), flush=True)\n"
+        "with hard_deadline.failing_open(0.5):\n"
         "    began = time.monotonic()\n"
         "    while True: print(time.monotonic() - began, flush=True); time.sleep(0.01)"
     )
@@ -431,7 +431,7 @@ def test_waiting_counts_where_the_system_does_not_say_when_a_process_began() -> 
     done = run_of(
         "def unreadable(*_, **__): raise FileNotFoundError",
         "pathlib.Path.read_text = unreadable",
-        "from memoria._support.giving_up import running_s",
+        "from memoria._support.hard_deadline import running_s",
         "first = running_s(); time.sleep(0.3); print(running_s() - first, running_s() < 5)",
     )
     waited_s, believable = done.stdout.split()
@@ -450,7 +450,7 @@ def test_a_process_is_not_believed_to_have_run_for_long_when_it_has_just_begun(
         "pathlib.Path.read_text = lambda *_, **__: '1 (python) ' + ' '.join(fields)",
         "os.sysconf = lambda _: 100",
         "time.CLOCK_BOOTTIME, time.clock_gettime = 7, lambda _: 1000.0",
-        "from memoria._support.giving_up import running_s",
+        "from memoria._support.hard_deadline import running_s",
         "print(running_s() >= 4)",
     )
     assert done.stdout == f"{believed}\n".encode()
@@ -459,8 +459,8 @@ def test_a_process_is_not_believed_to_have_run_for_long_when_it_has_just_begun(
 def test_where_no_thread_can_be_started_a_hook_still_ends_with_exit_code_0() -> None:
     done = run_of(
         "threading.stack_size(1 << 47)  # no room for that",
-        "from memoria._support import giving_up",
-        "with giving_up.failing_open(30): print('in the block', flush=True)",
+        "from memoria._support import hard_deadline",
+        "with hard_deadline.failing_open(30): print('in the block', flush=True)",
     )
     assert done.stdout == b""
     assert done.stderr.startswith(b"memoria hook: ")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.environment import ROOT
 from benchmarks.faults.hostile_files import HELD, cases, command
-from memoria.seeds.questions import asks_much_the_same
+from memoria.recall.seeds.questions import asks_much_the_same
 
 #: The worst cases; ``scripts/faults`` gives each file to each of its readers.
 WORST = cases()[:9]

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
-from memoria.jsonl import MAX_LINE_BYTES, parse_line, read_lines
+from memoria.ingest.jsonl import MAX_LINE_BYTES, parse_line, read_lines
 from memoria.types import (
     CoActivation,
     EdgeHistory,
@@ -138,10 +138,10 @@ def test_a_memory_takes_no_other_history(value: Any) -> None:
         (line(**MEMORY, priority=2), "priority", "priority must be in [0, 1], got 2"),
         (line(**MEMORY, created_at="soon"), "created_at", "ISO 8601"),
         (line(**MEMORY, created_at=5), "created_at", "ISO 8601"),
-        (line(**MEMORY, embedding=["1"]), "embedding", "must hold numbers only"),
-        (line(**MEMORY, embedding=[True]), "embedding", "must hold numbers only"),
-        (line(**MEMORY, embedding=[10**400]), "embedding", "must hold numbers only"),
-        (line(**MEMORY, embedding=[[1]]), "embedding", "must hold numbers only"),
+        (line(**MEMORY, embedding=["1"]), "embedding", "must contain numbers only"),
+        (line(**MEMORY, embedding=[True]), "embedding", "must contain numbers only"),
+        (line(**MEMORY, embedding=[10**400]), "embedding", "must contain numbers only"),
+        (line(**MEMORY, embedding=[[1]]), "embedding", "must contain numbers only"),
         (line(**MEMORY, embedding=[0, 0]), "embedding", "all zeros"),
         (line(**MEMORY, embedding=[1e300]), "embedding", "length outside"),
         (line(**MEMORY, when=[1]), "when", "when must be a map"),
@@ -164,7 +164,7 @@ def test_a_memory_takes_no_other_history(value: Any) -> None:
         (line(**EDGE, suppresses="all"), "suppresses", "must be one of conflicts, overrides"),
         (line(**EDGE, suppresses="overrides", weight=1), "weight", "a suppression has source"),
         (line(source="a", target="a", suppresses="overrides"), "target", "both are 'a'"),
-        (line(**EDGE, co_activated=[]), "co_activated", "must hold a time"),
+        (line(**EDGE, co_activated=[]), "co_activated", "must contain a time"),
         (line(**EDGE, co_activated=None), "co_activated", "must be a list of numbers"),
         (line(source="a", co_activated=[1]), "target", "target is missing"),
         (line(clock=1), "clock", "clock must be a JSON object"),

@@ -25,10 +25,10 @@ from memoria.formulas.edge_score import (
     jaccard,
 )
 from memoria.formulas.recency import SIGMA_HOURS, active_hours_after, temporal_proximity
-from memoria.link import CompositeLinkConfig, SimilarityLinkConfig
-from memoria.link.call import unrelated_cosine
-from memoria.link.choose import Link, MemoryFacts, choose_links, facts_of
-from memoria.link.config import UNRELATED_COSINES
+from memoria.learn.link import CompositeLinkConfig, SimilarityLinkConfig
+from memoria.learn.link.call import unrelated_cosine
+from memoria.learn.link.choose import Link, MemoryFacts, choose_links, facts_of
+from memoria.learn.link.config import UNRELATED_COSINES
 
 TOLERANCE = 1e-9
 TAGS = st.frozensets(st.sampled_from("abcdef"))

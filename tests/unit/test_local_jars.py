@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from memoria._support.home import cache_folder, repositories
-from memoria._support.jars import resolve_jars
-from memoria._support.lock import LOCK_FILE, Lock, package_lock, parse_lock
+from memoria.downloads.jars import resolve_jars
+from memoria.downloads.lock import LOCK_FILE, Lock, package_lock, parse_lock
 from memoria.embed.models import ONNX_MODELS
 from memoria.errors import ChecksumError, LocalServerError
 from memoria.local.settings import ARTIFACT, COORDINATE, NEO4J_VERSIONS

@@ -16,6 +16,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from memoria._support.home import default_home
+from memoria.agents.mcp.places import Place, announced
 from memoria.errors import ClosedError, ConfigError, LocalServerError
 from memoria.local import NEO4J_VERSION, LocalNeo4j, ServerInfo
 from memoria.local import process as local_process
@@ -50,7 +51,6 @@ from memoria.local.settings import (
     neo4j_conf,
 )
 from memoria.local.state import locked
-from memoria.serve.mcp.places import Place, announced
 
 SIZES = Sizes(heap_mb=512, page_cache_mb=64)
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "locks").glob("*.txt")}
-SHARED = ("all", "bench", "dev", "docs", "release")
+SHARED = ("all", "bench", "dev", "docs", "image", "release")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -52,6 +52,8 @@ def test_each_script_that_installs_has_a_lock() -> None:
             r"^\s*scripts/install ([a-z-]+)", script.read_text("utf-8"), re.MULTILINE
         )
     }
+    image = (ROOT / "Dockerfile").read_text("utf-8")
+    installs |= set(re.findall(r"--requirement locks/([a-z-]+)\.txt", image))
     assert installs == LOCKS.keys()
 
 

@@ -15,11 +15,11 @@ from typing import Any, get_args
 
 import pytest
 
+from memoria.agents.kinds import Event, Harness
 from memoria.cli import all_commands
-from memoria.serve.agent.kinds import Event, Harness
 
 ROOT = Path(__file__).parents[2]
-INTEGRATIONS = ROOT / "integrations"
+PLUGINS = ROOT / "plugins"
 HOSTS = [("claude-code", "claude"), ("codex", "codex")]
 EVENTS = {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}  # of those that the hosts know
 INPUT = {"description", "isRequired", "format", "value", "isSecret", "default", "placeholder"}
@@ -41,12 +41,15 @@ def project() -> dict[str, Any]:
 
 def test_the_entry_for_the_registry_obeys_its_schema() -> None:
     entry = read(ROOT / "server.json")
-    has_only(entry, {"$schema", "name", "description", "version"}, {"title", "packages"})
+    has_only(
+        entry, {"$schema", "name", "description", "version"}, {"title", "packages", "repository"}
+    )
     assert entry["$schema"].endswith("/schemas/2025-12-11/server.schema.json")
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     assert 3 <= len(entry["name"]) <= 200
     assert 1 <= len(entry["description"]) <= 100
     assert 1 <= len(entry["title"]) <= 100
+    has_only(entry["repository"], {"url", "source"}, set())
     (package,) = entry["packages"]
     has_only(
         package,
@@ -74,6 +77,7 @@ def test_the_entry_names_this_package_and_a_command_that_it_has() -> None:
     (package,) = entry["packages"]
     assert entry["version"] == package["version"] == version("memoria-graph")
     assert entry["name"].rpartition("/")[2] == package["identifier"] == about["name"]
+    assert entry["repository"]["url"] == about["urls"]["Homepage"]
     # The runner of packages looks for a program that is called as the package.
     assert about["scripts"][package["identifier"]] == about["scripts"]["memoria"]
     extras = re.fullmatch(r"memoria-graph\[(.+)\]", package["runtimeArguments"][0]["value"])
@@ -88,7 +92,7 @@ def test_the_entry_names_this_package_and_a_command_that_it_has() -> None:
 
 @pytest.mark.parametrize(("host", "harness"), HOSTS)
 def test_a_plugin_obeys_the_rules_of_its_host(host: str, harness: str) -> None:
-    folder = INTEGRATIONS / host
+    folder = PLUGINS / host
     (file,) = folder.glob(".*-plugin/plugin.json")
     manifest = read(file)
     has_only(manifest, {"name", "version", "description"}, {"hooks", "mcpServers"})
@@ -116,16 +120,16 @@ def test_a_plugin_obeys_the_rules_of_its_host(host: str, harness: str) -> None:
 
 
 def test_a_marketplace_names_its_owner_and_folders_that_are_there() -> None:
-    claude = read(INTEGRATIONS / ".claude-plugin" / "marketplace.json")
+    claude = read(PLUGINS / ".claude-plugin" / "marketplace.json")
     has_only(claude, {"name", "owner", "plugins"}, {"description"})
     assert claude["owner"]["name"]
-    codex = read(INTEGRATIONS / ".agents" / "plugins" / "marketplace.json")
+    codex = read(PLUGINS / ".agents" / "plugins" / "marketplace.json")
     has_only(codex, {"name", "plugins"}, {"interface"})
     for plugin in claude["plugins"]:
         has_only(plugin, {"name", "source"}, {"description"})
         assert plugin["source"].startswith("./")
-        assert (INTEGRATIONS / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
+        assert (PLUGINS / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
     for plugin in codex["plugins"]:
         has_only(plugin, {"name", "source", "policy", "category"}, set())
         assert plugin["source"]["source"] == "local"
-        assert (INTEGRATIONS / plugin["source"]["path"] / ".codex-plugin" / "plugin.json").is_file()
+        assert (PLUGINS / plugin["source"]["path"] / ".codex-plugin" / "plugin.json").is_file()

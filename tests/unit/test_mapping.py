@@ -10,7 +10,7 @@ import pytest
 
 from memoria.errors import MappingError, ScopeError
 from memoria.mapping import EdgeMapping, GraphMapping, NodeMapping, Translation, WeightOf
-from memoria.mapping.files import (
+from memoria.mapping.model import (
     load_mapping,
     named_mapping,
     names_of_mappings,

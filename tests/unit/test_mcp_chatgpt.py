@@ -10,19 +10,19 @@ from urllib.parse import urljoin
 import pytest
 
 from memoria import GraphRetriever, UnavailableError
-from memoria.context import estimate_tokens
-from memoria.serve.agent.answer import Answer
-from memoria.serve.mcp.chatgpt import (
+from memoria.agents.answer import Answer
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.chatgpt import (
     add_search_and_fetch,
     document_of,
     results_of,
     title_of,
     url_of,
 )
-from memoria.serve.mcp.grants import Grant
-from memoria.serve.mcp.memories import Memories
-from memoria.serve.mcp.rights import Rights
-from memoria.serve.mcp.server import build_server
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.mcp_server import build_server
+from memoria.agents.mcp.rights import Rights
+from memoria.recall.context import estimate_tokens
 from memoria.types import (
     ContextItem,
     ContextPack,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from memoria.agents.mcp.grants import Grant, hash_of, line_of, new_token, read_grants
+from memoria.agents.mcp.transports import Address, listening
 from memoria.cli import app
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
-from memoria.serve.mcp.grants import Grant, hash_of, line_of, new_token, read_grants
-from memoria.serve.mcp.run import Address, listening
 
 HASH = "0" * 64
 

@@ -8,13 +8,13 @@ import logging
 import pytest
 
 from memoria import GraphRetriever
-from memoria.serve.mcp.memories import Memories
+from memoria.agents.mcp.by_scope import Memories
 
 
 async def test_a_model_that_fails_to_load_does_not_end_the_server(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("memoria.serve.mcp.memories._WARM_UP_AFTER_S", 0)
+    monkeypatch.setattr("memoria.agents.mcp.by_scope._WARM_UP_AFTER_S", 0)
     asked = asyncio.Event()
 
     async def opening() -> GraphRetriever:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoria.graph.memories import Memories
+from memoria.graph.hydrate import Memories
 
 
 def row(id_: str, text: str) -> list[Any]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, rank_by_relevance, with_needs
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.needs import HOPS
+from memoria.recall.ranking import NOTHING_KNOWN, rank_by_relevance, with_needs
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.needs import HOPS
 from tests.unit.test_relevance import candidate
 
 IDS = [f"m{n}" for n in range(HOPS + 2)]
@@ -97,13 +97,15 @@ def test_nothing_falls_and_what_is_needed_has_half_of_the_odds(
 
 def test_a_ranking_says_what_a_memory_got_and_from_whom() -> None:
     all_ = [candidate("a", "ferry pier"), candidate("b", "other"), candidate("c", "words")]
-    plain = rank_by_relevance("ferry", all_, NOTHING_KNOWN, RelevanceConfig(bm25=4.0))
+    plain = rank_by_relevance("ferry", all_, NOTHING_KNOWN, RelevanceConfig(weights={"bm25": 4.0}))
     assert [entry.id for entry in plain] == ["a", "b", "c"]
     assert all("needed" not in entry.features and not entry.needed_by for entry in plain)
     facts = NOTHING_KNOWN.__class__(
         cosines={}, degrees={}, neighbours={}, needs={"a": {"c": 1.0}, "gone": {"c": 1.0}}
     )
-    first, second, third = rank_by_relevance("ferry", all_, facts, RelevanceConfig(bm25=4.0))
+    first, second, third = rank_by_relevance(
+        "ferry", all_, facts, RelevanceConfig(weights={"bm25": 4.0})
+    )
     assert [first.id, second.id, third.id] == ["a", "c", "b"]
     assert (first.needed_by, second.needed_by) == ({}, {"a": 1.0})
     assert first.score == 1.0

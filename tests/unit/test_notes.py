@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError
-from memoria.remember import read_notes
-from memoria.remember.notes.links import Links
-from memoria.remember.notes.markdown import read_markdown
+from memoria.importers import read_notes
+from memoria.importers.notes.links import Links
+from memoria.importers.notes.markdown import read_markdown
 from memoria.types import Document
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
-from memoria.plain import (
+from memoria.serialize import (
     explorations_from,
     hits_from,
     needed_from,
@@ -274,7 +274,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 relevance=0.5,
                 needed_by={"a": 1.0},
                 newer="b",
-                beside=("a",),
+                adjacent=("a",),
                 session=("@session:c:1", 4),
             ),
         ),
@@ -337,7 +337,7 @@ def test_plain_recall_has_the_documented_fields() -> None:
                 "relevance": 0.5,
                 "needed_by": {"a": 1.0},
                 "newer": "b",
-                "beside": ["a"],
+                "adjacent": ["a"],
                 "session": ["@session:c:1", 4],
             }
         ],

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.context.config import ContextConfig
-from memoria.ranking import NOTHING_KNOWN
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.context.config import ContextConfig
 from memoria.recall.packing import notes_of, relevance_of, worth_of
+from memoria.recall.ranking import NOTHING_KNOWN
 from memoria.recall.texts import Completed
 from memoria.types import MemoryNode, Path, RankedMemory
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memoria.errors import DeadlineError, MemoriaError, UnavailableError
-from memoria.ranking import FactsRequest
 from memoria.recall.needs import NOTHING_NEEDED, Needed
+from memoria.recall.ranking import FactsRequest
 from memoria.recall.texts import Completed, Found, complete
 from memoria.store.queries import Query
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryNode, Path, Seed

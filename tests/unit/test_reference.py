@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
-from memoria.strategies import TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.strategies import TransferEnergy
 from memoria.types import Hop
 from tests.cases import (
     CASES,

@@ -6,7 +6,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path as File
 
 import numpy as np
@@ -15,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria._support.stems import STOP_WORDS, each_word, query_terms, search_words, stem
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
-from memoria.ranking import (
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.ranking import (
     NOTHING_KNOWN,
     Candidate,
     Facts,
@@ -25,12 +24,12 @@ from memoria.ranking import (
     gather,
     rank_by_relevance,
 )
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.features import features
-from memoria.ranking.links import Links
-from memoria.ranking.splitting import SplitTexts
-from memoria.ranking.substance import substance
-from memoria.ranking.words import Pool
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.features import features
+from memoria.recall.ranking.links import Links
+from memoria.recall.ranking.splitting import SplitTexts
+from memoria.recall.ranking.substance import substance
+from memoria.recall.ranking.words import Pool
 from memoria.types import Exploration, ExplorationStats, Hop, MemoryFilter, MemoryNode, Path, Seed
 
 FEATURES = set(config.FEATURES)
@@ -373,11 +372,6 @@ def test_of_several_seeds_the_one_that_carries_most_counts() -> None:
     assert of_last({"s": 0.4, "t": 0.1, "unknown": 0.4}) == max(one, other)
 
 
-def test_energy_counts_by_its_root_over_the_best() -> None:
-    all_ = [candidate("a", "x", energy={"s": 0.04}), candidate("b", "x", energy={"s": 0.16})]
-    assert feature("energy", "q", *all_) == [0.5, 1.0]
-
-
 def linked(*edges: tuple[str, str, float], **facts: dict) -> Facts:
     """Facts with edges (source, target, weight), each told from both ends, as the query does."""
     neighbours: dict[str, list[tuple[str, float, bool]]] = {}
@@ -567,24 +561,12 @@ def test_each_feature_is_a_number_for_each_candidate() -> None:
     assert {(values.dtype, values.shape) for values in found.values()} == {(np.dtype(float), (2,))}
 
 
-def test_recency_halves_with_each_month_before_the_newest() -> None:
-    newest = datetime(2026, 3, 1, tzinfo=UTC)
-    all_ = [candidate(name, "") for name in "abc"]
-    times = (newest, newest - timedelta(days=30), None)
-    dated = [
-        replace(each, memory=replace(each.memory, created_at=time))
-        for each, time in zip(all_, times, strict=True)
-    ]
-    assert feature("recency", "q", *dated) == [1.0, 0.5, 0.0]
-    assert feature("recency", "q", *all_) == [0.0, 0.0, 0.0]
-
-
 # --- order ------------------------------------------------------------------------------------
 
 
 def test_score_is_relative_to_the_best_and_ties_break_by_id() -> None:
     all_ = [candidate(name, text) for name, text in (("b", "rain"), ("a", "rain"), ("c", ""))]
-    ranked = rank_by_relevance("rain", all_, NOTHING_KNOWN, RelevanceConfig(bm25=2.0))
+    ranked = rank_by_relevance("rain", all_, NOTHING_KNOWN, RelevanceConfig(weights={"bm25": 2.0}))
     assert [entry.memory.id for entry in ranked] == ["a", "b", "c"]
     assert [entry.score for entry in ranked] == [1.0, 1.0, pytest.approx(math.exp(-2))]
     assert ranked[2].shares == {"bm25": 0.0}
@@ -636,22 +618,22 @@ def test_any_texts_give_finite_features_and_the_same_order(found, query, order) 
 
 
 def test_weights_survive_a_file(tmp_path: File) -> None:
-    RelevanceConfig(cosine=1.5).save(tmp_path / "w.json")
-    assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(cosine=1.5)
+    RelevanceConfig(weights={"cosine": 1.5}).save(tmp_path / "w.json")
+    assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(weights={"cosine": 1.5})
 
 
 def test_weights_that_a_file_does_not_name_are_zero(tmp_path: File) -> None:
     (tmp_path / "w.json").write_text('{"bm25": 1}')
-    assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(bm25=1)
+    assert RelevanceConfig.load(tmp_path / "w.json") == RelevanceConfig(weights={"bm25": 1})
 
 
 def test_large_weights_keep_the_order_and_larger_ones_are_refused() -> None:
     hits = [candidate("a", "rain snow"), candidate("b", "rain rain")]
-    ranked = rank_by_relevance("rain", hits, NOTHING_KNOWN, RelevanceConfig(bm25=1e6))
+    ranked = rank_by_relevance("rain", hits, NOTHING_KNOWN, RelevanceConfig(weights={"bm25": 1e6}))
     assert [entry.memory.id for entry in ranked] == ["b", "a"]
     for weight in (10**400, 1e7, math.inf, math.nan):
         with pytest.raises(ConfigError, match=r"bm25 must be in \[-1000000, 1000000\]"):
-            RelevanceConfig(bm25=weight)
+            RelevanceConfig(weights={"bm25": weight})
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"charm": 1}', '{"bm25": "1"}', '{"bm25": NaN}'])
@@ -661,21 +643,14 @@ def test_a_file_of_something_else_is_refused(tmp_path: File, content: str) -> No
         RelevanceConfig.load(tmp_path / "w.json")
 
 
-def test_weights_of_the_earlier_ranking_say_what_to_do(tmp_path: File) -> None:
-    (tmp_path / "w.json").write_text('{"cosine": 3.8, "energy_bm25": -5.4, "hybrid": 0.0}')
-    with pytest.raises(ConfigError, match=r"earlier version.*energy_bm25, hybrid.*memoria tune"):
-        RelevanceConfig.load(tmp_path / "w.json")
-
-
-@pytest.mark.parametrize("name", ["chain", "cosine_gap", "question", "support_beyond"])
-def test_a_feature_of_the_earlier_ranking_is_named(tmp_path: File, name: str) -> None:
-    (tmp_path / "w.json").write_text(f'{{"cosine": 3.8, "{name}": 0.1}}')
-    with pytest.raises(ConfigError, match=rf"earlier version.*{name}.*memoria tune"):
-        RelevanceConfig.load(tmp_path / "w.json")
+@pytest.mark.parametrize("weights", [{"charm": 1.0}, [1.0], None])
+def test_weights_are_a_map_of_known_features(weights: object) -> None:
+    with pytest.raises(ConfigError, match=r"no feature 'charm'; there are: cosine|must be a map"):
+        RelevanceConfig(weights=weights)  # type: ignore[arg-type]
 
 
 def test_a_feature_that_is_not_named_weighs_nothing() -> None:
-    given = RelevanceConfig(bm25=2.0).weights
+    given = RelevanceConfig(weights={"bm25": 2.0}).weights
     assert given.pop("bm25") == 2.0
     assert set(given.values()) == {0.0}
 

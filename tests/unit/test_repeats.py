@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from memoria.formulas.repeats import repeats
-from memoria.seeds.questions import Apart, StoredQuestion, is_echo
+from memoria.recall.seeds.questions import Apart, StoredQuestion, is_echo
 from memoria.types import Seed, Seeds
 
 VAN = "The van is at Tullgatan."

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.vocabulary import USUAL_ORDER
-from memoria.plain.settings import settings_of
-from memoria.ranking.needs import USUAL_NEED, MayNeed, undeclared_needs
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import settings_of
+from memoria.recall.ranking.needs import USUAL_NEED, MayNeed, undeclared_needs
 from memoria.types import RelationRoles
 from memoria.types.roles import ROLE_NAMES, usual_names
 

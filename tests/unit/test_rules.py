@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoria._support.function_words import FUNCTION_WORDS
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.remember.function_words import FUNCTION_WORDS
 from memoria.remember.mentions import Extractor, Mention, MentionKind, mentions_in
 from memoria.remember.rules import MAX_NAME_CHARS, RuleExtractor
 

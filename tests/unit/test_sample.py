@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoria.sample import QUESTIONS, SampleQuestion, sample_path
+from memoria.evaluation.sample import QUESTIONS, SampleQuestion, sample_path
 
 KINDS = {"UserRequest", "UserPreference", "AgentAnswer", "AgentAction", "Event", "DataSource"}
 MEMORY_KEYS = [

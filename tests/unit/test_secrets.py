@@ -13,12 +13,12 @@ import pytest
 
 from benchmarks.faults.secrets import SLOTS, leaks, shown
 from memoria import connect
+from memoria.agents.mcp.grants import Grant, add_line, hash_of, line_of, new_token, read_grants
+from memoria.agents.mcp.places import Place
 from memoria.cli.connection import Connection
 from memoria.cli.hook import Limits, hook
 from memoria.connection import find_target
 from memoria.errors import ConfigError, MemoriaError
-from memoria.serve.mcp.grants import Grant, add_line, hash_of, line_of, new_token, read_grants
-from memoria.serve.mcp.places import Place
 from memoria.store import Target
 
 SECRET = "hunter2" * 2

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError
-from memoria.plain import plain_recall, trace_from
-from memoria.plain.settings import exploration_from, settings_of
-from memoria.seeds.config import SeedConfig
-from memoria.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import exploration_from, settings_of
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import AnchorSpreading, LeakyIntegrateAndFire, TransferEnergy
+from memoria.serialize import plain_recall, trace_from
 from memoria.types import ContextPack, Recall, Trace
 from tests.traces import trace
 
@@ -125,11 +125,6 @@ def test_settings_that_are_no_map_are_refused(wrong: Any) -> None:
         exploration_from({"strategy": wrong})
     with pytest.raises(ConfigError, match="is not known: choose one of"):
         exploration_from({"strategy": {"name": wrong}})
-
-
-def test_settings_of_an_earlier_version_are_refused() -> None:
-    with pytest.raises(ConfigError, match="earlier version: recall again"):
-        exploration_from({"explore": {"strategy": "lif"}})
 
 
 def test_a_strategy_of_ones_own_has_to_be_named_anew() -> None:

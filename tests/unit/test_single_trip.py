@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from memoria.explore.group import query_of
+from memoria.recall.explore.group import query_of
+from memoria.recall.strategies import RunInput, Step, StrategyRun, TransferEnergy
+from memoria.recall.strategies._levels import Branch, TransferExploration
+from memoria.recall.strategies.transfer import level_parameters
 from memoria.store.queries import load
-from memoria.strategies import RunInput, Step, StrategyRun, TransferEnergy
-from memoria.strategies._levels import Branch, TransferExploration
-from memoria.strategies.transfer import level_parameters
 from memoria.types import Path, Seed
 
 PLACES_OF_VISITED = {

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import memoria
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError
 from memoria.formulas import lif
-from memoria.seeds.config import SeedConfig
-from memoria.strategies import (
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.strategies import (
     STRATEGIES,
     AnchorSpreading,
     LeakyIntegrateAndFire,

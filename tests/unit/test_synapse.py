@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memoria.formulas import base_level, situation, synapse
 from memoria.graph.vocabulary import CONFLICTS, DIRECTIONAL
-from memoria.strategies import RunInput, Synapse
-from memoria.strategies._situation import NOTHING_KNOWN, Situation, situations_of
+from memoria.recall.strategies import RunInput, Synapse
+from memoria.recall.strategies._situation import NOTHING_KNOWN, Situation, situations_of
 from memoria.types import Seed
 
 AT_S: dict[str, Any] = {"found": ["s"], "connectors": []}

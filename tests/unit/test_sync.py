@@ -19,7 +19,6 @@ from memoria.ingest.joint import JointWriter
 
 # What has no twin, and why.
 WITHOUT = {
-    "GraphWriter.check_memory": "part of a write, without a call to the server",
     "Store.session": "a session belongs to one task",
 }
 # Inside the loop as outside it: what `connect` is given, and what it has no part in.

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from memoria.config import RetrieverConfig
-from memoria.recall import AUTO, QueryTags, RecallCall
+from memoria.recall.call import AUTO, QueryTags, RecallCall
+from memoria.recall.config import RetrieverConfig
 from memoria.recall.tags import fit_tags
 from memoria.types import MemoryFilter
 

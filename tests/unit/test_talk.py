@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.ranking import NOTHING_KNOWN, Candidate, rank_by_relevance, with_session
-from memoria.ranking.config import RelevanceConfig
-from memoria.ranking.features import features
-from memoria.ranking.talk import asks_what_you_said
+from memoria.recall.ranking import NOTHING_KNOWN, Candidate, rank_by_relevance, with_session
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.ranking.features import features
+from memoria.recall.ranking.talk import asks_what_you_said
 from memoria.types import MemoryNode
 from tests.unit.test_relevance import candidate, feature, linked, lone, texts
 
@@ -168,7 +168,7 @@ def test_an_echo_holds_words_of_the_query_that_the_message_before_holds() -> Non
     facts = linked(
         ("a", "b", 1.0),
         ("b", "c", 1.0),
-        beside={"a": "b", "b": "ac", "c": "b"},
+        adjacent={"a": "b", "b": "ac", "c": "b"},
         sessions=ONE_SESSION,
     )
     assert feature("echo", "the ferry, the pier", *all_, facts=facts) == [0.0, 0.5, 0.0]
@@ -176,14 +176,14 @@ def test_an_echo_holds_words_of_the_query_that_the_message_before_holds() -> Non
 
 def test_an_echo_of_all_words_is_whole() -> None:
     all_ = [candidate("a", "ferry pier"), candidate("b", "the pier, the ferry")]
-    facts = linked(("a", "b", 1.0), beside={"a": "b", "b": "a"}, sessions=ONE_SESSION)
+    facts = linked(("a", "b", 1.0), adjacent={"a": "b", "b": "a"}, sessions=ONE_SESSION)
     assert feature("echo", "ferry pier", *all_, facts=facts) == [0.0, pytest.approx(1.0)]
     assert feature("echo", "sun", *all_, facts=facts) == [0.0, 0.0]
 
 
 def test_parts_of_a_document_echo_nothing() -> None:
     all_ = [candidate("a", "Ferries\nfares"), candidate("b", "Ferries\npiers")]
-    facts = linked(("a", "b", 1.0), beside={"a": "b", "b": "a"})
+    facts = linked(("a", "b", 1.0), adjacent={"a": "b", "b": "a"})
     assert feature("echo", "ferries", *all_, facts=facts) == [0.0, 0.0]
 
 
@@ -195,7 +195,7 @@ def test_an_edge_that_is_no_order_echoes_nothing() -> None:
 
 def test_what_was_not_found_echoes_nothing() -> None:
     all_ = [candidate("b", "ferry"), candidate("c", "ferry")]
-    facts = linked(("a", "b", 1.0), beside={"b": "a"}, sessions=ONE_SESSION)
+    facts = linked(("a", "b", 1.0), adjacent={"b": "a"}, sessions=ONE_SESSION)
     assert feature("echo", "ferry", *all_, facts=facts) == [0.0, 0.0]
 
 
@@ -274,7 +274,7 @@ def test_without_sessions_the_sums_stay_to_the_last_bit(given_sums: list[float])
 def test_a_ranking_says_what_a_message_got_from_which_session() -> None:
     all_ = [candidate("a", "the ferry pier"), candidate("b", "rope, oil"), candidate("c", "tide")]
     facts = replace(NOTHING_KNOWN, sessions=of_session("a", "b"))
-    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(bm25=4.0))
+    ranked = rank_by_relevance("ferry", all_, facts, RelevanceConfig(weights={"bm25": 4.0}))
     assert [entry.id for entry in ranked] == ["a", "b", "c"]
     assert [entry.session for entry in ranked] == [("s", 4), ("s", 4), None]
     a, b, c = (entry.shares["in_session"] for entry in ranked)
@@ -299,7 +299,7 @@ def test_texts_that_nobody_said_rank_as_if_nothing_were_known_of_talk(
     values = features(query, all_, facts)
     assert not any(values[name].any() for name in TALK)
     weights = RelevanceConfig.default()
-    without = replace(weights, **dict.fromkeys(TALK, 0.0))
+    without = replace(weights, weights={**weights.weights, **dict.fromkeys(TALK, 0.0)})
     ranked = rank_by_relevance(query, all_, facts, weights)
     assert not any("in_session" in entry.shares for entry in ranked)
     assert [(entry.id, entry.score, entry.relevance) for entry in ranked] == [

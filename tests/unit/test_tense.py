@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria.config import RetrieverConfig
 from memoria.recall.at_time import when_for
 from memoria.recall.call import RecallCall
+from memoria.recall.config import RetrieverConfig
 from memoria.recall.when import tense_of
 from memoria.types import MemoryFilter
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memoria.errors import QueryError
-from memoria.seeds import SeedRequest
-from memoria.seeds.config import SeedConfig
-from memoria.seeds.unembedded import SCORE, with_unembedded
+from memoria.recall.seeds import SeedRequest
+from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.seeds.unembedded import SCORE, with_unembedded
 from memoria.types import MemoryFilter, Seed, Seeds
 from memoria.types.validity import Validity
 

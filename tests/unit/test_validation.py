@@ -27,13 +27,13 @@ from memoria._support.checks import (
     check_vector,
     check_whole,
 )
-from memoria.config import RetrieverConfig
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
-from memoria.plain.settings import exploration_from
-from memoria.ranking.config import RelevanceConfig
+from memoria.recall.config import RetrieverConfig
+from memoria.recall.plain_settings import exploration_from
+from memoria.recall.ranking.config import RelevanceConfig
+from memoria.recall.seeds.config import SeedConfig
 from memoria.remember import ConversationConfig, RuleExtractor
-from memoria.seeds.config import SeedConfig
 from memoria.types import Memory, Message
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]
@@ -396,8 +396,8 @@ class OddArray:
         lambda value: RetrieverConfig(as_of=value),
         lambda value: SeedConfig(fusion=value),
         lambda value: SeedConfig(fact_kinds=value),
-        lambda value: RelevanceConfig(calibration=value),
-        lambda value: RelevanceConfig(cosine=value),
+        lambda value: RelevanceConfig(weights={"bm25": 1.0}, calibration=value),
+        lambda value: RelevanceConfig(weights={"cosine": value}),
         lambda value: ConversationConfig(kinds={"user": value}),
         lambda value: RuleExtractor(language=value),
         lambda value: RuleExtractor(weights={"word": value}),

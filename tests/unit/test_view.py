@@ -14,11 +14,11 @@ from memoria._support.extras import install_command
 from memoria.cli.connection import Connection
 from memoria.cli.view import view
 from memoria.errors import ConfigError
-from memoria.serve.view.asking import strategies
-from memoria.strategies import STRATEGIES
+from memoria.recall.strategies import STRATEGIES
 from memoria.types.picture.looks import KINDS, OTHER_KIND
+from memoria.view.asking import strategies
 
-STATIC = files("memoria.serve.view") / "static"
+STATIC = files("memoria.view") / "static"
 SCRIPTS = [file.name for file in STATIC.iterdir() if file.name.endswith(".js")]
 
 
@@ -35,7 +35,7 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 def test_every_feature_of_the_ranking_is_explained() -> None:
     named = set(re.findall(r"^  (\w+): \"", read("features.js"), re.MULTILINE))
     weighted = {field.name for field in fields(RelevanceConfig)} - {"calibration"}
-    assert named == weighted | {"beside", "in_session", "needed"}
+    assert named == weighted | {"adjacent", "in_session", "needed"}
 
 
 def test_the_sliders_stand_for_settings_that_the_strategies_have() -> None:
@@ -50,7 +50,7 @@ def test_without_its_extra_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "memoria.serve.view.run", raising=False)
+    monkeypatch.delitem(sys.modules, "memoria.view.serving", raising=False)
     with pytest.raises(ConfigError, match=re.escape(install_command("view"))):
         view(connection=Connection())
 

@@ -36,7 +36,7 @@ async def test_each_session_of_a_loop_that_stands_still_is_dropped_and_logged_on
     assert all(session.dropped for session in sessions)
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(told) == 2
-    assert all(line.startswith("the event loop stands still") for line in told)
+    assert all(line.startswith("the event loop is blocked") for line in told)
 
 
 async def test_a_session_of_a_loop_that_runs_is_left_to_its_own_limit() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from memoria.ranking.within import LIFT, with_window
+from memoria.recall.ranking.within import LIFT, with_window
 from memoria.types import TimeWindow
 
 MAY, JUNE = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from memoria._support.progress import ProgressCallback, silent
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import ConfigError, IndexNotReadyError, InvalidInputError
 from memoria.graph.schema import create_index, created_name, schema_statements, wait_online
-from memoria.graph.server import check_schema, probe, was_set_up
+from memoria.graph.server_facts import check_schema, probe, was_set_up
 from memoria.ingest.reembed.ending import ReembedReport, drop_other, is_rolled_back
 from memoria.ingest.reembed.passes import Filled, Filling, await_transactions
 from memoria.ingest.reembed.record import advance, begin, swap

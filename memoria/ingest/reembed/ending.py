@@ -10,7 +10,7 @@ from typing import Literal
 
 from memoria._support.progress import ProgressCallback, silent
 from memoria.errors import InvalidInputError
-from memoria.graph.server import probe
+from memoria.graph.server_facts import probe
 from memoria.ingest.reembed.passes import await_transactions, remove
 from memoria.ingest.reembed.record import advance, end, swap
 from memoria.store import ServerFacts, Store, StoreOrDriver, writable_store_of

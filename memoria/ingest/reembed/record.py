@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from memoria.graph.server import NamedEmbedder
+from memoria.graph.server_facts import NamedEmbedder
 from memoria.store import Store
 from memoria.store.queries import load
 

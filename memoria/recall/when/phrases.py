@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 
+from memoria._support.function_words import FUNCTION_WORDS
 from memoria._support.stems import content_words, spelled
 from memoria.recall.when.grammar import LANGUAGES, Grammar, folded, grammar, triggers
 from memoria.recall.when.points import Point, dated, named
-from memoria.remember.function_words import FUNCTION_WORDS
 from memoria.types.window import TimeWindow
 
 #: A longer text is not a question.

@@ -14,8 +14,8 @@ from collections import Counter
 from functools import cache
 from typing import Final
 
+from memoria._support.function_words import FUNCTION_WORDS
 from memoria.recall.when.grammar import folded
-from memoria.remember.function_words import FUNCTION_WORDS
 from memoria.types.window import Tense
 
 #: A longer sentence is not a question about one thing.

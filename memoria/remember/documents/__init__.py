@@ -1,7 +1,7 @@
 """Write documents: notes, articles, pages."""
 
 from memoria.remember.documents.config import DocumentConfig
-from memoria.remember.documents.writer import (
+from memoria.remember.documents.document_writer import (
     DOCUMENT_EXTRACTOR,
     DocumentOptions,
     DocumentWriter,

@@ -23,7 +23,7 @@ def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
     for document in documents:
         if not isinstance(document, Document):
             raise InvalidInputError(
-                f"documents must hold Document, got {kind_of(document)}", field="documents"
+                f"documents must contain Document, got {kind_of(document)}", field="documents"
             )
         name = (document.source, document.id)
         size = len(document.text) + sum(len(section.text) for section in document.sections)

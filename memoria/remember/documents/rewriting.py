@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from memoria.graph.vocabulary import LINKS_TO, MENTIONS, NAMES, NEXT
 from memoria.remember.documents.plan import Edges, Planned
-from memoria.remember.documents.state import Standing
+from memoria.remember.documents.state import StoredDocuments
 from memoria.remember.ids import topic_id
 from memoria.store import Call
 from memoria.store.queries import load
@@ -19,18 +19,20 @@ from memoria.store.queries import load
 _OWN = [NEXT, MENTIONS, NAMES, LINKS_TO]
 
 
-def rewriting(scope: str, edges: Edges, documents: Sequence[Planned], standing: Standing) -> Call:
+def rewriting(
+    scope: str, edges: Edges, documents: Sequence[Planned], stored: StoredDocuments
+) -> Call:
     """Return the call of ``remember.rewrite``, to be made before anything is written."""
     keep: defaultdict[str, list[list[str]]] = defaultdict(list)
     for source, target, relation in edges.relations:
         keep[source].append([relation, target])
-    there = [each for each in documents if each.head in standing.titles]
+    there = [each for each in documents if each.head in stored.titles]
     parameters = {
         "parts": [{"id": p.id, "keep": keep[p.id]} for each in there for p in each.parts],
         "relations": _OWN,
         "renamed": [
             {"id": each.head, "keep": [topic_id(name) for name in sorted(each.titles)]}
-            for each in standing.renamed(there)
+            for each in stored.renamed(there)
         ],
         "scope": scope,
         "stay": sorted(edges.topics),

@@ -1,7 +1,7 @@
-"""What stands in the graph of documents that are to be written, and of what they name.
+"""Read the stored state of documents that are to be written, and of what they name.
 
-In: planned documents. Out: a `Standing`, and the texts that name a title. Reads only. Queries:
-``remember.documents``, ``remember.naming``.
+In: planned documents. Out: a `StoredDocuments`, and the texts that name a title. Reads only.
+Queries: ``remember.documents``, ``remember.naming``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _TITLES_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What stands in the graph.
+class StoredDocuments:
+    """Stored state of the documents of one scope.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Standing:
         return [each for each in documents if self.titles.get(each.head) != each.titles]
 
 
-async def read_standing(
+async def read_stored(
     store: Store, scope: str, documents: Sequence[Planned], *, kind: str
-) -> Standing:
-    """Read what stands of documents of a kind, and of what they name; one query."""
+) -> StoredDocuments:
+    """Read the stored state of documents of a kind, and of what they name; one query."""
     names = {name for each in documents for named in each.named.values() for name in named}
     names.update(name for each in documents for name in each.titles)
     by_id = {topic_id(name): name for name in names}
@@ -68,7 +68,7 @@ async def read_standing(
         "wanted": sorted({target for each in documents for _, target in each.links}),
     }
     row = (await store.run(load("remember.documents"), parameters))[0]
-    return Standing(
+    return StoredDocuments(
         version=row["version"],
         titled={by_id[id_]: heads for id_, heads in row["titled"]},
         titles={id_: _titles_in(metadata) for id_, metadata, _ in row["stored"]},

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from memoria.remember.function_words import FUNCTION_WORDS
+from memoria._support.function_words import FUNCTION_WORDS
 
 MAX_TITLE_WORDS = 8
 _MAX_WORD_CHARS = 60

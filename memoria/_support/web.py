@@ -1,0 +1,140 @@
+"""Limits of both HTTP servers: on connections, times and bodies.
+
+In: an application. Out: settings of uvicorn. Touches nothing by itself.
+
+uvicorn limits requests, but waits without limit for the first request of a connection, and for the
+rest of a request that has begun. So each connection has a time limit for its next complete request,
+and only some waiting connections are kept, so that idle ones don't use up all descriptors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from memoria._support.throttling import throttled_warning
+
+log = logging.getLogger(__name__)
+
+#: Most bytes of a request body; the MCP SDK has the same limit.
+MOST_BODY = 4 * 1024 * 1024
+# Number of connections that the loop accepts before it serves the first of them. Together with the
+# connections being served, they must stay below 256 descriptors, the limit on some systems.
+_ACCEPTED_AT_ONCE = 32
+# Time for the last answers when the server shuts down; seconds.
+_LAST_ANSWERS_S = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Limits on the clients of a server.
+
+    Attributes
+    ----------
+    connections
+        Number of connections from which on new requests are answered with 503; >= 2.
+    waiting
+        Most connections that may wait for their next request; beyond it, the one that has waited
+        longest is closed. Below ``connections``, so that idle clients alone never make a server
+        busy.
+    request_s
+        Time in which a request must arrive, and in which a client must read its answer; seconds,
+        > 0.
+    """
+
+    connections: int = 100
+    waiting: int = 50
+    request_s: float = 10.0
+
+
+def bounded(app: Starlette, bounds: Bounds | None = None, **settings: Any) -> uvicorn.Config:
+    """Return the settings of a server; ``settings`` adds others, such as ``port``."""
+    bounds = bounds or Bounds()
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BODY)
+    http: Any = partial(_Bounded, bounds)  # typed as a class, called as a function
+    return uvicorn.Config(
+        app,
+        http=http,
+        ws="none",
+        limit_concurrency=bounds.connections,
+        backlog=_ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=_LAST_ANSWERS_S,
+        log_level="error",  # a flood would log a line per refusal
+        access_log=False,
+        **settings,
+    )
+
+
+class _Bounded(H11Protocol):
+    """A connection that is closed if sending a request or reading an answer takes too long."""
+
+    def __init__(self, bounds: Bounds, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._bounds = bounds
+        self._whole_by: asyncio.TimerHandle | None = None
+        self._taken_by: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+        waiting = [
+            (each._whole_by.when(), each)
+            for each in self.connections
+            if isinstance(each, _Bounded) and each._whole_by is not None
+        ]
+        if len(waiting) > self._bounds.waiting:
+            throttled_warning(
+                log, "more than %d idle connections: the oldest is closed", len(waiting) - 1
+            )
+            min(waiting, key=itemgetter(0))[1]._drop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._taken_by = self.loop.call_later(self._bounds.request_s, self._drop)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._taken_by is not None:
+            self._taken_by.cancel()
+            self._taken_by = None
+
+    def _watch(self) -> None:
+        """Stop the timer while a complete request is answered; run it at all other times."""
+        asked = self.cycle
+        is_whole = asked is not None and not asked.more_body and not asked.response_complete
+        if is_whole and self._whole_by is not None:
+            self._whole_by.cancel()
+            self._whole_by = None
+        elif not is_whole and self._whole_by is None:
+            self._whole_by = self.loop.call_later(self._bounds.request_s, self._drop)
+
+    def _drop(self) -> None:
+        self._stop()
+        self.transport.abort()
+
+    def _stop(self) -> None:
+        for timer in (self._whole_by, self._taken_by):
+            if timer is not None:
+                timer.cancel()
+        self._whole_by = self._taken_by = None

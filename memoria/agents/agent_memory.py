@@ -1,0 +1,168 @@
+"""`AgentMemory`: what an agent calls, over one retriever; what it writes stands here.
+
+In: the words of a model, checked. Out: `Answer`s. Writes, and what it writes is committed when a
+call returns.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TypedDict, Unpack, cast
+
+from memoria._support.checks import check_ids
+from memoria._support.wording import number_of
+from memoria.agents.agent_reader import AgentReader, listed_ids
+from memoria.agents.answer import Answer
+from memoria.agents.kinds import Kind
+from memoria.agents.words import remembered
+from memoria.errors import InvalidInputError, MemoriaError
+from memoria.learn.trails import found_in
+from memoria.types import MemoryNode, Trace
+
+log = logging.getLogger(__name__)
+
+
+class RememberArguments(TypedDict, total=False):
+    """Arguments of `AgentMemory.remember`; see `GraphWriter.remember`."""
+
+    kind: Kind
+    tags: Iterable[str]
+    because_of: Iterable[str]
+    about: Iterable[str]
+    supersedes: Iterable[str]
+
+
+class AgentMemory(AgentReader):
+    """Memory as an agent uses it: what `AgentReader` reads, and what writes."""
+
+    async def remember(
+        self, text: str, *, from_recall: str | None = None, **arguments: Unpack[RememberArguments]
+    ) -> Answer:
+        """Remember a text once; see `GraphWriter.remember`, which explains the other arguments.
+
+        Name memories by labels from earlier answers, or by ids. The answer lists earlier memories
+        that a new text may replace, and says how to replace them.
+
+        Parameters
+        ----------
+        from_recall
+            Id of the recall that the text comes from: what that recall found is not written again.
+
+        Raises
+        ------
+        InvalidInputError
+            A memory that is named is missing, an argument is not valid, or nothing may be written.
+            Nothing was written.
+        """
+        self._check_writes()
+        after: Trace | None = None
+        if from_recall is not None:
+            after = self.recalls.get(self.retriever.scope, from_recall).trace
+        done = await self.retriever.writer().remember(
+            text, after=after, **self._with_ids(arguments, from_recall)
+        )
+        size = await self._size()
+        data = asdict(done)
+        data["similar"] = [{"id": each.id, "score": each.score} for each in done.similar]
+        data["may_replace"] = list(done.may_replace)
+        text = remembered(done, self._now(size), await self._older(done.may_replace))
+        return Answer(text=text, data=self._about(size) | data)
+
+    async def feedback(
+        self, recall_id: str, *, used: Iterable[str] = (), wrong: Iterable[str] = ()
+    ) -> Answer:
+        """Say which memories of a recall an answer rests on, and which proved wrong.
+
+        The edges that led to used memories gain weight, and for similar questions used memories
+        rank higher, wrong ones lower. The same call twice counts once. Name memories by their
+        labels in that recall, or by ids.
+
+        Raises
+        ------
+        InvalidInputError
+            The recall is not among those kept, it did not find one of the ids, an id is both used
+            and wrong, or there is none. Nothing was written.
+        """
+        self._check_writes()
+        trace = self.recalls.get(self.retriever.scope, recall_id).trace
+        good = self._named(check_ids(used, "used"), recall_id)
+        bad = self._named(check_ids(wrong, "wrong"), recall_id)
+        _check_feedback(good, bad, trace)
+        learner = self.retriever.learner()
+        edges = (await learner.reinforce(trace, good)).edges if good else 0
+        if bad:
+            await learner.feedback(trace, overridden=bad)
+        size = await self._size()
+        said = (
+            f"Noted: {len(good)} used, {len(bad)} wrong; {number_of(edges, 'edge')} strengthened."
+        )
+        data = {"recall_id": trace.id, "used": list(good), "wrong": list(bad), "edges": edges}
+        return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
+
+    async def forget(self, ids: Iterable[str]) -> Answer:
+        """Delete memories with all their edges, and say which there were; it can't be undone.
+
+        Name memories by labels from earlier answers, or by ids.
+
+        Raises
+        ------
+        InvalidInputError
+            There are more than 50 ids, one is not valid, or nothing may be written.
+        """
+        self._check_writes()
+        wanted = self._named(listed_ids(ids, "ids"))
+        unknown = (await self.retriever.get(wanted)).missing
+        report = await self.retriever.writer().forget(wanted)
+        gone = [id_ for id_ in wanted if id_ not in {*unknown, *report.kept}]
+        size = await self._size()
+        said = f"Forgot {number_of(len(gone), 'memory', 'memories')}; {len(unknown)} not there."
+        if report.kept:
+            said += f" {len(report.kept)} stay as nodes, because they have data of other programs."
+        if not report.certain:
+            said += " An answer of the server was lost: some may stay as nodes without a text."
+        data = {
+            "deleted": gone,
+            "unknown": list(unknown),
+            "kept": list(report.kept),
+            "certain": report.certain,
+        }
+        return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
+
+    async def _older(self, ids: Sequence[str]) -> Sequence[MemoryNode]:
+        """Read the memories that a text may replace; none on an error, since the text is stored."""
+        try:
+            return (await self.retriever.get(ids)).memories if ids else ()
+        except MemoriaError as exc:
+            log.warning("can't read what a new text may replace (%s)", type(exc).__name__)
+            return ()
+
+    def _with_ids(self, arguments: RememberArguments, recall_id: str | None) -> RememberArguments:
+        """Return the arguments of `remember` with labels replaced by ids."""
+        known = {**arguments}
+        for name in ("because_of", "about", "supersedes"):
+            if name in arguments:
+                known[name] = self._named(check_ids(arguments[name], name), recall_id)
+        return cast("RememberArguments", known)
+
+    def _check_writes(self) -> None:
+        if self.read_only:
+            raise InvalidInputError("this memory may only be read: nothing was written")
+
+
+def _check_feedback(used: tuple[str, ...], wrong: tuple[str, ...], trace: Trace) -> None:
+    """Check both lists before anything is written."""
+    if not used and not wrong:
+        raise InvalidInputError("give memories that were used, or were wrong", field="used")
+    if both := {*used} & {*wrong}:
+        raise InvalidInputError(
+            f"{number_of(len(both), 'id')} in both used and wrong: name each in only one of them",
+            field="wrong",
+        )
+    if unknown := {*used, *wrong} - found_in(trace):
+        raise InvalidInputError(
+            f"the recall did not find {number_of(len(unknown), 'memory', 'memories')} of these: "
+            "give labels from its text, or ids",
+            field="used",
+        )

@@ -1,0 +1,371 @@
+"""What an agent reads: recalls, their explanation, memories as they stand, the state of a scope.
+
+In: the words of a model, checked. Out: `Answer`s. Reads only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any, Literal
+
+from memoria._support.checks import (
+    check_ids,
+    check_number,
+    check_seconds,
+    check_strings,
+    check_whole,
+)
+from memoria._support.wording import number_of
+from memoria.agents.answer import (
+    Answer,
+    fenced_apart,
+    frame_of,
+    likely_longest,
+    lines_that_fit,
+    name_of,
+)
+from memoria.agents.explaining import explanation, explanation_data, ranked_in
+from memoria.agents.kept import KeptRecalls
+from memoria.agents.kinds import ANSWER_TOKENS
+from memoria.agents.opening import Opened
+from memoria.agents.words import (
+    LONGEST_WEAKNESS,
+    newest,
+    notes_on,
+    recalled,
+    state,
+    weakness,
+    why_empty,
+)
+from memoria.errors import DeadlineError, EmptyScopeError, InvalidInputError
+from memoria.graph.hydrate import superseded_of
+from memoria.graph.stats import count_memories, scope_stats
+from memoria.recall.context import estimate_tokens
+from memoria.recall.context.config import ContextConfig
+from memoria.retriever import GraphRetriever
+from memoria.types import Recall
+
+#: Up to here counting takes as long as a bare round trip; a larger scope holds "more than" this.
+MOST_COUNTED = 10_000
+MIN_TOKENS, MAX_TOKENS = 100, 20_000
+MAX_OPENED = 50
+_NOTE_TOKENS = 40
+
+OnPath = Callable[[int], Awaitable[None]]
+
+
+class AgentReader:
+    """Memory as an agent reads it: each call answers with a text for the model, and with data.
+
+    It reads only; `AgentMemory` writes, too. Each answer names the scope and how many memories that
+    holds. A scope without a memory is an error for what reads, so that the model does not take the
+    wrong scope for an empty memory; the first `AgentMemory.remember` makes it.
+
+    Parameters
+    ----------
+    retriever
+        The scope, the embedder and all settings are those of the retriever.
+    budget_tokens
+        Tokens of an answer if a call does not say; 100 to 20,000.
+    deadline_s
+        Time for a recall if a call does not say; seconds, > 0.
+    recalls
+        Where recalls are kept for `explain` and `feedback`; None: the last 256 of this object.
+    read_only
+        Whether what writes is refused.
+    """
+
+    def __init__(
+        self,
+        retriever: GraphRetriever,
+        *,
+        budget_tokens: int = ANSWER_TOKENS,
+        deadline_s: float = 5.0,
+        recalls: KeptRecalls | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self.retriever = retriever
+        self.budget_tokens = _tokens(budget_tokens, "budget_tokens")
+        self.deadline_s = check_number(deadline_s, "deadline_s", low=0, high=3_600, above_low=True)
+        self.recalls = KeptRecalls() if recalls is None else recalls
+        self.read_only = read_only
+        self._count = retriever.count_tokens or estimate_tokens
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        tags: Iterable[str] = (),
+        max_tokens: int | None = None,
+        deadline_s: float | None = None,
+        order: Literal["relevance", "time"] | None = None,
+        context: ContextConfig | None = None,
+        on_path: OnPath | None = None,
+    ) -> Answer:
+        """Recall what bears on a question, in at most ``max_tokens`` tokens.
+
+        Parameters
+        ----------
+        query
+            The question, in words.
+        tags
+            Tags that steer the search; see `GraphRetriever.recall`.
+        max_tokens
+            Tokens of the whole answer; 100 to 20,000.
+        deadline_s
+            Time for the whole call; seconds, > 0. First the memories of the scope are counted; the
+            recall has the rest.
+        order
+            Order of the memories in the text; None: as the context is set.
+        context
+            Settings of the context; None: those of the retriever.
+        on_path
+            Called with the number of paths so far, whenever one has ended.
+
+        Raises
+        ------
+        EmptyScopeError
+            The scope holds no memory.
+        MemoriaError
+            As `GraphRetriever.recall`.
+        """
+        steering = check_strings(tags, "tags")
+        until = self._until(deadline_s)
+        size = await self._held(until)
+        budget = self._budget(max_tokens)
+        head = "\n".join([self._recalled_head(likely_longest(16), 100, size), LONGEST_WEAKNESS])
+        room = budget - self._frame(head) - _NOTE_TOKENS
+        config = self.retriever.config
+        shown = replace(
+            context or config.context, label_prefix=self.recalls.letter(self.retriever.scope)
+        )
+        if order is not None:
+            shown = replace(shown, order=order)
+        given: dict[str, Any] = {
+            "query_tags": steering,
+            "budget_tokens": max(room, 1),
+            "deadline_s": _left_s(until),
+            "config": replace(config, context=shown),
+        }
+        if on_path is None:
+            found = await self.retriever.recall(query, **given)
+        else:
+            found = await self._streamed(query, given, on_path)
+        self.recalls.keep(found)
+        return self._recalled(found, size, budget)
+
+    async def _streamed(self, query: str, given: dict[str, Any], on_path: OnPath) -> Recall:
+        async with self.retriever.recall_stream(query, **given) as paths:
+            number = 0
+            async for _ in paths:
+                number += 1
+                await on_path(number)
+        return paths.result
+
+    async def recalled(self, recall_id: str) -> Answer:
+        """Return the answer of one of the recalls kept, once more.
+
+        Raises
+        ------
+        InvalidInputError
+            The recall is not among those kept.
+        """
+        found = self.recalls.get(self.retriever.scope, recall_id)
+        return self._recalled(found, await self._size(), self.budget_tokens)
+
+    def _recalled(self, found: Recall, size: int, budget: int) -> Answer:
+        context = found.context
+        head = self._recalled_head(found.trace.id, len(context.items), size)
+        head = "\n".join([head, *weakness(found)])
+        body = context.text if context.items else why_empty(found)
+        left = budget - self._frame(head) - self._count(f"{body}\n")
+        notes = lines_that_fit(notes_on(found), left, self._count)
+        text = fenced_apart(head, "\n".join([body, *notes]))
+        return Answer(text=text, data=self._about(size) | recalled(found))
+
+    def _recalled_head(self, recall_id: str, packed: int, size: int) -> str:
+        return f"Recall {recall_id}: {packed} of {self._holds(size)}."
+
+    async def explain(self, recall_id: str, memory_id: str) -> Answer:
+        """Explain why a recall came upon a memory: seed, hops with their numbers, ranking.
+
+        Name the memory by its label or its id.
+
+        Raises
+        ------
+        InvalidInputError
+            The recall is not among those kept, or did not find the memory.
+        """
+        recall = self.recalls.get(self.retriever.scope, recall_id)
+        rank, found = ranked_in(recall, self._named([memory_id], recall_id)[0])
+        size = await self._size()
+        head = f"Why recall {recall.trace.id} found a memory, one of {self._holds(size)}."
+        lines = explanation(recall, rank, found)
+        shown = lines_that_fit(lines, self.budget_tokens - self._frame(head), self._count)
+        data = self._about(size) | explanation_data(recall, rank, found)
+        return Answer(text=fenced_apart(head, "\n".join(shown)), data=data)
+
+    async def open(self, ids: Iterable[str], *, max_tokens: int | None = None) -> Answer:
+        """Read memories as they stand, outdated ones as well, with their strongest edges.
+
+        Parameters
+        ----------
+        ids
+            Labels from earlier answers, or ids of memories; at most 50. The answer names the
+            unknown ones.
+        max_tokens
+            Tokens of the whole answer; 100 to 20,000.
+
+        Raises
+        ------
+        EmptyScopeError
+            The scope holds no memory.
+        InvalidInputError
+            There are too many ids, or one is not valid.
+        """
+        wanted = self._named(listed_ids(ids, "ids"))
+        size = await self._held()
+        frame = self._frame(self._opened_head(len(wanted), size))
+        replaced = await superseded_of(self.retriever.store, self.retriever.scope, wanted)
+        opened = Opened(self._budget(max_tokens) - frame - _NOTE_TOKENS, self._count, replaced)
+        await opened.read(self.retriever, wanted)
+        shown = lines_that_fit(opened.notes, _NOTE_TOKENS, self._count)
+        body = "\n".join([*([opened.text] if opened.text else []), *shown])
+        return Answer(
+            text=fenced_apart(self._opened_head(len(opened.ids), size), body),
+            data=self._about(size)
+            | {
+                "ids": opened.ids,
+                "missing": opened.missing,
+                "truncated": opened.cut,
+                "superseded": replaced,
+            },
+        )
+
+    def _opened_head(self, shown: int, size: int) -> str:
+        return f"{shown} of {self._holds(size)}, with their edges."
+
+    async def recent(self, *, limit: int = 20, max_tokens: int | None = None) -> Answer:
+        """Read the newest memories, the beginning of each in one line.
+
+        Raises
+        ------
+        EmptyScopeError
+            The scope holds no memory.
+        """
+        size = await self._held()
+        head = f"The newest of {self._holds(size)}."
+        found = await self.retriever.recent(limit=limit)
+        room = self._budget(max_tokens) - self._frame(head)
+        shown = lines_that_fit(map(newest, found), room, self._count)
+        data = self._about(size) | {"ids": [one.id for one in found[: len(shown)]]}
+        return Answer(text=fenced_apart(head, "\n".join(shown)), data=data)
+
+    async def status(self) -> Answer:
+        """Say which scope this is, what it holds, and whether the database is in order.
+
+        A scope that holds nothing is not an error here.
+        """
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                stats = await scope_stats(self.retriever.store, self.retriever.scope)
+                facts = await self.retriever.server_facts()
+        except TimeoutError as exc:
+            raise DeadlineError(
+                f"the memories could not be counted in {self.deadline_s:g} s"
+            ) from exc
+        return Answer(
+            text=state(stats, facts, read_only=self.read_only),
+            data={
+                "scope": stats.scope,
+                "scope_size": stats.memories,
+                "kinds": dict(stats.kinds),
+                "edges": stats.edges,
+                "embedded": stats.embedded,
+                "embedder": facts.embedder,
+                "indexes": dict(facts.indexes),
+                "server": facts.version,
+                "read_only": self.read_only,
+                "version": version("memoria-graph"),
+            },
+        )
+
+    def _until(self, deadline_s: float | None = None) -> float:
+        """Return when a call that begins now must be over, by the loop's clock."""
+        given = self.deadline_s if deadline_s is None else check_seconds(deadline_s, "deadline_s")
+        return asyncio.get_running_loop().time() + given
+
+    async def _size(self, until: float | None = None) -> int:
+        return await count_memories(
+            self.retriever.store,
+            self.retriever.scope,
+            limit=MOST_COUNTED + 1,
+            until=self._until() if until is None else until,
+        )
+
+    async def _held(self, until: float | None = None) -> int:
+        """Return how many memories the scope holds, if there are any."""
+        size = await self._size(until)
+        if not size:
+            write = "It can't be written here." if self.read_only else "Remember something first."
+            raise EmptyScopeError(
+                f"scope {name_of(self.retriever.scope)} is empty, so there is nothing to "
+                f"read. {write} If it should contain memories, this is the wrong scope."
+            )
+        return size
+
+    def _holds(self, size: int) -> str:
+        return f"{_number(size)} in scope {name_of(self.retriever.scope)}"
+
+    def _now(self, size: int) -> str:
+        return f"Scope {name_of(self.retriever.scope)} now contains {_number(size)}."
+
+    def _about(self, size: int) -> dict[str, Any]:
+        """Return what every answer says: the scope, and how many memories it holds."""
+        return {
+            "scope": self.retriever.scope,
+            "scope_size": min(size, MOST_COUNTED),
+            "scope_size_exact": size <= MOST_COUNTED,
+        }
+
+    def _named(self, names: Iterable[str], recall_id: str | None = None) -> tuple[str, ...]:
+        """Return the ids of memories for their labels or ids, each once."""
+        scope = self.retriever.scope
+        return tuple(dict.fromkeys(self.recalls.id_of(scope, name, recall_id) for name in names))
+
+    def _budget(self, max_tokens: int | None) -> int:
+        return self.budget_tokens if max_tokens is None else _tokens(max_tokens, "max_tokens")
+
+    def _frame(self, head: str) -> int:
+        """Return the tokens of an answer without its body."""
+        return self._count(frame_of(head))
+
+
+def _left_s(until: float) -> float:
+    """Return the time that is left; seconds, > 0."""
+    left_s = until - asyncio.get_running_loop().time()
+    if left_s <= 0:
+        raise DeadlineError("counting the memories of the scope took all the time: give more time")
+    return left_s
+
+
+def _number(size: int) -> str:
+    if size > MOST_COUNTED:
+        return f"more than {MOST_COUNTED:,} memories"
+    return number_of(size, "memory", "memories")
+
+
+def _tokens(value: int, name: str) -> int:
+    return check_whole(value, name, low=MIN_TOKENS, high=MAX_TOKENS)
+
+
+def listed_ids(ids: Iterable[str], name: str) -> tuple[str, ...]:
+    """Return ids in the order in which they were given, each once."""
+    given = ids if isinstance(ids, str) else tuple(ids)
+    known = check_ids(given, name)
+    if not 1 <= len(known) <= MAX_OPENED:
+        raise InvalidInputError(f"{name} must be 1 to {MAX_OPENED} ids", field=name)
+    return tuple(dict.fromkeys(given))

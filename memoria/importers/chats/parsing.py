@@ -1,0 +1,229 @@
+"""What the readers of all formats share: fields of foreign objects, messages, places of errors.
+
+In: values of an export. Out: checked values and messages. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any, Protocol
+
+from memoria._support.wording import kind_of
+from memoria.errors import InvalidInputError
+from memoria.importers.chats.archive import open_export
+from memoria.importers.chats.items import read_items
+from memoria.ingest.jsonl import at_place
+from memoria.types import Conversation, Message
+
+#: A text of so many characters is at most 1 MB, which is what a message may hold.
+MAX_TEXT_CHARS = 250_000
+
+OnInvalid = Callable[[InvalidInputError], None]
+OnLeftOut = Callable[[str], None]
+
+
+class Parser(Protocol):
+    """Makes a conversation from an element of an export; None if nothing of it is to be kept."""
+
+    def __call__(self, item: Mapping[str, Any], aside: Aside, /) -> Conversation | None:
+        """Read one element."""
+
+
+class Aside:
+    """What becomes of that which a reader does not hand on.
+
+    Parameters
+    ----------
+    on_invalid
+        Called with the error about each part that is wrong, which is then passed over; None raises
+        the first.
+    on_left_out
+        Called with the reason for each message that is right, but not worth to be remembered.
+    """
+
+    def __init__(self, on_invalid: OnInvalid | None, on_left_out: OnLeftOut | None) -> None:
+        self._on_invalid = on_invalid
+        self.left_out: OnLeftOut = on_left_out or (lambda _: None)
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Give errors their place, and pass over what is wrong if that is wanted."""
+        try:
+            yield
+        except InvalidInputError as exc:
+            located = at_place(exc, place)
+            if self._on_invalid is None:
+                raise located from exc
+            self._on_invalid(located)
+
+    def within(self, place: str) -> Aside:
+        """Return the same for a part: it puts this place before the places of its errors."""
+        outer = self._on_invalid
+        if outer is None:  # whoever catches the error puts the place before it
+            return self
+        return Aside(lambda error: outer(at_place(error, place)), self.left_out)
+
+
+def read_export(
+    path: str | PathLike[str], pattern: str, what: str, parse: Parser, aside: Aside
+) -> Iterator[Conversation]:
+    """Read the conversations of all files of an export whose name matches a pattern.
+
+    Parameters
+    ----------
+    what
+        Name of the export in the error if none of its files matches.
+    """
+    with open_export(path) as export:
+        names = export.find(pattern)
+        if not names:
+            raise InvalidInputError(f"{export.path}: no {what} in it")
+        for name in names:
+            file = export.place(name)
+            with export.opened(name) as read:
+                for place, item in placed_items(read, f"{file}: conversation"):
+                    found = None
+                    with aside.at(place):
+                        found = parse(as_map(item, "a conversation"), aside.within(place))
+                    if found is not None:
+                        yield found
+
+
+def placed_items(read: Callable[[int], bytes], place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the elements of a file, each with its place: the one given, and a number from 1."""
+    number = 0
+    items = read_items(read)
+    while True:
+        number += 1
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except InvalidInputError as exc:
+            raise at_place(exc, f"{place} {number}") from exc
+        yield f"{place} {number}", item
+
+
+def as_map(value: object, field: str) -> Mapping[str, Any]:
+    """Return a JSON object; raise for any other value."""
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{field} must be a JSON object, got {kind_of(value)}", field=field)
+    return value
+
+
+def as_list(value: object, field: str) -> list[Any]:
+    """Return a JSON array; null counts as an empty one."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InvalidInputError(f"{field} must be a list, got {kind_of(value)}", field=field)
+    return value
+
+
+def map_in(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object inside an object; empty if it is missing or null."""
+    value = fields.get(name)
+    return {} if value is None else as_map(value, name)
+
+
+def string_in(fields: Mapping[str, Any], name: str) -> str | None:
+    """Return a string inside an object; None if it is missing, null or empty."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name} must be a string, got {kind_of(value)}", field=name)
+    return whole(value) or None
+
+
+def time_in(fields: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a time: seconds since 1970, or ISO 8601; None if it is missing, null, 0 or empty."""
+    value = fields.get(name)
+    if value is None or value in ("", 0):
+        return None
+    try:
+        if isinstance(value, str):
+            return datetime.fromisoformat(value)
+        if not isinstance(value, bool) and isinstance(value, int | float):
+            return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError) as exc:
+        raise InvalidInputError(
+            f"{name} must be a time in ISO 8601 or seconds since 1970, got {value!r:.80}",
+            field=name,
+        ) from exc
+    raise InvalidInputError(f"{name} must be a time, got {kind_of(value)}", field=name)
+
+
+def whole(text: str) -> str:
+    r"""Return a text without halves of characters, which exports hold where a text was cut.
+
+    >>> whole("cut \ud83d"), whole("joined \ud83d\ude42")
+    ('cut �', 'joined 🙂')
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def texts_of(blocks: object, kinds: Collection[object] = ("text",)) -> str:
+    r"""Return the text of a content: a string, or blocks, of which strings and some kinds count.
+
+    >>> texts_of(["a", {"type": "text", "text": "b"}, {"type": "image"}])
+    'a\n\nb'
+    """
+    if blocks is None or isinstance(blocks, str):
+        return blocks or ""
+    found = []
+    for block in as_list(blocks, "content"):
+        if isinstance(block, str):
+            found.append(block)
+        elif as_map(block, "content").get("type") in kinds:
+            found.append(string_in(block, "text") or "")
+    return "\n\n".join(filter(None, found))
+
+
+def messages_of(text: str, *, id_: str, **fields: Any) -> list[Message]:
+    """Return a message; several if the text is longer than a message may be; none without text.
+
+    Parameters
+    ----------
+    fields
+        The other fields of a `Message`. A part answers the part before.
+    """
+    text = whole(text).strip()
+    starts = range(0, len(text), MAX_TEXT_CHARS)
+    made = []
+    for number, start in enumerate(starts, 1):
+        made.append(
+            Message(
+                text=text[start : start + MAX_TEXT_CHARS],
+                id=id_ if number == 1 else _further_id(id_, number),
+                **(fields if number == 1 else fields | {"reply_to": None}),
+            )
+        )
+    return made
+
+
+def _further_id(id_: str, number: int) -> str:
+    """Return the id of a further message of a text: a short one that no export gives to another.
+
+    >>> _further_id("17", 2)
+    '17/2~04fb747d3abb68c76697'
+    """
+    return f"{id_[:100]}/{number}~{digest(id_)}"
+
+
+def digest(*parts: str | None) -> str:
+    """Return an id that is made of content.
+
+    >>> digest("a", "b") == digest("ab", "")
+    False
+    """
+    text = "\x1f".join(f"{len(part)}:{part}" if part else "" for part in parts)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:20]

@@ -1,0 +1,232 @@
+"""Read the export of a Slack workspace, or of an organization.
+
+In: the zip or the folder it was unpacked to. Out: a conversation for each month of a channel,
+private channel or direct message. Reads files.
+
+A month, because a channel of years would not fit into memory, and because exports of two ranges of
+time agree on the months between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any
+
+from memoria.errors import InvalidInputError
+from memoria.importers.chats.archive import Export, open_export
+from memoria.importers.chats.parsing import (
+    Aside,
+    OnInvalid,
+    OnLeftOut,
+    as_list,
+    as_map,
+    map_in,
+    messages_of,
+    placed_items,
+    string_in,
+    whole,
+)
+from memoria.importers.chats.slack_text import readable
+from memoria.types import Conversation, Message
+
+USER_FILES = ("users.json", "org_users.json")
+CHANNEL_FILES = ("channels.json", "groups.json", "dms.json", "mpims.json")
+FILES = rf"({'|'.join(map(re.escape, (*USER_FILES, *CHANNEL_FILES)))})"
+_DAY = re.compile(r"([^/]+)/(\d{4}-\d{2})-\d{2}\.json")
+#: What people say; all other subtypes are notices, such as that somebody joined.
+SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directory:
+    """Who and what is in an export.
+
+    Attributes
+    ----------
+    users
+        Names of people by their ids.
+    bots
+        Ids of users that are programs.
+    channels
+        Id and title of a conversation by the name of its folder.
+    channel_names
+        Names of channels by their ids.
+    """
+
+    users: Mapping[str, str]
+    bots: frozenset[str]
+    channels: Mapping[str, tuple[str, str]]
+    channel_names: Mapping[str, str]
+
+
+def read_slack(
+    path: str | PathLike[str],
+    *,
+    on_invalid: OnInvalid | None = None,
+    on_left_out: OnLeftOut | None = None,
+) -> Iterator[Conversation]:
+    """Read the export of a Slack workspace, one month of a channel after the other.
+
+    A message of a thread answers the message that began it; any other message answers the message
+    before it that is in no thread. An answer to a message of an earlier month follows the message
+    before it. Names stand in place of ids, and plain text in place of marks.
+
+    Parameters
+    ----------
+    path
+        The zip, or the folder it was unpacked to.
+    on_invalid
+        Called with the error about each message that is wrong, which is then passed over; None
+        raises the first.
+    on_left_out
+        Called with the reason for each message that is left out: ``notice`` (somebody joined, a
+        topic was set), ``bot`` or ``empty``.
+
+    Raises
+    ------
+    InvalidInputError
+        The export can't be read, or a part of it is wrong and ``on_invalid`` is None; the message
+        names file, message and field.
+    """
+    aside = Aside(on_invalid, on_left_out)
+    with open_export(path) as export:
+        root = _root(export)
+        known = _directory(export, root, aside)
+        months: dict[tuple[str, str], list[str]] = {}
+        for name in export.names:  # sorted, so the days of a month are in order
+            match = _DAY.fullmatch(name.removeprefix(root)) if name.startswith(root) else None
+            if match:
+                months.setdefault((match[1], match[2]), []).append(name)
+        for (folder, month), files in months.items():
+            # A channel that is not listed goes by the name of its folder.
+            id_, title = known.channels.get(folder, (folder, folder))
+            found = None
+            with aside.at(f"{export.place(root + folder)}"):
+                found = Conversation(id=f"{id_}/{month}", messages=(), title=title, source="slack")
+            messages = found and list(_threaded(export, files, known, aside))
+            if found and messages:
+                yield replace(found, messages=messages)
+
+
+def _threaded(
+    export: Export, files: list[str], known: Directory, aside: Aside
+) -> Iterator[Message]:
+    """Yield the messages of a channel; each says what it answers, unless it is the one before."""
+    threads: dict[str, str] = {}  # the thread -> its first message that is kept
+    before = before_outside = None
+    for name in files:
+        for message, thread in _messages(export, name, known, aside):
+            outside = thread is None or thread == message.id
+            answers = before_outside if outside else threads.get(str(thread))
+            if thread is not None:
+                threads.setdefault(thread, str(message.id))
+            yield message if answers == before else replace(message, reply_to=answers)
+            before = message.id
+            before_outside = before if outside else before_outside
+
+
+def _messages(
+    export: Export, name: str, known: Directory, aside: Aside
+) -> Iterator[tuple[Message, str | None]]:
+    """Yield the messages of a day, each with the id of the thread that it is in."""
+    with export.opened(name) as read:
+        for place, item in placed_items(read, f"{export.place(name)}: message"):
+            made: list[Message] = []
+            thread = None
+            with aside.at(place):
+                fields = as_map(item, "a message")
+                made = _message(fields, known, aside)
+                thread = string_in(fields, "thread_ts")
+            for message in made:
+                yield message, thread
+
+
+def _message(fields: Mapping[str, Any], known: Directory, aside: Aside) -> list[Message]:
+    user = string_in(fields, "user")
+    subtype = string_in(fields, "subtype")
+    text = readable(string_in(fields, "text") or "", known.users, known.channel_names)
+    reason = None
+    if subtype == "bot_message" or user in known.bots or (user is None and fields.get("bot_id")):
+        reason = "bot"
+    elif subtype not in SPOKEN:
+        reason = "notice"
+    elif not text.strip():
+        reason = "empty"
+    if reason is not None:
+        aside.left_out(reason)
+        return []
+    ts = string_in(fields, "ts")
+    if ts is None:
+        raise InvalidInputError("ts is missing: a message of Slack has its time there", field="ts")
+    guest = map_in(fields, "user_profile")  # of somebody from another workspace
+    return messages_of(
+        text,
+        id_=ts,
+        role="other",  # people who talk to each other ask no assistant
+        speaker=known.users.get(user or "") or _name(guest) or user,
+        created_at=_time(ts),
+    )
+
+
+def _time(ts: str) -> datetime:
+    try:
+        return datetime.fromtimestamp(float(ts), UTC)
+    except (ValueError, OverflowError, OSError) as exc:
+        raise InvalidInputError(
+            f"ts must be seconds since 1970, got {ts!r:.80}", field="ts"
+        ) from exc
+
+
+def _root(export: Export) -> str:
+    """Return the folder in which the lists of users and channels stand, with a slash, or ""."""
+    names = [] if export.single else export.find(FILES)
+    if not names:
+        raise InvalidInputError(
+            f"{export.path}: no export of Slack (channels.json, users.json) in it: "
+            "give the zip, or the folder it was unpacked to"
+        )
+    return names[0].rpartition("/")[0] + "/" * ("/" in names[0])
+
+
+def _directory(export: Export, root: str, aside: Aside) -> Directory:
+    users: dict[str, str] = {"USLACKBOT": "Slackbot"}
+    bots = {"USLACKBOT"}
+    for place, item in _listed(export, root, USER_FILES):
+        with aside.at(place):
+            fields = as_map(item, "a user")
+            id_ = string_in(fields, "id") or ""
+            profile = map_in(fields, "profile")
+            users[id_] = _name(profile) or _name(fields) or id_
+            if fields.get("is_bot") is True:
+                bots.add(id_)
+    channels: dict[str, tuple[str, str]] = {}
+    names: dict[str, str] = {}
+    for place, item in _listed(export, root, CHANNEL_FILES):
+        with aside.at(place):
+            fields = as_map(item, "a channel")
+            id_ = string_in(fields, "id") or ""
+            name = string_in(fields, "name")
+            members = as_list(fields.get("members"), "members")
+            direct = name is None or name.startswith("mpdm-")
+            people = ", ".join(users.get(str(member), str(member)) for member in members)
+            channels[name or id_] = id_, whole(people if direct and people else name or id_)
+            names[id_] = name or id_
+    return Directory(users=users, bots=frozenset(bots), channels=channels, channel_names=names)
+
+
+def _listed(export: Export, root: str, files: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of lists of users or channels, with their places."""
+    for name in files:
+        if root + name in export.names:
+            with export.opened(root + name) as read:
+                yield from placed_items(read, f"{export.place(root + name)}: entry")
+
+
+def _name(profile: Mapping[str, Any]) -> str | None:
+    """Return the name by which people know somebody."""
+    names = (string_in(profile, key) for key in ("display_name", "real_name", "name"))
+    return next(filter(None, names), None)

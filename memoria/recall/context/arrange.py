@@ -1,0 +1,135 @@
+"""Arrange the memories of a context in reading order.
+
+In: memories, the best first, and the edges that say more than a text. Out: `Line`s. Touches
+nothing.
+
+The best memory comes first. A memory is nested below a better one only if they are joined by an
+edge that says more than both texts. Messages of the same conversation and day are grouped, so that
+the day is written once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from typing import Literal
+
+from memoria.graph.vocabulary import whole_id
+from memoria.recall.context.candidates import Candidate, Reason, Reasons
+
+#: Deepest nesting of a line; each level costs two spaces.
+MOST_DEPTH = 10
+_LATE = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A memory in its place; ``reason`` is the edge that joins it to its parent ``above``."""
+
+    one: Candidate
+    above: Line | None = None
+    reason: Reason | None = None
+
+    @property
+    def depth(self) -> int:
+        """Nesting depth; 0 for a root."""
+        return 0 if self.above is None else self.above.depth + 1
+
+
+def arrange(
+    chosen: Sequence[Candidate], reasons: Reasons, order: Literal["relevance", "time"]
+) -> list[Line]:
+    """Return the lines of a context in order.
+
+    Parameters
+    ----------
+    chosen
+        The memories of the context, best first.
+    """
+    trees = [*_trees(chosen, reasons)]
+    if order == "time":
+        lines = [line for tree in trees for line in tree]
+        return sorted(lines, key=lambda line: _time_of(line.one))  # stable: ties by worth
+    together: dict[tuple[str, ...], dict[str, list[list[Line]]]] = {}
+    for tree in trees:
+        root = tree[0]
+        key = (_conversation(root.one), root.one.day) if root.one.day else (whole_id(root.one.id),)
+        days = together.setdefault(key, {})
+        days.setdefault(whole_id(root.one.id), []).append(tree)
+    return [
+        line
+        for days in together.values()
+        for parts in days.values()
+        for tree in parts
+        for line in tree
+    ]
+
+
+def _trees(chosen: Sequence[Candidate], reasons: Reasons) -> Iterator[list[Line]]:
+    """Yield the trees, best memory first; in a tree, each line is below its best neighbour.
+
+    A tree grows from its best memory, and always adds the best memory joined to it next.
+    """
+    places = {one.id: place for place, one in enumerate(chosen)}
+    lines: dict[str, Line] = {}
+    below: dict[str, list[Line]] = defaultdict(list)
+    for one in chosen:
+        if one.id in lines:
+            continue
+        root = lines[one.id] = Line(one)
+        waiting: list[tuple[int, int, str]] = []
+        grown = root
+        while True:
+            if grown.depth < MOST_DEPTH:
+                for id_ in reasons.get(grown.one.id, ()):
+                    if id_ in places and id_ not in lines:
+                        heappush(waiting, (places[id_], places[grown.one.id], grown.one.id))
+            while waiting and chosen[waiting[0][0]].id in lines:
+                heappop(waiting)
+            if not waiting:
+                break
+            place, _, above = heappop(waiting)
+            new = chosen[place]
+            grown = lines[new.id] = Line(new, lines[above], reasons[above][new.id])
+            below[above].append(grown)
+        yield [*_downwards(root, below)]
+
+
+def _downwards(line: Line, below: dict[str, list[Line]]) -> Iterator[Line]:
+    waiting = [line]
+    while waiting:
+        line = waiting.pop()
+        yield line
+        waiting += reversed(below[line.one.id])
+
+
+def _time_of(one: Candidate) -> datetime:
+    date = one.memory.created_at
+    if date is None:
+        return _LATE
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _conversation(one: Candidate) -> str:
+    return str(one.memory.metadata.get("conversation", ""))
+
+
+def days_of(lines: Iterable[Line], *, nested: bool) -> Iterator[tuple[str, str]]:
+    """Yield, for each line, the heading above it and the day to show in the line; mostly "".
+
+    A heading applies to all lines that follow. If lines are ``nested``, a child from another day
+    shows its own day instead.
+    """
+    day = ""
+    for line in lines:
+        own = line.one.day or ("undated" if day else "")
+        if own == day:
+            yield "", ""
+        elif nested and line.above is not None:
+            yield "", own
+        else:
+            day = own
+            yield own, ""

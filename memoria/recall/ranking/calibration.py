@@ -1,0 +1,119 @@
+"""Turn the sums of a ranking into probabilities.
+
+In: features and sums of all candidates of a query. Out: a probability for each. Touches nothing.
+
+A sum only says how a candidate compares with the others of the same query. So a probability is a
+product of two: that anything which was found answers the query at all, which is the same for all
+candidates and told by how the best of them match it; and that a candidate is evidence if so, told
+by how far it stands behind the best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoria._support.settings_check import SettingsCheck
+
+Array = NDArray[np.float64]
+
+MAX_WEIGHT = 1_000_000
+# A place far behind counts as the hundredth.
+_LAST = 100.0
+# How many of the first candidates are looked at for the words of the query.
+_FIRST = 3
+# Larger log odds are as good as certain, and their exponential would overflow.
+_MAX_ODDS = 500.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Weights of the terms from which the probability comes that a memory is evidence.
+
+    The probability is a product of two. The log odds of each are a sum of terms, each times its
+    weight. ``docs/quality.md`` says how true the probabilities of the default profile are.
+
+    Attributes
+    ----------
+    answer
+        Log odds that anything which was found answers the query, where the next two terms are 0.
+    answer_coverage
+        Weight of the highest ``coverage`` among the first three candidates, 0 to 1: the share of
+        the query's words, by their rarity, that one of them holds.
+    answer_margin
+        Weight of the margin, -2 to 2: the highest cosine of the query with a candidate, minus the
+        cosine with examples of small talk; see `memoria.recall.asides`.
+    evidence
+        Log odds that the first candidate is evidence, if there is an answer.
+    evidence_distance
+        Weight of the difference between the candidate's sum and the best one, a number up to 0;
+        the weight is >= 0, so that the order stays.
+    evidence_place
+        Weight of the place: 0 for the first candidate, -1 for the hundredth and beyond, by its
+        logarithm; the weight is >= 0.
+    """
+
+    answer: float = 0.0
+    answer_coverage: float = 0.0
+    answer_margin: float = 0.0
+    evidence: float = 0.0
+    evidence_distance: float = 0.0
+    evidence_place: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check every weight."""
+        check = SettingsCheck(self)
+        for name in (each.name for each in fields(self)):  # `asdict` would follow any nesting
+            check.within(name, 0.0 if name in KEEP_ORDER else -MAX_WEIGHT, MAX_WEIGHT)
+
+
+#: Name of the margin among the features; see `Calibration.answer_margin`.
+MARGIN = "margin"
+#: Terms that differ between the candidates of a query: a weight below 0 would turn the order.
+KEEP_ORDER = ("evidence_distance", "evidence_place")
+
+
+def answer_terms(values: Mapping[str, Array], sums: Array) -> dict[str, Array]:
+    """Compute the terms of a query, each as one value; there must be a candidate."""
+    first = np.argsort(-sums, kind="stable")[:_FIRST]
+    return {
+        "answer": np.ones(1),
+        "answer_coverage": values["coverage"][first].max(keepdims=True),
+        "answer_margin": values[MARGIN].max(keepdims=True),
+    }
+
+
+def evidence_terms(sums: Array) -> dict[str, Array]:
+    """Compute the terms of each candidate; there must be one."""
+    ahead = np.searchsorted(np.sort(-sums), -sums)
+    return {
+        "evidence": np.ones(len(sums)),
+        "evidence_distance": sums - sums.max(),
+        "evidence_place": -np.log1p(np.minimum(ahead, _LAST)) / np.log1p(_LAST),
+    }
+
+
+def probabilities(values: Mapping[str, Array], sums: Array, calibration: Calibration) -> Array:
+    """Return the probability of each candidate that it is evidence; (N,), 0 to 1.
+
+    Parameters
+    ----------
+    values
+        The features of `memoria.recall.ranking.features.features`, and the margin; each (N,),
+        N >= 1.
+    sums
+        The features' sum, each times its weight, with what needs bring; (N,).
+    """
+    weights = asdict(calibration)
+    return _probability(answer_terms(values, sums), weights) * _probability(
+        evidence_terms(sums), weights
+    )
+
+
+def _probability(terms: Mapping[str, Array], weights: Mapping[str, float]) -> Array:
+    odds = sum((weights[name] * column for name, column in terms.items()), np.zeros(1))
+    found: Array = 1.0 / (1.0 + np.exp(-np.clip(odds, -_MAX_ODDS, _MAX_ODDS)))
+    return found

@@ -1,7 +1,0 @@
-"""Find the memories to start from."""
-
-from memoria.seeds.lucene import lucene_query
-from memoria.seeds.search import SeedRequest, search_seeds
-from memoria.seeds.unembedded import with_unembedded
-
-__all__ = ["SeedRequest", "lucene_query", "search_seeds", "with_unembedded"]

@@ -1,0 +1,73 @@
+"""Turn results into plain data for JSON, and plain data into explorations and traces.
+
+In: explorations or a recall. Out: maps, lists, strings, numbers. Back: explorations or a trace.
+Touches nothing.
+
+`plain_explorations` gives::
+
+    {"explorations": [{"seed": {...}, "status", "error": null | {"type", "message"},
+                       "stats": {...}, "paths": [{"seed_id", "ids": [...], "energy",
+                       "end_reason", "hops": [{...}]}],
+                       "activations": [{"id", "energy", "source", "shares": {name: value},
+                                        "contributions": [{...}]}]}],
+     "memories": {id: {...}}}
+
+and `plain_recall` adds to it::
+
+    {"query", "query_tags": [...], "scope", "seeds": [{...}], "runners_up": [{...}],
+     "echoes": [{...}], "loose": [ids],
+     "hits": [a path, as above], "needed": [a path, as above],
+     "ranked": [{"id", "score", "path": [ids], "features": {name: value},
+                 "shares": {name: value}, "relevance": null | number,
+                 "needed_by": {id: weight}, "newer": null | id, "adjacent": [ids],
+                 "session": [id, size]}],
+     "context": {"text", "tokens",
+                 "items": [{"label", "id", "kind", "date", "score", "path": [ids]}],
+                 "omitted": [{"id", "score", "reason", "duplicate_of"}]},
+     "trace": {"id", "started_at", "timings_s": {stage: seconds}, "degraded": [...],
+               "notes": [...], "config": {stage: {setting: value}}, "vector": null | [numbers],
+               "vector_generation": number, "contributed": {name: number}, "packed": [ids],
+               "window": null | {"phrase", "starts": null | time, "ends": null | time, "only"},
+               "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
+
+`trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.
+
+``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `Contribution`,
+`MemoryNode`). ``activations`` are left out if there are none, as with transfer energy.
+Times are ISO 8601. ``memories`` has each memory once, without those whose text could not be read.
+Later versions may add fields, but never rename or drop a field.
+"""
+
+from memoria.serialize.from_plain import (
+    explorations_from,
+    hits_from,
+    needed_from,
+    probabilities_from,
+    ranked_from,
+    scores_from,
+)
+from memoria.serialize.to_plain import (
+    plain_context,
+    plain_explorations,
+    plain_memory,
+    plain_neighbourhood,
+    plain_path,
+    plain_recall,
+)
+from memoria.serialize.traces import trace_from
+
+__all__ = [
+    "explorations_from",
+    "hits_from",
+    "needed_from",
+    "plain_context",
+    "plain_explorations",
+    "plain_memory",
+    "plain_neighbourhood",
+    "plain_path",
+    "plain_recall",
+    "probabilities_from",
+    "ranked_from",
+    "scores_from",
+    "trace_from",
+]

@@ -1,0 +1,274 @@
+"""What a write and a forgetting did.
+
+Frozen data; touches nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, Self
+
+
+class Count(int):
+    """How many of something a call has changed: a number with one more attribute.
+
+    Attributes
+    ----------
+    certain
+        False if an answer of the server was lost and the change was sent again: the number may then
+        be too low. What was asked for is done all the same.
+    """
+
+    certain: bool
+
+    def __new__(cls, number: int = 0, *, certain: bool = True) -> Self:
+        """Make a count of a number."""
+        made = super().__new__(cls, number)
+        made.certain = certain
+        return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReport:
+    """Counts of one write.
+
+    Attributes
+    ----------
+    memories, relations
+        Memories and relations written, whether new or updated; connectors count as memories here.
+    memories_created, relations_created
+        Memories and relations that did not exist before.
+    embedded
+        Vectors made by the embedder.
+    duplicates
+        Memories whose id came again later in the same call; the last memory with an id counts.
+    skipped
+        Memories and relations left out because they were not valid.
+    problems
+        Why they were left out, each with its id: the first 20.
+    linked
+        Memories that the writer's linker linked.
+    unlinked
+        Memories that the linker could not link because they have no vector.
+    links, links_created
+        Edges that the linker made or found again; edges that did not exist before.
+    schema_created
+        Names of the constraints and indexes that this write created because the database was not
+        set up; as a rule empty.
+    restored
+        Number of suppressions, of pairs that were active together, and of clocks that were written
+        as an export has them.
+    certain
+        False if an answer of the server was lost and the change was sent again: what counts
+        as new may then be too few.
+        What was asked for is done all the same.
+    """
+
+    memories: int = 0
+    memories_created: int = 0
+    relations: int = 0
+    relations_created: int = 0
+    embedded: int = 0
+    duplicates: int = 0
+    skipped: int = 0
+    problems: tuple[str, ...] = ()
+    linked: int = 0
+    unlinked: int = 0
+    links: int = 0
+    links_created: int = 0
+    schema_created: tuple[str, ...] = ()
+    restored: int = 0
+    certain: bool = True
+
+    def plus(self, other: WriteReport) -> WriteReport:
+        """Return the sums of two reports."""
+        return replace(self, **_sums(self, other))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport:
+    """Counts of one `GraphWriter.forget`.
+
+    Attributes
+    ----------
+    deleted
+        Number of memories whose nodes were deleted.
+    kept
+        Ids of memories whose nodes stay because they have data of other programs; sorted.
+    connectors
+        Number of connectors that joined no other memory, and were deleted with these.
+    certain
+        False if an answer of the server was lost and the change was sent again: the counts
+        may then be too low, and ``kept`` too short.
+        What was asked for is done all the same.
+    """
+
+    deleted: int = 0
+    kept: tuple[str, ...] = ()
+    connectors: int = 0
+    certain: bool = True
+
+    def plus(self, other: ForgetReport) -> ForgetReport:
+        """Return the sums of two reports."""
+        return ForgetReport(
+            deleted=self.deleted + other.deleted,
+            kept=tuple(sorted({*self.kept, *other.kept})),
+            connectors=self.connectors + other.connectors,
+            certain=self.certain and other.certain,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeReceipt:
+    """What `GraphWriter.forget_scope` deleted; zeros where nothing was left to delete.
+
+    Attributes
+    ----------
+    scope
+        The scope that was forgotten.
+    finished_at
+        When nothing was left; aware.
+    memories
+        Number of memories and connectors whose nodes were deleted.
+    kept
+        Ids of memories whose nodes stay because they have data of other programs; sorted. For a
+        node without an id, the server's element id.
+    relations, suppressions, pairs
+        Number of edges between memories, of suppressions, and of pairs that were active together.
+    events, changes
+        Number of events in the log of learning, and of the changes that they had noted.
+    clocks
+        1 if the scope had a clock.
+    certain
+        False if an answer of the server was lost and the change was sent again: the counts
+        may then be too low, and ``kept`` too short.
+        What was asked for is done all the same.
+    """
+
+    scope: str
+    finished_at: datetime
+    memories: int = 0
+    kept: tuple[str, ...] = ()
+    relations: int = 0
+    suppressions: int = 0
+    pairs: int = 0
+    events: int = 0
+    changes: int = 0
+    clocks: int = 0
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationReport:
+    """What the writing of conversations did.
+
+    Attributes
+    ----------
+    conversations
+        Number of conversations given.
+    messages
+        Number of messages written, whether new or written again.
+    known
+        Number of messages that were there before and were left as they are.
+    skipped
+        Number of messages left out, now or by a write before: their role is not remembered, they
+        are blank, or their id came before.
+    parts
+        Number of memories that the messages became; more than messages where some are long.
+    sessions
+        Number of sessions begun.
+    topics
+        Number of topics that the messages mention, once for each transaction.
+    forgotten
+        Number of memories forgotten because their messages no longer have them: those of a text
+        that is blank now, and further parts of a longer text at the same place.
+    connectors
+        Number of topics and speakers that joined no memory any more, and were deleted, too.
+    written
+        Counts of what was stored; speakers, topics and sessions are among its memories.
+    certain
+        False if an answer of the server was lost and the change was sent again: what was
+        written or forgotten may then be counted as known, or not at all.
+        What was asked for is done all the same.
+    """
+
+    conversations: int = 0
+    messages: int = 0
+    known: int = 0
+    skipped: int = 0
+    parts: int = 0
+    sessions: int = 0
+    topics: int = 0
+    forgotten: int = 0
+    connectors: int = 0
+    written: WriteReport = WriteReport()
+    certain: bool = True
+
+    def plus(self, other: ConversationReport) -> ConversationReport:
+        """Return the sums of two reports."""
+        return replace(self, **_sums(self, other))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentReport:
+    """What the writing of documents did.
+
+    Attributes
+    ----------
+    documents
+        Number of documents given.
+    skipped
+        Number of documents left out because they have neither title nor text.
+    parts
+        Number of memories that the documents became; more than documents where some are long.
+    topics
+        Number of topics that they mention and are titled by, once for each transaction.
+    names
+        Number of edges from a text to a document whose title it names.
+    links
+        Number of edges from a document to one that it links to.
+    missing_links
+        Number of links to documents that are not there.
+    forgotten
+        Number of memories forgotten because their documents no longer have them.
+    connectors
+        Number of topics that joined no memory any more, and were deleted.
+    written
+        Counts of what was stored; topics are among its memories.
+    certain
+        False if an answer of the server was lost and the change was sent again: what counts
+        as new or forgotten may then be too few.
+        What was asked for is done all the same.
+    """
+
+    documents: int = 0
+    skipped: int = 0
+    parts: int = 0
+    topics: int = 0
+    names: int = 0
+    links: int = 0
+    missing_links: int = 0
+    forgotten: int = 0
+    connectors: int = 0
+    written: WriteReport = WriteReport()
+    certain: bool = True
+
+    def plus(self, other: DocumentReport) -> DocumentReport:
+        """Return the sums of two reports."""
+        return replace(self, **_sums(self, other))
+
+
+def _sums(one: Any, other: Any) -> dict[str, Any]:
+    """Add two reports of one type, field by field; a report inside a report likewise.
+
+    The sum is certain where both are.
+    """
+    sums: dict[str, Any] = {}
+    for name in (each.name for each in fields(one)):
+        left, right = getattr(one, name), getattr(other, name)
+        if name == "certain":
+            sums[name] = left and right
+        else:
+            sums[name] = left.plus(right) if isinstance(left, WriteReport) else left + right
+    return sums

@@ -1,0 +1,26 @@
+// What each feature of the ranking says of a memory; `RelevanceConfig` has the formulas.
+
+export const FEATURES = {
+  cosine: "it means what the question means",
+  cosine_rise: "its meaning is near, not only nearer than others",
+  cosine_place: "its place by meaning",
+  cosine_first: "it is among the first by meaning",
+  bm25: "it holds words of the question",
+  bm25_first: "it is among the first by words",
+  cosine_bm25: "it fits by meaning and by words",
+  coverage: "how many of the question's words it holds",
+  beyond_best: "it holds words that the best matches lack",
+  heading: "the question names it",
+  energy: "energy reached it",
+  carried: "energy came from a seed with words that it lacks",
+  chain_beyond: "strong edges lead to it, though it matches little",
+  walk_beyond: "many ways lead to it from matches",
+  user: "the user said it",
+  assistant: "the assistant said it, and the question asks for that",
+  speaker: "it was said by somebody whom the question names",
+  echo: "it repeats words of the question that the message before it has",
+  session: "another message of its session fits the question",
+  adjacent: "it is part of a run of memories that are likely to be evidence",
+  in_session: "another message of its session is likely to be evidence",
+  needed: "what needs it is likely to be evidence",
+};
