@@ -165,11 +165,14 @@ class _Rendering:
         finds = list(self._finds(m, wanted))
         if len(finds) == 1:
             return [*finds[0], "WITH *"]
-        lines = [f"CALL ({wanted}) {{"]
+        return [f"CALL ({wanted}) {{", *self._union(m, finds), "}", "WITH *"]
+
+    def _union(self, m: str, finds: Iterable[list[str]]) -> list[str]:
+        lines: list[str] = []
         for number, find in enumerate(finds):
             lines += ["UNION"] * (number > 0)
             lines += [*(f"  {line}" for line in find), f"  RETURN {m}"]
-        return [*lines, "}", "WITH *"]
+        return lines
 
     def _finds(self, m: str, wanted: str) -> Iterable[list[str]]:
         """Yield a lookup for the nodes of each key: an index serves one key only."""
@@ -189,7 +192,20 @@ class _Rendering:
             yield [find, f"WHERE {' AND '.join(tests)}"] if tests else [find]
 
     def fragment_after_last(self) -> list[str]:
-        return ["WITH $p.after AS after"]
+        """Read the last id again, as it is stored; see ``export.edges``."""
+
+        def stored(node: NodeMapping) -> str:
+            is_id = node.key == ELEMENT_ID
+            return "elementId(last)" if is_id else f"last[head([{literal(node.key)}])]"
+
+        again = self._per_node("last", stored)
+        return [
+            "WITH $p.after AS wanted",
+            "OPTIONAL CALL (wanted) {",
+            *self._union("last", self._finds("last", "wanted")),
+            "}",
+            f"WITH coalesce({again}, wanted) AS after",
+        ]
 
     def fragment_all_memories(self, m: str) -> list[str]:
         return [f"MATCH ({m}:{self._labels})", f"WHERE {self.fragment_in_scope(m)[0]}"]
