@@ -32,6 +32,7 @@ COMMANDS = {
     "cold": ("benchmarks.cold", "the first recalls of a server that has just started"),
     "versions": ("benchmarks.versions", "what is slower on Neo4j 5.26, beside the newest"),
     "scale": ("benchmarks.scale", "a level's query against frontier, degree and size, fitted"),
+    "calls": ("benchmarks.calls", "calls, frames and files down to the driver; needs no server"),
     "sync": ("benchmarks.without_async", "what calls without async cost, on the sample memory"),
     "mcp": ("benchmarks.served", "the MCP server: greeting, first and second recall, its tokens"),
     "hooks": ("benchmarks.hooks", "memoria hook: how long coding agents wait, whatever is wrong"),

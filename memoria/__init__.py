@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         ScopeError,
         UnavailableError,
     )
+    from memoria.graph.mapping import GraphMapping
     from memoria.graph.schema import apply_schema
     from memoria.importers import read_notes
     from memoria.ingest.reembed import (
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     )
     from memoria.learn import LearnConfig, Learner, is_more_specific
     from memoria.learn.link import CompositeLinkConfig, Linker, SimilarityLinkConfig
-    from memoria.mapping import GraphMapping
     from memoria.recall.config import RetrieverConfig
     from memoria.recall.context import ContextBuilder, pack
     from memoria.recall.context.config import ContextConfig
@@ -120,7 +120,7 @@ _MODULES = {
     "memoria.importers": "read_notes",
     "memoria.learn": "LearnConfig Learner is_more_specific",
     "memoria.learn.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
-    "memoria.mapping": "GraphMapping",
+    "memoria.graph.mapping": "GraphMapping",
     "memoria.recall.ranking.calibration": "Calibration",
     "memoria.recall.ranking.config": "RelevanceConfig",
     "memoria.recall.ranking.history": "HistoryConfig",

@@ -16,7 +16,8 @@ from typing import Any
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
-from memoria.mapping import GraphMapping
+from memoria.graph.mapping import GraphMapping
+from memoria.ingest.unembedded import keep_embedding
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.recall.warming import warming
@@ -133,6 +134,7 @@ def connect(
     count_tokens: CountTokens | None = None,
     mapping: GraphMapping | None = None,
     warm: bool = False,
+    embed_pending: bool = False,
 ) -> Connection:
     """Open a `GraphRetriever` for one ``async with`` block, and check its server.
 
@@ -161,6 +163,9 @@ def connect(
     warm
         Whether to let the server plan the queries of recalls in the background, so that the first
         recalls after its start don't wait for it.
+    embed_pending
+        Whether to make, in the background, the vectors that writes of any scope of the database
+        could not make because the embedder failed. It needs an ``embedder``.
 
     Raises
     ------
@@ -170,9 +175,13 @@ def connect(
         The server refused the credentials.
     DimensionError
         The index holds the vectors of another embedder.
+    ConfigError
+        ``embed_pending`` is set, but there is no embedder.
     MappingError
         The mapping does not fit the database.
     """
+    if embed_pending and embedder is None:
+        raise ConfigError("embed_pending needs an embedder: give connect the one of the database")
 
     async def made(store: Store) -> GraphRetriever:
         return GraphRetriever(
@@ -185,7 +194,8 @@ def connect(
         )
 
     async def opening() -> GraphRetriever:
-        return await open_on(await find_target(uri, auth, database), made, store, warm=warm)
+        target = await find_target(uri, auth, database)
+        return await open_on(target, made, store, warm=warm, embed_pending=embed_pending)
 
     return Connection(opening)
 
@@ -196,6 +206,7 @@ async def open_on(
     config: StoreConfig | None = None,
     *,
     warm: bool = False,
+    embed_pending: bool = False,
 ) -> GraphRetriever:
     """Open a database, make a retriever on it, and check its server; see `connect`.
 
@@ -212,6 +223,9 @@ async def open_on(
         if warm:
             plans = warming(retriever.store, scope=retriever.scope, config=retriever.config)
             await stack.enter_async_context(plans)
+        if embed_pending and retriever.embedder is not None:
+            keeping = keep_embedding(retriever.store, retriever.embedder)
+            await stack.enter_async_context(keeping)
         close_with(retriever, stack.pop_all())
     return retriever
 

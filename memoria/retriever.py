@@ -21,9 +21,9 @@ from memoria._support.wording import kind_of
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import InvalidInputError
 from memoria.graph.graph_reader import GraphReader
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
 from memoria.graph.server_facts import FittingFacts
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
 from memoria.recall.asides import Asides
 from memoria.recall.call import Engine, QueryTags, RecallCall
 from memoria.recall.config import RecallSettings, RetrieverConfig
@@ -57,7 +57,6 @@ from memoria.types import (
 )
 
 if TYPE_CHECKING:
-    from memoria.ingest import WriterOptions
     from memoria.learn import LearnConfig, Learner
     from memoria.learn.link import LinkConfig, Linker
     from memoria.remember import (
@@ -66,7 +65,7 @@ if TYPE_CHECKING:
         DocumentOptions,
         DocumentWriter,
     )
-    from memoria.writer import GraphWriter
+    from memoria.writer import GraphWriter, WriterOptions
 
 
 class GraphRetriever:

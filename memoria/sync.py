@@ -19,11 +19,11 @@ from memoria._support.blocking import Handle, Stream, blocking, call_behind, mak
 from memoria._support.loop_thread import LoopThread
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
-from memoria.ingest import WriterOptions
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.remember import ConversationOptions, DocumentOptions
 from memoria.types import MemoryLinker
+from memoria.writer import WriterOptions
 
 __all__ = [  # without `open`, as in memoria
     "ConversationWriter",
@@ -48,7 +48,7 @@ class Store(Handle[memoria.Store]):
     """One database as all parts of a process share it; see `memoria.Store`."""
 
     run = blocking(memoria.Store.run)
-    run_together = blocking(memoria.Store.run_together)
+    write = blocking(memoria.Store.write)
     explain = blocking(memoria.Store.explain)
 
     @property

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Unpack
 
 from memoria._support.checks import check_id, check_ids
@@ -127,11 +126,13 @@ class GraphWriter:
         the rest. A memory that has a vector for the same text is not embedded again. A memory
         whose text changed loses its old vector.
 
+        A memory for which the embedder makes no vector is written without one. Later writes of the
+        scope make up for 64 of these at a time, and ``memoria embed`` for all.
+
         Parameters
         ----------
         skip_invalid
-            Leave out memories and relations that are not valid, and memories for which the
-            embedder returns zeros or numbers that are not finite, instead of raising; the report
+            Leave out memories and relations that are not valid, instead of raising; the report
             counts them and says why.
 
         Raises
@@ -141,8 +142,7 @@ class GraphWriter:
             ends are not both in this scope. The message names the missing ids; nothing of the
             batch of that edge is written.
         DimensionError
-            A vector, or the embedder, does not fit the index; or the embedder returns vectors of
-            another size than it declares, also with ``skip_invalid``.
+            A vector, or the embedder, does not fit the index.
         IndexNotReadyError
             An index is not online, or the database is not set up and this user may not set it up.
         """
@@ -176,6 +176,9 @@ class GraphWriter:
         name, order, or a negation is a new fact. What is given with such a text goes to the memory
         that says it: it gets the tags and edges that it lacks, and supersedes what the text
         supersedes; it keeps its kind, and holds again if it was outdated.
+
+        If the embedder makes no vector, the text is compared by its words and written without one;
+        ``pending_vectors`` is then 1, and a later write makes the vector.
 
         Parameters
         ----------
@@ -225,23 +228,20 @@ class GraphWriter:
         await self.batches.set_up([statement.memory])
         self.batches.check_memory(statement.memory)
         facts = self.batches.facts or await server_facts(self._store)
+        embed = None if self.embedder is None else self.batches.vector_of
         try:
-            done = await remember(
-                self._store, statement, facts=facts, embed=self._vector_of, now=self._clock()
+            done, owed = await remember(
+                self._store, statement, facts=facts, embed=embed, now=self._clock()
             )
         except (DimensionError, IndexNotReadyError):
             await self.batches.check_still_live()
             raise
-        if self.linker is None:
-            return done
-        # Also what was there before: a call that ended before its links left them to the next one.
-        links = await self.linker.link([done.id], only_new=True)
-        return replace(done, edges=done.edges + links.edges_created)
-
-    async def _vector_of(self, text: str) -> Sequence[float] | None:
-        if self.embedder is None:
-            return None
-        return (await self.batches.embed(self.embedder, [text]))[0]
+        if self.linker is not None:
+            # Also what was there before: a call that ended before its links left them to the next.
+            links = await self.linker.link([done.id], only_new=True)
+            done = replace(done, edges=done.edges + links.edges_created)
+        await self.batches.settled(owed=owed and not done.pending_vectors)
+        return done
 
     async def conversation(
         self,
@@ -397,11 +397,10 @@ class GraphWriter:
     async def backfill_embeddings(
         self, *, kinds: Sequence[str] = (), progress: ProgressCallback = silent
     ) -> int:
-        """Embed the memories of this scope that have no vector; those without text are passed over.
+        """Embed the memories of this scope that have no vector.
 
-        So are connectors, which have no meaning of their own.
-
-        Call it again after an interruption: it goes on where it stopped.
+        Connectors and memories without text are passed over, and so is a text for which the
+        embedder makes no vector. Call it again after an interruption: it continues.
 
         Parameters
         ----------
@@ -419,6 +418,8 @@ class GraphWriter:
         ------
         ConfigError
             The writer has no embedder.
+        Exception
+            The error of the embedder, if it makes no vector at all.
         IndexNotReadyError
             Another program wrote the memories, and the database was never set up.
         """
@@ -433,7 +434,8 @@ class GraphWriter:
                 self._store,
                 which,
                 size=self.batches.memory_batch_size,
-                embed=partial(self.batches.embed, embedder),
+                embedder=embedder,
+                facts=self.batches.facts,
                 progress=progress,
             )
         except DimensionError:

@@ -1,9 +1,10 @@
 // name: graph.stats_memories
 // mode: read
-// params: scope
-// returns: memories INTEGER, embedded INTEGER, kinds LIST<LIST>, connectors LIST<LIST>, oldest ZONED DATETIME | NULL, newest ZONED DATETIME | NULL, mean_degree FLOAT, max_degree INTEGER
+// params: pending, scope
+// returns: memories INTEGER, embedded INTEGER, kinds LIST<LIST>, connectors LIST<LIST>, oldest ZONED DATETIME | NULL, newest ZONED DATETIME | NULL, mean_degree FLOAT, max_degree INTEGER, pending_vectors INTEGER
 // The memories of a scope, and apart from them its connectors. kinds, connectors: [kind, number]; a
 // node with several kind labels counts as the first by name. All other columns are of memories alone.
+// pending_vectors: how many memories the notes hold whose keys begin with pending; see ingest.pending.
 // Times are in UTC; only times within the years that a client can hold.
 // use: all_memories(m)
 WITH // use: degree(m) AS degree,
@@ -33,8 +34,13 @@ CALL (rows) {
          min(row.oldest) AS oldest, max(row.newest) AS newest,
          sum(row.degrees) AS degrees, max(row.max_degree) AS max_degree
 }
+CALL () {
+  MATCH (note:MemoriaMeta) WHERE note.key STARTS WITH $p.pending
+  RETURN sum(size(note.ids)) AS pending_vectors
+}
 RETURN memories, embedded, kinds, connectors,
        CASE WHEN oldest IS NOT NULL THEN datetime({datetime: oldest, timezone: 'Z'}) END AS oldest,
        CASE WHEN newest IS NOT NULL THEN datetime({datetime: newest, timezone: 'Z'}) END AS newest,
        CASE WHEN memories > 0 THEN toFloat(degrees) / memories ELSE 0.0 END AS mean_degree,
-       coalesce(max_degree, 0) AS max_degree
+       coalesce(max_degree, 0) AS max_degree,
+       pending_vectors

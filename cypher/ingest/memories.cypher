@@ -1,7 +1,7 @@
 // name: ingest.memories
 // mode: write
-// params: generation, kinds, now, rows, scope, scope_key
-// returns: written INTEGER, created INTEGER
+// params: generation, kinds, notes, now, pending, rows, scope, scope_key
+// returns: written INTEGER, created INTEGER, owed BOOLEAN
 // Write memories of one scope, sorted by id, so that concurrent writers lock in one order.
 // rows: id, kind, properties (null removes one; a connector has connector_name in place of text and
 // scope_key), created_at (text in ISO 8601; null keeps that; a new memory gets now, unless it is
@@ -10,6 +10,8 @@
 // stay. kinds: the labels of which a memory has one.
 // generation: that of the vectors in rows; if another one is live by now, nothing is written. Null
 // where there are no vectors. A changed text loses the vectors of every generation.
+// notes: key and ids of memories whose vectors could not be made and are to be made later. owed:
+// whether there is any such note of the scope, whose keys begin with pending.
 // A changed text is to be linked anew; linked_before keeps that an earlier text was linked, so that
 // linking strengthens the edges that it finds again.
 OPTIONAL MATCH (meta:MemoriaMeta {key: 'memoria'})
@@ -40,4 +42,12 @@ FOREACH (vector IN CASE WHEN row.embedding IS NULL THEN [] ELSE [row.embedding] 
 FOREACH (history IN CASE WHEN row.history IS NULL THEN [] ELSE [row.history] END |
   SET m += history
 )
-RETURN count(*) AS written, sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
+WITH count(*) AS written, sum(CASE WHEN created THEN 1 ELSE 0 END) AS created
+CALL (written) {
+  UNWIND CASE WHEN written > 0 THEN $p.notes ELSE [] END AS row
+  MERGE (note:MemoriaMeta {key: row.key})
+  SET note.scope = $p.scope, note.ids = row.ids
+  RETURN count(*) AS noted
+}
+RETURN written, created,
+       EXISTS { MATCH (note:MemoriaMeta) WHERE note.key STARTS WITH $p.pending } AS owed

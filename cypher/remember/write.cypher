@@ -1,7 +1,7 @@
 // name: remember.write
 // mode: write
-// params: answered, answered_weight, answers, directional, edges, generation, ids, kind, max_answers, max_tags, memory, named, now, origin, others_needed, question, scope, scope_key, suppression, superseded
-// returns: created BOOLEAN | NULL, edges INTEGER, live BOOLEAN, missing LIST<STRING>, other BOOLEAN, superseded LIST, superseded_by
+// params: answered, answered_weight, answers, directional, edges, generation, ids, kind, max_answers, max_tags, memory, named, notes, now, origin, others_needed, pending, question, scope, scope_key, suppression, superseded
+// returns: created BOOLEAN | NULL, edges INTEGER, live BOOLEAN, missing LIST<STRING>, other BOOLEAN, owed BOOLEAN, superseded LIST, superseded_by
 // Remember one text. memory: id, text, search_words, tags, created_at, valid_until, embedding (all
 // but id, text and tags may be null), given: whether the id was chosen by a caller for a memory that is not there yet; if
 // somebody has since written another text under it, other is true. named: the memories that must
@@ -11,6 +11,7 @@
 // A memory that is there already keeps its text, kind and times, and gets further tags; what was
 // outdated holds again. Two writers of one new text make one memory, because (scope, id) is unique.
 // edges: [target, relation, weight]; an edge that is there keeps its weight.
+// notes, pending, owed: as in ingest.memories; a note is written if the memory is new.
 // answers: what answered a question, best first; those that feedback proved right for it come
 // first, those that it proved wrong are left out. A question gets at most max_answers of such edges.
 // A memory that has one takes another one only for each others_needed of its other edges: all edges
@@ -106,5 +107,12 @@ CALL (m) {
   RETURN collect(CASE WHEN target <> m AND target.superseded_by IS NOT NULL THEN target.id END)
     AS superseded
 }
+CALL (created) {
+  UNWIND CASE WHEN created THEN $p.notes ELSE [] END AS row
+  MERGE (note:MemoriaMeta {key: row.key})
+  SET note.scope = $p.scope, note.ids = row.ids
+  RETURN count(*) AS noted
+}
 RETURN live, missing, other, created, related + answered AS edges, superseded,
-       m.superseded_by AS superseded_by
+       m.superseded_by AS superseded_by,
+       EXISTS { MATCH (note:MemoriaMeta) WHERE note.key STARTS WITH $p.pending } AS owed

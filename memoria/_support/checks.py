@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
-from memoria._support.wording import kind_of, value_of
+from memoria._support.wording import kind_of, value_of, whole
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 
 T = TypeVar("T")
@@ -56,6 +56,21 @@ def check_string(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) 
             field=field,
         )
     return value
+
+
+def mended_text(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
+    r"""Return a text as it is stored: one rule for every way in.
+
+    Halves of characters, which remain where a text was cut, become "�"; a text of nothing but
+    blanks is no text. Ids, tags and metadata are not mended, since others may refer to them.
+
+    >>> mended_text("cut \ud83d", "text"), mended_text(" \n", "text")
+    ('cut �', '')
+    """
+    text = check_string(
+        whole(value) if isinstance(value, str) else value, field, max_bytes=max_bytes
+    )
+    return "" if text.isspace() else text
 
 
 def check_id(value: object, field: str = "id") -> str:

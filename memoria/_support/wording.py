@@ -117,12 +117,16 @@ def visible(text: str) -> str:
 
 
 def whole(text: str) -> str:
-    r"""Return a text without lone surrogates, which UTF-8 can't encode.
+    r"""Return a text without halves of characters, which remain where a text was cut.
 
-    >>> whole("a\ud800b")
-    'ab'
+    >>> whole("cut \ud83d"), whole("joined \ud83d\ude42")
+    ('cut �', 'joined 🙂')
     """
-    return text.encode(errors="ignore").decode()
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def told(error: BaseException) -> str:

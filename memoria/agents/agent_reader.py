@@ -285,6 +285,7 @@ class AgentReader:
                 "kinds": dict(stats.kinds),
                 "edges": stats.edges,
                 "embedded": stats.embedded,
+                "pending_vectors": stats.pending_vectors,
                 "embedder": facts.embedder,
                 "indexes": dict(facts.indexes),
                 "server": facts.version,

@@ -178,8 +178,19 @@ def _context(memory: AgentMemory, call: HookCall) -> ContextConfig:
 
 
 async def _keep(memory: AgentMemory, call: HookCall) -> None:
-    """Append what is new of a session; what is there already is known by its ids."""
+    """Append what is new of a session; what is there already is known by its ids.
+
+    A hook that asks the database itself has no time to load a model: vectors are made by later
+    writes.
+    """
     if memory.read_only:
         return
-    writer = memory.retriever.conversations()
+    from memoria.embed import Postponed  # only to write; the other calls need not load them
+    from memoria.remember.conversations import ConversationWriter
+
+    retriever = memory.retriever
+    embedder, facts = retriever.embedder, await retriever.server_facts()
+    if embedder is None and facts.embedder is not None and facts.dimensions is not None:
+        embedder = Postponed(name=facts.embedder, dimensions=facts.dimensions)
+    writer = ConversationWriter(retriever.store, scope=retriever.scope, embedder=embedder)
     await writer.append(call.session_id, call.messages, source=call.harness)

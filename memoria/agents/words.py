@@ -102,6 +102,8 @@ def remembered(done: Remembered, now: str, older: Sequence[MemoryNode] = ()) -> 
     ours, others = [f"id {one_line(done.id)}"], list[str]()
     if done.edges:
         ours.append(f"{number_of(done.edges, 'edge')} made")
+    if done.pending_vectors:
+        ours.append("its vector is made later, because the embedder failed")
     if done.superseded:
         others.append(f"replaces {', '.join(map(one_line, done.superseded))}")
     if done.superseded_by is not None:
@@ -133,6 +135,7 @@ def state(stats: ScopeStats, facts: ServerFacts, *, read_only: bool) -> str:
     """Say what a scope holds, and whether the database is in order."""
     kinds = ", ".join(f"{name_of(kind)} {number}" for kind, number in stats.kinds.items())
     memories = number_of(stats.memories, "memory", "memories")
+    pending = f", {stats.pending_vectors} get theirs later" if stats.pending_vectors else ""
     broken = [name for name, state in facts.indexes.items() if state != "ONLINE"]
     embedder = name_of(facts.embedder) if facts.embedder else "none yet"
     indexes = "all indexes are online" if facts.indexes else "the first write makes the indexes"
@@ -141,7 +144,7 @@ def state(stats: ScopeStats, facts: ServerFacts, *, read_only: bool) -> str:
     return "\n".join(
         [
             f"Scope {name_of(stats.scope)} contains {memories}{f' ({kinds})' if kinds else ''} and "
-            f"{number_of(stats.edges, 'edge')}; {stats.embedded} have a vector.",
+            f"{number_of(stats.edges, 'edge')}; {stats.embedded} have a vector{pending}.",
             "It can only be read here." if read_only else "It can be read and written.",
             f"Embedder of the database: {embedder}; Neo4j {facts.version}; {indexes}.",
         ]

@@ -80,11 +80,12 @@ async def on_target(
 
 
 def opening_of(
-    connection: Connection, scope: str, choose: EmbedderChoice
+    connection: Connection, scope: str, choose: EmbedderChoice, *, writes: bool = False
 ) -> Callable[[], Awaitable[GraphRetriever]]:
     """Return what opens a retriever, which its `close` closes, for a command that serves long.
 
-    The server plans the queries of recalls in the background.
+    The server plans the queries of recalls in the background. Where the command ``writes``, vectors
+    that an embedder failed to make are made in the background, too.
     """
 
     async def opening() -> GraphRetriever:
@@ -95,6 +96,7 @@ def opening_of(
             store = connection.adapted(store)
             return GraphRetriever(store, scope=scope, embedder=await choose(store))
 
-        return await open_on(await connection.find(), made, warm=True)
+        target = await connection.find()
+        return await open_on(target, made, warm=True, embed_pending=writes)
 
     return opening

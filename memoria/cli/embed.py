@@ -64,6 +64,6 @@ def embed(
     left = max(0, found - embedded)
     line = f"{number_of(embedded, 'memory', 'memories')} embedded"
     if left:
-        line += f", {left} without a text got no vector"
+        line += f", {left} got no vector: no text, or one that the embedder refuses"
     facts = {"embedded": embedded, "left": left}
     print_facts(facts, as_json, f"{line}; scope {one_line(scope)}")

@@ -28,6 +28,7 @@ from memoria.cli.embedders import (
     recorded_embedder,
 )
 from memoria.cli.link import linker_named
+from memoria.cli.tally import embedded
 from memoria.graph.schema import SchemaReport, apply_schema
 from memoria.graph.server_facts import AbsentEmbedder, NamedEmbedder, probe
 from memoria.graph.vocabulary import DEFAULT_KINDS
@@ -159,7 +160,7 @@ def _ingested(done: WriteReport, scope: str, *, linked: bool) -> str:
     """Return the counts of an ingest in words."""
     parts = [
         f"{number_of(done.memories, 'memory', 'memories')} "
-        f"({done.memories_created} new, {done.embedded} embedded)",
+        f"({done.memories_created} new, {embedded(done)})",
         f"{number_of(done.relations, 'edge', 'edges')} ({done.relations_created} new)",
         f"{number_of(done.skipped, 'line', 'lines')} skipped",
     ]

@@ -17,9 +17,9 @@ from memoria.cli.connection import Connection, on_store
 from memoria.errors import MappingError
 
 if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
-    from memoria.mapping import GraphMapping
-    from memoria.mapping.checking import Problem
-    from memoria.mapping.detecting import Proposal
+    from memoria.graph.mapping import GraphMapping
+    from memoria.graph.mapping.checking import Problem
+    from memoria.graph.mapping.detecting import Proposal
     from memoria.store import Store
 
 
@@ -40,7 +40,7 @@ class MappedConnection(Connection):
         """Return a store that reads through the mapping, if one is given."""
         if self.mapping is None:
             return store
-        from memoria.mapping.reading import MappedGraph
+        from memoria.graph.mapping.reading import MappedGraph
 
         return store.translated(partial(MappedGraph, mapping_of(self.mapping)))
 
@@ -53,7 +53,7 @@ class MappedConnection(Connection):
     def check_scope(self, scope: str) -> None:
         """Refuse a scope that the mapping does not know, and a mapping that can't be read."""
         if self.mapping is not None:
-            from memoria.mapping.reading import scope_of
+            from memoria.graph.mapping.reading import scope_of
 
             scope_of(mapping_of(self.mapping), scope)
 
@@ -66,7 +66,7 @@ def mapping_of(given: str) -> GraphMapping:
     MappingError
         The file can't be read, or does not say a mapping.
     """
-    from memoria.mapping.model import load_mapping, named_mapping, names_of_mappings
+    from memoria.graph.mapping.model import load_mapping, named_mapping, names_of_mappings
 
     if given in names_of_mappings() and not Path(given).exists():
         return named_mapping(given)
@@ -121,7 +121,7 @@ def adopt(
         return
     found = mapping_of(mapping)
     if not Path(mapping).exists() and not create_indexes:
-        from memoria.mapping.model import text_of_named
+        from memoria.graph.mapping.model import text_of_named
 
         text = text_of_named(mapping)
         print_facts({"mapping": text}, as_json, text.rstrip())
@@ -132,8 +132,8 @@ def adopt(
 
 
 def _detect(connection: Connection, as_json: bool) -> None:
-    from memoria.mapping.detecting import detect
-    from memoria.mapping.model import toml_of
+    from memoria.graph.mapping.detecting import detect
+    from memoria.graph.mapping.model import toml_of
 
     with err.status("looking at the database"):
         proposal: Proposal = run(on_store(connection, detect))
@@ -155,7 +155,7 @@ def _detect(connection: Connection, as_json: bool) -> None:
 
 
 def _create(mapping: GraphMapping, connection: Connection) -> None:
-    from memoria.mapping.creating import create_indexes
+    from memoria.graph.mapping.creating import create_indexes
 
     def announce(statement: str) -> None:
         err.print(statement, markup=False)
@@ -171,7 +171,7 @@ def _check(mapping: GraphMapping, connection: Connection, limit: int, as_json: b
 
 def examine_through(mapping: GraphMapping, connection: Connection, limit: int) -> list[Problem]:
     """Compare a mapping with a database, in full."""
-    from memoria.mapping.examining import examine_mapping
+    from memoria.graph.mapping.examining import examine_mapping
 
     with err.status("examining the graph"):
         found: list[Problem] = run(

@@ -86,7 +86,7 @@ def mcp(
     read_only = read_only or connection.mapping is not None  # a mapping writes nothing
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
     memories = Memories(
-        opening_of(connection, rights.grant.scope, embedder_choice(embedder)),
+        opening_of(connection, rights.grant.scope, embedder_choice(embedder), writes=not read_only),
         budget_tokens=budget,
         deadline_s=deadline,
         warm_up=lambda retriever: load_model(retriever.embedder, silent),

@@ -14,7 +14,7 @@ from memoria._support.wording import number_of
 from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, run
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
-from memoria.cli.tally import DryRun, Problems
+from memoria.cli.tally import DryRun, Problems, embedded
 from memoria.importers import read_notes
 from memoria.importers.notes.folder import SOURCE
 from memoria.remember import DocumentConfig, DocumentWriter
@@ -136,7 +136,7 @@ def _in_words(done: DocumentReport, tally: _Tally, scope: str | None) -> str:
         f"{number_of(stored.relations, 'edge')} ({stored.relations_created} new; {done.names} by "
         f"title, {done.links} by link)"
     )
-    said.append(f"{stored.embedded} embedded")
+    said.append(embedded(stored))
     if done.forgotten:
         said.append(f"{number_of(done.forgotten, 'memory', 'memories')} forgotten")
     first = (

@@ -94,6 +94,8 @@ def _said(done: Remembered, scope: str) -> str:
     parts = [f"remembered {id_}" if new else f"not written: {id_} says it already"]
     if done.edges:
         parts.append(f"{number_of(done.edges, 'edge', 'edges')} made")
+    if done.pending_vectors:
+        parts.append("its vector is made later, because the embedder failed")
     if done.superseded:
         parts.append(f"superseded {', '.join(map(one_line, done.superseded))}")
     if done.may_replace:

@@ -239,6 +239,7 @@ def _print_stats(found: ScopeStats) -> None:
         ("scope", found.scope),
         ("memories", found.memories),
         ("with a vector", found.embedded),
+        *([("vectors pending", found.pending_vectors)] if found.pending_vectors else []),
         *([("connectors", sum(found.connectors.values()))] if found.connectors else []),
         ("edges", found.edges),
         ("edges of a memory", f"{found.mean_degree:.1f} on average, {found.max_degree} at most"),

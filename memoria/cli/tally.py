@@ -15,16 +15,35 @@ from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
 from memoria.cli.common import err, one_line
 from memoria.errors import InvalidInputError
-from memoria.types import Conversation, ConversationReport, Memory, Relation
+from memoria.types import Conversation, ConversationReport, Memory, Relation, WriteReport
 
 MAX_PROBLEMS = 20
 #: Written facts of a report, with the names that ``ingest`` has for them.
-WRITTEN = ("memories", "memories_created", "embedded", "relations", "relations_created")
+WRITTEN = (
+    "memories",
+    "memories_created",
+    "embedded",
+    "pending_vectors",
+    "relations",
+    "relations_created",
+)
 
 
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would be written; needs no server.")
 ]
+
+
+def embedded(done: WriteReport) -> str:
+    """Say how many vectors were made, and how many have to wait for the embedder.
+
+    >>> embedded(WriteReport(embedded=3)), embedded(WriteReport(pending_vectors=1))
+    ('3 embedded', '0 embedded, 1 vector pending: memoria embed')
+    """
+    made = f"{done.embedded} embedded"
+    if not done.pending_vectors:
+        return made
+    return f"{made}, {number_of(done.pending_vectors, 'vector')} pending: memoria embed"
 
 
 class Problems:
@@ -122,7 +141,7 @@ class Tally(Problems):
                 f"{read} ({done.known} known)" if done.known else read,
                 number_of(done.parts, "part"),
                 f"{number_of(written.memories, 'memory', 'memories')} with connectors "
-                f"({written.memories_created} new, {written.embedded} embedded)",
+                f"({written.memories_created} new, {embedded(written)})",
                 f"{number_of(written.relations, 'edge')} ({written.relations_created} new)",
             ]
             if done.forgotten:

@@ -1,7 +1,7 @@
 """Checks of the memories: vectors, texts, ids, kinds, dates, scope keys.
 
 In: a subject. Out: findings. Reads only.
-Queries: ``doctor.memories``, ``doctor.scope_keys``; remedies: ``doctor.fix_*``.
+Queries: ``doctor.memories``, ``doctor.pending``, ``doctor.scope_keys``; remedies: ``doctor.fix_*``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from memoria.doctor.faults import Fault, counted, findings
 from memoria.doctor.report import Finding
 from memoria.doctor.subject import Subject
-from memoria.graph.vocabulary import DIRECTIONAL, scope_key
+from memoria.graph.vocabulary import DIRECTIONAL, PENDING, pending_key, scope_key
 
 #: Scope for memories without a scope.
 RECOVERED = "recovered"
@@ -33,6 +33,26 @@ async def check_memories(subject: Subject) -> list[Finding]:
     return [
         _present(subject, counts.get("examined", 0), counts.get("connectors", 0)),
         *findings(subject, rows, faults, show_memory),
+        *await _pending(subject),
+    ]
+
+
+async def _pending(subject: Subject) -> list[Finding]:
+    """Say how many vectors an embedder failed to make, if any."""
+    key = PENDING if subject.scope is None else pending_key(subject.scope)
+    row = (await subject.rows("pending", key=key))[0]
+    if not row["count"]:
+        return []
+    return [
+        Finding(
+            check="memories.pending_vectors",
+            severity="note",
+            message=f"memories whose vectors the embedder failed to make: {row['count']}; the next "
+            "writes of their scope make them",
+            remedy="make them now, once the embedder works again",
+            command=_embed(subject, [row["scopes"]]),
+            count=row["count"],
+        )
     ]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import requests
+import tenacity
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
@@ -79,17 +80,13 @@ class _Downloads:
             f"none of the repositories has {jar.coordinate}: {', '.join(self._addresses)}"
         )
 
+    @tenacity.retry(
+        retry=tenacity.retry_if_exception_type(requests.exceptions.ChunkedEncodingError),
+        stop=tenacity.stop_after_attempt(ATTEMPTS),
+        reraise=True,
+    )
     def _try(self, url: str, jar: LockedJar) -> bool:
         """Download ``url``, again if the connection broke; return False if it does not exist."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return self._try_once(url, jar)
-            except requests.exceptions.ChunkedEncodingError:
-                if attempt == ATTEMPTS:
-                    raise
-        return False
-
-    def _try_once(self, url: str, jar: LockedJar) -> bool:
         target = self._cache / jar.path
         partial = target.with_name(f".{target.name}.{uuid4().hex}.part")
         with self._session().get(url, stream=True, timeout=TIMEOUT_S) as response:

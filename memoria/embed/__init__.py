@@ -3,6 +3,7 @@
 In: texts. Out: vectors. Importing this package loads neither a model nor a model library.
 """
 
+from memoria.embed.attempts import Embedded, Postponed, embed_what_can_be
 from memoria.embed.base import Embedder, check_vectors, checked_embedder
 from memoria.embed.cached import CachedEmbedder
 from memoria.embed.callable import CallableEmbedder
@@ -15,9 +16,12 @@ __all__ = [
     "ONNX_MODELS",
     "CachedEmbedder",
     "CallableEmbedder",
+    "Embedded",
     "Embedder",
     "OnnxEmbedder",
+    "Postponed",
     "SentenceTransformerEmbedder",
     "check_vectors",
     "checked_embedder",
+    "embed_what_can_be",
 ]

@@ -109,8 +109,27 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
     InvalidInputError
         A value is not a finite number, or a vector holds only zeros.
     """
-    import numpy as np  # not above: numpy takes longer to load than all the rest of this room
+    found, error = good_vectors(vectors, name=name, count=count, dimensions=dimensions)
+    if error is not None:
+        raise error
+    return [vector for vector in found if vector is not None]
 
+
+def good_vectors(
+    vectors: object, *, name: str, count: int, dimensions: int
+) -> tuple[list[list[float] | None], InvalidInputError | None]:
+    """Return an embedder's output with None for each vector that `check_vectors` refuses.
+
+    Returns
+    -------
+    tuple
+        The vectors, and the error about the first bad one; None if all are good.
+
+    Raises
+    ------
+    InvalidInputError
+        The output is not a list of as many vectors as there were texts.
+    """
     rows = _rows(vectors, name)
     if len(rows) != count:
         raise DimensionError(
@@ -118,29 +137,30 @@ def check_vectors(vectors: object, *, name: str, count: int, dimensions: int) ->
             f"{number_of(count, 'text')}",
             field="embedding",
         )
-    for item, row in enumerate(rows):
-        of = f" for text {item + 1} of {count}" if count > 1 else ""
-        if len(row) != dimensions:
-            raise DimensionError(
-                f"embedder {name!r} returned a vector of {number_of(len(row), 'number')}{of}; "
-                f"it declares {number_of(dimensions, 'dimension')}",
-                field="embedding",
-                item=item,
-            )
-        if not np.isfinite(row).all():
-            raise InvalidInputError(
-                f"embedder {name!r} returned a number that is not finite{of}",
-                field="embedding",
-                item=item,
-            )
-        if not row.any():
-            raise InvalidInputError(
-                f"embedder {name!r} returned a vector of zeros{of}: cosine similarity is not "
-                "defined for it",
-                field="embedding",
-                item=item,
-            )
-    return [row.tolist() for row in rows]
+    faults = [_fault(row, dimensions) for row in rows]
+    bad = next((item for item, fault in enumerate(faults) if fault), None)
+    error = None
+    if bad is not None:
+        of = f" for text {bad + 1} of {count}" if count > 1 else ""
+        kind = InvalidInputError if len(rows[bad]) == dimensions else DimensionError
+        text = f"embedder {name!r} returned {faults[bad].format(of)}"
+        error = kind(text, field="embedding", item=bad)
+    good = [None if fault else row.tolist() for row, fault in zip(rows, faults, strict=True)]
+    return good, error
+
+
+def _fault(row: NDArray[np.float64], dimensions: int) -> str:
+    """Say what is wrong with a vector, with a place for the text it is of; "" if nothing is."""
+    import numpy as np  # not above: numpy takes longer to load than all the rest of this room
+
+    if len(row) != dimensions:
+        wanted = f"it declares {number_of(dimensions, 'dimension')}"
+        return f"a vector of {number_of(len(row), 'number')}{{}}; {wanted}"
+    if not np.isfinite(row).all():
+        return "a number that is not finite{}"
+    if not row.any():
+        return "a vector of zeros{}: cosine similarity is not defined for it"
+    return ""
 
 
 def check_name(name: object, field: str = "name") -> str:

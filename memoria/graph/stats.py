@@ -16,6 +16,7 @@ from neo4j import Record
 
 from memoria._support.checks import check_scope
 from memoria.graph.server_facts import current_facts
+from memoria.graph.vocabulary import pending_key
 from memoria.store import Store
 from memoria.store.queries import load
 
@@ -65,6 +66,8 @@ class ScopeStats:
         Mean and largest number of RELATES edges of one memory, in both directions.
     connectors
         Kind -> number of connectors, largest first; the counts of memories leave them out.
+    pending_vectors
+        Number of memories whose vectors an embedder failed to make, and which later writes make.
     """
 
     scope: str
@@ -80,6 +83,7 @@ class ScopeStats:
     mean_degree: float
     max_degree: int
     connectors: Mapping[str, int] = field(default_factory=dict)
+    pending_vectors: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +122,10 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
     patient = store.patient()
     generation = (await current_facts(store)).generation
     queries = (
-        (load("graph.stats_memories").at(generation), parameters),
+        (
+            load("graph.stats_memories").at(generation),
+            {**parameters, "pending": pending_key(scope)},
+        ),
         (load("graph.stats_relations"), parameters),
         (load("graph.stats_tags"), {**parameters, "limit": TOP_TAGS}),
         (load("graph.stats_edge_tags"), {**parameters, "limit": TOP_TAGS}),
@@ -146,6 +153,7 @@ async def scope_stats(store: Store, scope: str) -> ScopeStats:
         newest=_native(memories["newest"]),
         mean_degree=memories["mean_degree"],
         max_degree=memories["max_degree"],
+        pending_vectors=memories["pending_vectors"],
     )
 
 

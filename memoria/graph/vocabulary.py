@@ -137,6 +137,9 @@ TEXT_INDEX = "memory_text"
 TEXT_ANALYSER = "standard-folding"
 META_INDEX = "memoria_meta_key"
 
+#: Beginning of the keys of the notes about vectors that a write could not make.
+PENDING = "pending:"
+
 # --- keys -----------------------------------------------------------------------------------------
 
 
@@ -171,3 +174,11 @@ def documents_key(scope: str) -> str:
 def roles_key(scope: str) -> str:
     """Return the key of the ``:MemoriaMeta`` node with the roles of the scope's relations."""
     return f"roles:{scope}"
+
+
+def pending_key(scope: str) -> str:
+    """Return the beginning of the keys of the notes about vectors that a scope still lacks.
+
+    The name of the scope is hashed, so that no key begins with another scope's.
+    """
+    return f"{PENDING}{scope_key(scope)}:"

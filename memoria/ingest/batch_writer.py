@@ -7,17 +7,23 @@ Writes in batches. Each batch is one transaction, which may be repeated without 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar
 
 from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
-from memoria.embed import Embedder, check_vectors, checked_embedder
-from memoria.errors import AuthError, ConfigError, IndexNotReadyError, InvalidInputError, QueryError
+from memoria._support.throttling import throttled_warning
+from memoria.embed import Embedder, checked_embedder
+from memoria.errors import (
+    AuthError,
+    ConfigError,
+    IndexNotReadyError,
+    MemoriaError,
+    QueryError,
+)
 from memoria.graph.connectors import is_connector
 from memoria.graph.schema import SchemaReport, apply_schema, record_embedder
 from memoria.graph.server_facts import (
@@ -32,6 +38,7 @@ from memoria.graph.vocabulary import (
     DEFAULT_KINDS,
     ORIGIN_INGEST,
     UNIQUE_INDEX,
+    pending_key,
     scope_key,
 )
 from memoria.ingest.checks import (
@@ -45,9 +52,8 @@ from memoria.ingest.checks import (
     missing_error,
 )
 from memoria.ingest.history import write_history
-from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import batches, memory_row, relation_row
-from memoria.ingest.unembedded import embed_each, is_of_one_text, texts_to_embed
+from memoria.ingest.unembedded import Vectors, embed_in_time, notes_of, settle, vectors_for
 from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
@@ -57,6 +63,8 @@ from memoria.types import (
     Relation,
     WriteReport,
 )
+
+log = logging.getLogger(__name__)
 
 EMBED_BATCH = 128
 
@@ -139,7 +147,7 @@ class BatchWriter:
                 if not has_ends(edge, missing):
                     left_out.add(missing_end(edge, missing, self.scope))
             report = report.plus(done)
-        return replace(report, skipped=left_out.count, problems=left_out.problems)
+        return report.plus(WriteReport(skipped=left_out.count, problems=left_out.problems))
 
     async def ready(self) -> None:
         """Check once that the schema fits the embedder, if the database is set up."""
@@ -190,32 +198,25 @@ class BatchWriter:
     ) -> WriteReport:
         """Write checked memories in one transaction, then link them; an id's last memory counts.
 
-        Memories without a valid vector go to ``left_out``; None raises.
+        Memories whose vectors have another size than the index go to ``left_out``; None raises.
         """
         if not memories:
             return WriteReport()
         made, memories = await self.set_up(memories, left_out)
         with self._recorded(len(memories)):
-            try:
-                parameters, embedded = await self._memory_parameters(memories)
-            except InvalidInputError as exc:
-                if left_out is None or not left_out.skip_invalid or not is_of_one_text(exc):
-                    raise
-                memories, ready = await self._embeddable(memories, left_out)
-                parameters, embedded = await self._memory_parameters(memories, ready=ready)
-                embedded += len({m.id for m in memories if m.text in ready and m.embedding is None})
+            parameters, embedded = await self._memory_parameters(memories)
             query = load("ingest.memories").at(self.generation)
             row = (await self._store.run(query, parameters))[0]
             if row["written"] < len(parameters["rows"]):
                 await self.check_still_live()
                 raise replaced_error()  # they were, and have come back
-        done = WriteReport(
-            memories=row["written"],
-            memories_created=row["created"],
-            embedded=embedded,
-            schema_created=made,
+        done = embedded.plus(
+            WriteReport(
+                memories=row["written"], memories_created=row["created"], schema_created=made
+            )
         )
-        return await self._linked(done, memories)
+        done = await self._linked(done, memories)
+        return done.plus(await self.settled(owed=row["owed"] and not done.pending_vectors))
 
     def _recorded(self, memories: int) -> AbstractContextManager[telemetry.Span]:
         return telemetry.memory_span("upsert_memory", store=scope_key(self.scope), count=memories)
@@ -224,9 +225,15 @@ class BatchWriter:
         self,
         memories: Sequence[Memory],
         undated: Collection[str] = (),
-        ready: Mapping[str, Sequence[float]] | None = None,
-    ) -> tuple[dict[str, Any], int]:
-        """Return the parameters of ``ingest.memories``, and how many vectors were made for them."""
+        ready: Mapping[str, Sequence[float] | None] | None = None,
+    ) -> tuple[dict[str, Any], WriteReport]:
+        """Return the parameters of ``ingest.memories``, and which vectors were made for them.
+
+        Parameters
+        ----------
+        ready
+            Text -> its vector, or None if the embedder has just failed to make it.
+        """
         unique = {memory.id: memory for memory in memories}
         by_text = ready or {}
         made = await self._make_vectors([m for m in unique.values() if m.text not in by_text])
@@ -234,7 +241,9 @@ class BatchWriter:
             id_: by_text.get(memory.text) if memory.embedding is None else memory.embedding
             for id_, memory in unique.items()
         }
-        vectors = {**given, **made}
+        vectors = {**given, **made.by_id}
+        failed = (id_ for id_, m in unique.items() if m.text in by_text and vectors[id_] is None)
+        pending = {*made.pending, *failed}
         rows = Rows(
             memory_row(memory, vectors[id_], undated=id_ in undated)
             for id_, memory in sorted(unique.items())
@@ -248,12 +257,33 @@ class BatchWriter:
             "scope_key": scope_key(self.scope),
             "kinds": list(self.kinds),
             "now": self._clock(),
+            "notes": notes_of(self.scope, pending),
+            "pending": pending_key(self.scope),
         }
-        return parameters, len(made)
+        return parameters, made.report.plus(
+            WriteReport(pending_vectors=len(pending) - len(made.pending))
+        )
+
+    async def settled(self, *, owed: bool) -> WriteReport:
+        """Make vectors that an earlier write of the scope could not make, if there are any.
+
+        The write is done, so nothing that fails here fails it.
+        """
+        if not owed or self.embedder is None:
+            return WriteReport()
+        try:
+            ids = await settle(self._store, self.embedder, scope=self.scope)
+            return await self._link_ids(WriteReport(embedded=len(ids)), ids)
+        except MemoriaError as exc:
+            throttled_warning(log, "vectors are made later: %s", type(exc).__name__)
+            return WriteReport()
 
     async def _linked(self, done: WriteReport, memories: Sequence[Memory]) -> WriteReport:
         """Link memories that were written, but no connectors; return the report of both."""
         ids = sorted({memory.id for memory in memories if not is_connector(memory)})
+        return await self._link_ids(done, ids)
+
+    async def _link_ids(self, done: WriteReport, ids: Sequence[str]) -> WriteReport:
         if self.linker is None or not ids:
             return done
         links = await self.linker.link(ids, only_new=True)
@@ -316,41 +346,25 @@ class BatchWriter:
             self._store, self.scope, items, now=self._clock(), skip_missing=skip_missing
         )
 
-    async def _make_vectors(self, memories: Sequence[Memory]) -> dict[str, list[float]]:
+    async def vector_of(self, text: str) -> Sequence[float] | None:
+        """Return the vector of a text to be stored; None if the embedder fails."""
+        if self.embedder is None:
+            return None
+        [vector] = (await embed_in_time(self.embedder, [text], self._store)).vectors
+        if vector is not None and self.facts is not None:
+            self.facts = await record_embedder(self._store, self.facts, self.embedder)
+        return vector
+
+    async def _make_vectors(self, memories: Sequence[Memory]) -> Vectors:
         """Embed the memories that come without a vector, unless one is stored for the same text."""
         if self.embedder is None:
-            return {}
-        texts = await texts_to_embed(self._store, self.scope, memories, self.generation)
-        try:
-            vectors = await self.embed(self.embedder, list(texts.values()))
-        except InvalidInputError as exc:
-            if exc.item is None:
-                raise
-            raise at_place(exc, f"memory {list(texts)[exc.item]!r}") from exc
-        return dict(zip(texts, vectors, strict=True))
-
-    async def _embeddable(
-        self, memories: Sequence[Memory], left_out: LeftOut
-    ) -> tuple[Sequence[Memory], dict[str, list[float]]]:
-        """Embed each text alone; return the memories to write, and text -> vector."""
-        if self.embedder is None:
-            return memories, {}
-        texts = await texts_to_embed(self._store, self.scope, memories, self.generation)
-        return await embed_each(memories, texts, partial(self.embed, self.embedder), left_out)
-
-    async def embed(self, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-        """Make vectors to be stored; the first vectors of a database record their embedder."""
-        if not texts:
-            return []
-        vectors = check_vectors(
-            await embedder.embed_documents(texts),
-            name=embedder.name,
-            count=len(texts),
-            dimensions=embedder.dimensions,
+            return Vectors()
+        made = await vectors_for(
+            memories, self._store, self.embedder, scope=self.scope, generation=self.generation
         )
-        if self.facts is not None:
-            self.facts = await record_embedder(self._store, self.facts, embedder)
-        return vectors
+        if made.by_id and self.facts is not None:  # perhaps the first vectors of the database
+            self.facts = await record_embedder(self._store, self.facts, self.embedder)
+        return made
 
 
 async def make_schema(

@@ -18,9 +18,7 @@ from memoria.ingest.jsonl import at_place
 from memoria.ingest.rows import json_text, utc
 from memoria.store import ServerFacts
 from memoria.types import CoActivation, HistoryItem, Memory, Relation, Suppression
-
-#: Reasons that a report keeps.
-MAX_PROBLEMS = 20
+from memoria.types.reports import MAX_PROBLEMS
 
 T = TypeVar("T")
 

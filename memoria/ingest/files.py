@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from typing import IO, Protocol
@@ -140,17 +140,13 @@ class _Ingest:
             read += len(edges)
             report = report.plus(await self._write_edges(edges))
             self._progress("relations", read, self._edges)
-        duplicates = memories - len(self._seen)
-        return IngestReport(
-            lines=self._lines,
-            written=replace(
-                report,
-                duplicates=duplicates,
-                skipped=self._left_out.count,
-                problems=self._left_out.problems,
-            ),
+        left_out = WriteReport(
+            duplicates=memories - len(self._seen),
+            skipped=self._left_out.count,
             problems=self._left_out.problems,
         )
+        written = left_out.plus(report)
+        return IngestReport(lines=self._lines, written=written, problems=written.problems)
 
     def _next_memories(self, lines: Iterator[Line]) -> list[Memory]:
         """Read lines until a batch of memories is full; write edges to the spool."""

@@ -19,7 +19,7 @@ from memoria.graph.graph_reader import matching_ids
 from memoria.graph.server_facts import server_facts
 from memoria.graph.vocabulary import DIRECTIONAL, clock_key, scope_key
 from memoria.ingest.rows import batches
-from memoria.store import Call, Store
+from memoria.store import Store, Transaction
 from memoria.store.queries import load
 from memoria.types import MEMORY_PROPERTIES, Count, ForgetReport, MemoryFilter, ScopeReceipt
 
@@ -55,17 +55,20 @@ class Forgetting:
             report = report.plus(await self._nodes({"ids": batch, "elements": []}))
         return report
 
-    def calls(self, ids: Sequence[str], *, stay: Iterable[str]) -> list[Call]:
-        """Return the queries that delete memories, for a transaction of the caller's.
+    async def within(
+        self, transaction: Transaction, ids: Sequence[str], *, stay: Iterable[str]
+    ) -> ForgetReport:
+        """Delete memories in a transaction of the caller's.
 
         Memories with more than 20,000 edges in a query stay: the caller's are small. So do the
         connectors whose ids are in ``stay``, even if they join no memory until the caller writes.
         """
-        kept = sorted(stay)
-        return [
-            (load("ingest.forget"), self._parameters({"ids": batch, "elements": []}, stay=kept))
-            for batch in batches(ids, self.batch_size)
-        ]
+        report, kept = ForgetReport(), sorted(stay)
+        for batch in batches(ids, self.batch_size):
+            parameters = self._parameters({"ids": batch, "elements": []}, stay=kept)
+            row = (await transaction.run(load("ingest.forget"), parameters))[0]
+            report = report.plus(ForgetReport(deleted=row["deleted"], connectors=row["freed"]))
+        return report
 
     async def matching(self, where: MemoryFilter) -> ForgetReport:
         """Delete the memories that fit, with all their edges."""

@@ -1,26 +1,48 @@
-"""Find the memories that have no vector, and store vectors for them.
+"""Memories without a vector: made now or later, and noted where an embedder fails.
 
-In: memories, or a scope and kinds. Out: their texts; the number of vectors stored.
-Writes vectors only. Queries: ``ingest.count_without_embedding``, ``ingest.embedded``,
-``ingest.embeddings``, ``ingest.without_embedding``.
+In: memories, or a scope and kinds; an embedder. Out: vectors; notes; how many vectors were stored.
+Writes vectors and notes. Queries: ``ingest.count_without_embedding``, ``ingest.embedded``,
+``ingest.embeddings``, ``ingest.pending``, ``ingest.settle``, ``ingest.without_embedding``.
+
+An embedder may be down, slow, or wrong for one text. Words and edges are written all the same, and
+a note in the same transaction. The next write of the scope makes up for one note, ``memoria embed``
+for all of a scope, and `keep_embedding` for those of a database.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence, Set
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 from memoria._support.checks import check_kind
 from memoria._support.progress import ProgressCallback
-from memoria.errors import DimensionError, InvalidInputError
+from memoria._support.throttling import throttled_warning
+from memoria._support.wording import number_of
+from memoria.embed import Embedded, Embedder, Postponed, embed_what_can_be
+from memoria.errors import InvalidInputError, MemoriaError
 from memoria.graph.connectors import is_connector
-from memoria.graph.server_facts import replaced_error
-from memoria.ingest.checks import LeftOut
-from memoria.ingest.jsonl import at_place
-from memoria.store import Rows, Store
+from memoria.graph.schema import record_embedder
+from memoria.graph.server_facts import check_embedder, replaced_error, server_facts, was_set_up
+from memoria.graph.vocabulary import PENDING, pending_key
+from memoria.store import Rows, ServerFacts, Store
 from memoria.store.queries import load
-from memoria.types import Memory
+from memoria.types import Memory, WriteReport
+
+log = logging.getLogger(__name__)
+
+#: Memories of one note: what the next write makes up for.
+NOTE_IDS = 64
+#: A note is given up after so many tries; ``memoria embed`` still finds its memories.
+MAX_TRIES = 5
+# Time for one more text; seconds.
+_EACH_S = 1.0
+# How often to look for notes; seconds.
+_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +67,34 @@ class Unembedded:
             check_kind(kind)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """What an embedder made for memories.
+
+    Attributes
+    ----------
+    by_id
+        Id of a memory -> its vector.
+    pending
+        Ids of the memories for which there is no vector now.
+    fault
+        Why, for the first of these; None if none is pending.
+    """
+
+    by_id: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    pending: Set[str] = frozenset()
+    fault: str | None = None
+
+    @property
+    def report(self) -> WriteReport:
+        """The same as counts."""
+        count = len(self.pending)
+        if not count:
+            return WriteReport(embedded=len(self.by_id))
+        why = f"{number_of(count, 'vector is', 'vectors are')} pending: {self.fault}"
+        return WriteReport(embedded=len(self.by_id), pending_vectors=count, problems=(why,))
+
+
 async def texts_to_embed(
     store: Store, scope: str, memories: Sequence[Memory], generation: int
 ) -> dict[str, str]:
@@ -63,39 +113,17 @@ async def texts_to_embed(
     return texts
 
 
-async def embed_each(
-    memories: Sequence[Memory],
-    texts: Mapping[str, str],
-    embed: Callable[[Sequence[str]], Awaitable[Sequence[list[float]]]],
-    left_out: LeftOut,
-) -> tuple[list[Memory], dict[str, list[float]]]:
-    """Embed each text alone; return the memories to write, and text -> vector.
-
-    Parameters
-    ----------
-    texts
-        What `texts_to_embed` returned for these memories. Of equal ids it names the last one; an
-        earlier one counts if the last one is left out, so it is embedded, too.
-    """
-    good: list[Memory] = []
-    vectors: dict[str, list[float]] = {}
-    for memory in memories:
-        is_wanted = memory.id in texts and memory.embedding is None and memory.text.strip()
-        if is_wanted and memory.text not in vectors:
-            try:
-                (vectors[memory.text],) = await embed([memory.text])
-            except InvalidInputError as exc:
-                if not is_of_one_text(exc):
-                    raise
-                left_out.add(at_place(exc, f"memory {memory.id!r}"))
-                continue
-        good.append(memory)
-    return good, vectors
-
-
-def is_of_one_text(error: InvalidInputError) -> bool:
-    """Tell whether one vector is bad; a wrong size or number is a fault of the embedder."""
-    return error.field == "embedding" and not isinstance(error, DimensionError)
+async def vectors_for(
+    memories: Sequence[Memory], store: Store, embedder: Embedder, *, scope: str, generation: int
+) -> Vectors:
+    """Make the vectors that memories lack, as far as the embedder makes them now."""
+    texts = await texts_to_embed(store, scope, memories, generation)
+    if not texts:
+        return Vectors()
+    made = await embed_in_time(embedder, list(texts.values()), store)
+    found = dict(zip(texts, made.vectors, strict=True))
+    by_id = {id_: vector for id_, vector in found.items() if vector is not None}
+    return Vectors(by_id=by_id, pending=found.keys() - by_id.keys(), fault=made.fault)
 
 
 async def count_unembedded(store: Store, which: Unembedded) -> int:
@@ -112,10 +140,13 @@ async def embed_stored(
     which: Unembedded,
     *,
     size: int,
-    embed: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[float]]]],
+    embedder: Embedder,
+    facts: ServerFacts | None,
     progress: ProgressCallback,
 ) -> int:
     """Embed the memories without a vector, ``size`` at a time; return the number of vectors.
+
+    A text for which the embedder makes no vector is passed over, unless it makes none at all.
 
     Raises
     ------
@@ -126,11 +157,16 @@ async def embed_stored(
     stored = seen = 0
     async for rows in _pages(store, which, size):
         texts = {id_: text for id_, text in rows if isinstance(text, str) and text.strip()}
-        vectors = await embed(list(texts.values()))
+        made = await embed_what_can_be(embedder, list(texts.values()))
         vector_rows = Rows(
             {"id": id_, "text": text, "embedding": vector}
-            for (id_, text), vector in zip(texts.items(), vectors, strict=True)
+            for (id_, text), vector in zip(texts.items(), made.vectors, strict=True)
+            if vector is not None
         )
+        if made.error is not None and not vector_rows:
+            raise made.error
+        if facts is not None and vector_rows:  # perhaps the first vectors of the database
+            facts = await record_embedder(store, facts, embedder)
         parameters = {"generation": which.generation, "rows": vector_rows, "scope": which.scope}
         query = load("ingest.embeddings").at(which.generation)
         written = (await store.run(query, parameters))[0]
@@ -139,6 +175,8 @@ async def embed_stored(
         stored += written["written"]
         seen += len(rows)
         progress("memories", seen, max(seen, total))
+    notes = {"key": pending_key(which.scope), "max_tries": None}
+    await store.run(load("ingest.settle").at(which.generation), notes)
     return stored
 
 
@@ -159,3 +197,82 @@ async def _pages(
             return
         yield rows
         parameters["after"] = rows[-1][0]
+
+
+def notes_of(scope: str, ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the notes about memories without a vector, as ``ingest.memories`` writes them."""
+    ordered, key = sorted(ids), pending_key(scope) + uuid4().hex
+    parts = range(0, len(ordered), NOTE_IDS)
+    return [{"key": f"{key}/{at}", "ids": ordered[at : at + NOTE_IDS]} for at in parts]
+
+
+async def embed_in_time(embedder: Embedder, texts: Sequence[str], store: Store) -> Embedded:
+    """Embed texts of a write, in the time of a query and a second for each text."""
+    timeout_s = store.usual_timeout_s + _EACH_S * len(texts)
+    made = await embed_what_can_be(embedder, texts, timeout_s=timeout_s)
+    if made.error is not None and not isinstance(embedder, Postponed):
+        # The error may quote a text, which the log must not hold.
+        throttled_warning(
+            log, "vectors are made later: the embedder failed (%s)", type(made.error).__name__
+        )
+    return made
+
+
+async def settle(store: Store, embedder: Embedder, *, scope: str | None = None) -> list[str]:
+    """Make the vectors of the next note of a scope, or of any scope; return ids of its memories.
+
+    Those for which the embedder made a vector are returned.
+
+    Raises
+    ------
+    MemoriaError
+        The server can't be reached, or has the vectors of another embedder.
+    """
+    facts = await server_facts(store)
+    if not was_set_up(facts):
+        return []
+    check_embedder(facts, embedder)
+    key = PENDING if scope is None else pending_key(scope)
+    found = await store.run(load("ingest.pending").at(facts.generation), {"key": key})
+    if not found:
+        return []
+    texts = {id_: text for id_, text in found[0]["rows"] if text.strip()}
+    made = await embed_in_time(embedder, list(texts.values()), store)
+    vectors = zip(texts.items(), made.vectors, strict=True)
+    rows = Rows(
+        {"id": id_, "text": text, "embedding": vector}
+        for (id_, text), vector in vectors
+        if vector is not None
+    )
+    if rows:
+        facts = await record_embedder(store, facts, embedder)
+        given = {"generation": facts.generation, "rows": rows, "scope": found[0]["scope"]}
+        done = (await store.run(load("ingest.embeddings").at(facts.generation), given))[0]
+        if not done["live"]:
+            raise replaced_error()
+    # A note whose texts an embedder that is down has not seen stays, but others come first.
+    is_up = rows or made.error is None or isinstance(made.error, InvalidInputError)
+    tried = {"key": found[0]["key"], "max_tries": MAX_TRIES if is_up else None}
+    await store.run(load("ingest.settle").at(facts.generation), tried)
+    return [row["id"] for row in rows]
+
+
+@asynccontextmanager
+async def keep_embedding(store: Store, embedder: Embedder) -> AsyncIterator[None]:
+    """While the context is open, make the vectors that writes of any scope could not make."""
+
+    async def work() -> None:
+        while True:
+            try:
+                while await settle(store, embedder):
+                    pass
+            except MemoriaError as exc:
+                throttled_warning(log, "vectors are made later: %s", type(exc).__name__)
+            await asyncio.sleep(_EVERY_S)
+
+    task = asyncio.create_task(work())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

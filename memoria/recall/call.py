@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from memoria._support.checks import check_string, check_strings
+from memoria._support.checks import check_strings, mended_text
 from memoria.embed import Embedder
 from memoria.errors import InvalidInputError
 from memoria.recall.asides import Asides
@@ -65,7 +65,8 @@ class RecallCall:
         InvalidInputError
             The query is blank, or a tag is not valid.
         """
-        if not check_string(query, "query").strip():
+        query = mended_text(query, "query")
+        if not query:
             raise InvalidInputError("query is blank: say what to recall", field="query")
         auto = isinstance(query_tags, str) and query_tags == AUTO
         return cls(

@@ -121,18 +121,15 @@ class Recaller:
             The recall had no result in time.
         """
         with recall_span(self._id, self._engine.scope) as span:
-            found = await self._run(hydrate_at, on_path)
+            try:
+                async with self._limit:
+                    found = await self._in_turn(hydrate_at, on_path)
+            except TimeoutError as exc:
+                limit = f"{self._call.config.deadline_s:g} s"
+                raise DeadlineError(f"the recall took longer than {limit}: {MORE_TIME}") from exc
             span.set_attributes(outcome_of(found, self._call.config))
         report(found, self._clock() - self._started)
         return found
-
-    async def _run(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
-        try:
-            async with self._limit:
-                return await self._in_turn(hydrate_at, on_path)
-        except TimeoutError as exc:
-            text = f"the recall took longer than {self._call.config.deadline_s:g} s: {MORE_TIME}"
-            raise DeadlineError(text) from exc
 
     async def _in_turn(self, hydrate_at: HydrateAt | None, on_path: _OnPath) -> Recall:
         """Embed while other recalls search, because the model may be a service far away."""

@@ -11,7 +11,7 @@ import logging
 from memoria._support.throttling import throttled_warning
 from memoria._support.wording import in_short
 from memoria.embed import Embedder, check_vectors
-from memoria.errors import MemoriaError
+from memoria.errors import InvalidInputError, MemoriaError
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ async def query_vector(
     Raises
     ------
     MemoriaError
-        The embedder raised it, or returned something that is not a vector of its dimensions.
+        The embedder raised it, other than about its vector.
     """
     if embedder is None:
         notes.append("no embedder: searched by words only")
@@ -39,6 +39,12 @@ async def query_vector(
     try:
         async with asyncio.timeout_at(until) as limit:
             vector = await embedder.embed_query(query)
+        size, name = embedder.dimensions, embedder.name
+        return tuple(check_vectors([vector], name=name, count=1, dimensions=size)[0])
+    except InvalidInputError as exc:
+        notes.append(f"{exc}: searched by words only")
+        throttled_warning(log, "the embedder returned no vector: searching by words")
+        return None
     except MemoriaError:
         raise
     except Exception as exc:  # noqa: BLE001  # foreign code, such as the client of a service
@@ -53,5 +59,3 @@ async def query_vector(
             )
         notes.append(f"the embedder {reason}: searched by words only")
         return None
-    name, dimensions = embedder.name, embedder.dimensions
-    return tuple(check_vectors([vector], name=name, count=1, dimensions=dimensions)[0])

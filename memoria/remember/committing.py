@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from memoria.graph.connectors import is_connector
 from memoria.graph.vocabulary import IN_SESSION, MENTIONS, SAID_BY, whole_id
 from memoria.ingest.joint import JointWriter
-from memoria.remember.connecting import connecting
 from memoria.remember.cursors import Step, StoredConversation
 from memoria.remember.ids import conversation_prefix, further_parts_prefix, session_id
-from memoria.remember.leftovers import forgetting_of
 from memoria.remember.state import ConversationState, state_of_ids
-from memoria.remember.topics import by_id
-from memoria.store import Call, Store
+from memoria.remember.topics import by_id, write_connectors
+from memoria.store import Store, Transaction
 from memoria.store.queries import load
 from memoria.types import Conversation, ConversationReport, WriteReport
 
@@ -37,7 +35,7 @@ class ConversationGraph:
         self._batches = batches
         self._store = store
         self._clock = clock
-        self._forgetting = forgetting_of(batches, store)
+        self._forgetting = batches.forgetting()
 
     async def read(
         self, conversations: Sequence[Conversation], wanted: Sequence[str]
@@ -61,7 +59,11 @@ class ConversationGraph:
         return state_of_ids([id_ for ids in row["ids"] for id_ in ids], *names)
 
     async def commit(
-        self, steps: Sequence[Step], vectors: Mapping[str, Sequence[float]], *, said_now: bool
+        self,
+        steps: Sequence[Step],
+        vectors: Mapping[str, Sequence[float] | None],
+        *,
+        said_now: bool,
     ) -> ConversationReport:
         """Write steps in one transaction, unless a conversation was written meanwhile.
 
@@ -74,47 +76,45 @@ class ConversationGraph:
             self._batches.check_memory(memory)
 
         connectors = by_id(m for m in memories if is_connector(m) and m.id not in expected)
-        rewriting = _rewriting(self._batches.scope, steps, connectors)
-        forgetting = self._forgetting.calls(
-            await self._no_longer_said(steps), stay=[*expected, *connectors]
-        )
-        created = forgotten = freed = 0
-
-        def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-            nonlocal created, forgotten, freed
-            [locked], *between, [joined] = results
-            if dict(locked["states"]) != expected:
-                raise ChangedError
-            created = joined["created"]
-            freed = sum(row["freed"] for [row] in between)
-            forgotten = sum(row["deleted"] for [row] in between[len(rewriting) :])
-
-        first = [
-            (load("remember.lock"), {"ids": sorted(expected), "scope": self._batches.scope}),
-            *rewriting,
-            *forgetting,
-            connecting(self._batches.scope, connectors.values(), now=self._clock()),
-        ]
         others = [memory for memory in memories if memory.id not in connectors]
         messages = [memory.id for memory in others if not is_connector(memory)]
-        try:
-            written = await self._batches.write_together(
-                others,
-                [relation for step in steps for relation in step.plan.relations],
-                guard=(first, check),
-                skip_missing=True,  # only a message that was forgotten since can be missing
-                undated=() if said_now else set(messages),
-                vectors=vectors,
+        gone = await self._no_longer_said(steps)
+        joint = await self._batches.prepare(
+            others,
+            [relation for step in steps for relation in step.plan.relations],
+            skip_missing=True,  # only a message that was forgotten since can be missing
+            undated=() if said_now else set(messages),
+            vectors=vectors,
+        )
+
+        async def work(transaction: Transaction) -> ConversationReport:
+            parameters = {"ids": sorted(expected), "scope": self._batches.scope}
+            locked = (await transaction.run(load("remember.lock"), parameters))[0]
+            if dict(locked["states"]) != expected:
+                raise ChangedError
+            freed = await self._make_room(transaction, steps, connectors)
+            forgotten = await self._forgetting.within(
+                transaction, gone, stay=[*expected, *connectors]
             )
+            created = await write_connectors(
+                transaction, self._batches.scope, connectors.values(), now=self._clock()
+            )
+            written = await joint.write(transaction)
+            connected = WriteReport(memories=len(connectors), memories_created=created)
+            return ConversationReport(
+                forgotten=forgotten.deleted,
+                connectors=freed + forgotten.connectors,
+                written=written.plus(connected),
+            )
+
+        try:
+            done, links = await self._batches.commit(work, joint, name="remember.lock")
         except ChangedError:
             # It may have been this very call, whose answer was lost before it came to the links.
             if self._batches.linker is not None:
                 await self._batches.linker.link(messages, only_new=True)
             raise
-        connected = WriteReport(memories=len(connectors), memories_created=created)
-        return ConversationReport(
-            forgotten=forgotten, connectors=freed, written=written.plus(connected)
-        )
+        return replace(done, written=done.written.plus(links))
 
     async def _no_longer_said(self, steps: Sequence[Step]) -> list[str]:
         """Return the messages that may stand and are blank now, and the parts that are too many.
@@ -132,22 +132,24 @@ class ConversationGraph:
         row = (await self._store.run(load("remember.begun"), parameters))[0]
         return sorted(blank | {id_ for ids in row["ids"] for id_ in ids} - written)
 
-
-def _rewriting(scope: str, steps: Sequence[Step], connectors: Iterable[str]) -> list[Call]:
-    """Return the call of ``remember.rewrite``, if any step needs it: other words, other topics."""
-    keep: defaultdict[str, list[list[str]]] = defaultdict(list)
-    rewritten = [step.plan for step in steps if step.rewrites]
-    if not rewritten:
-        return []
-    for plan in rewritten:
-        for relation in plan.relations:
-            keep[relation.source].append([relation.relation, relation.target])
-    memories = [m.id for plan in rewritten for m in plan.memories if not is_connector(m)]
-    parameters = {
-        "parts": [{"id": id_, "keep": keep[id_]} for id_ in memories],
-        "relations": [IN_SESSION, MENTIONS, SAID_BY],
-        "renamed": [],
-        "scope": scope,
-        "stay": sorted(connectors),
-    }
-    return [(load("remember.rewrite"), parameters)]
+    async def _make_room(
+        self, transaction: Transaction, steps: Sequence[Step], stay: Iterable[str]
+    ) -> int:
+        """Delete the edges that rewritten messages lose; return how many connectors went."""
+        keep: defaultdict[str, list[list[str]]] = defaultdict(list)
+        rewritten = [step.plan for step in steps if step.rewrites]
+        if not rewritten:
+            return 0
+        for plan in rewritten:
+            for relation in plan.relations:
+                keep[relation.source].append([relation.relation, relation.target])
+        memories = [m.id for plan in rewritten for m in plan.memories if not is_connector(m)]
+        parameters = {
+            "parts": [{"id": id_, "keep": keep[id_]} for id_ in memories],
+            "relations": [IN_SESSION, MENTIONS, SAID_BY],
+            "renamed": [],
+            "scope": self._batches.scope,
+            "stay": sorted(stay),
+        }
+        freed: int = (await transaction.run(load("remember.rewrite"), parameters))[0]["freed"]
+        return freed

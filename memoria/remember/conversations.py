@@ -56,14 +56,14 @@ class _Prepared:
         What will be written first of each, if nobody else writes meanwhile; none without an
         embedder, and of conversations that are written already.
     vectors
-        Text -> its vector, of the memories that had none.
+        Text -> its vector, of the memories that had none; None if the embedder failed.
     made
         What was done for that.
     """
 
     cursors: Sequence[Cursor] = ()
     steps: Sequence[tuple[Cursor, Step]] = ()
-    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    vectors: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
     made: WriteReport = field(default_factory=WriteReport)
 
 
@@ -251,7 +251,7 @@ class ConversationWriter:
         self,
         cursors: Sequence[Cursor],
         steps: list[tuple[Cursor, Step]],
-        vectors: Mapping[str, Sequence[float]],
+        vectors: Mapping[str, Sequence[float] | None],
     ) -> ConversationReport:
         """Write a step of each conversation in one transaction; plan anew if others wrote."""
         report = ConversationReport()

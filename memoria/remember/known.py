@@ -54,7 +54,9 @@ class Known:
     vector: Sequence[float] | None = None
 
 
-async def find_known(store: Store, statement: Statement, facts: ServerFacts, embed: Embed) -> Known:
+async def find_known(
+    store: Store, statement: Statement, facts: ServerFacts, embed: Embed | None
+) -> Known:
     """Look for a text in the graph, first word for word.
 
     Raises
@@ -77,7 +79,7 @@ async def find_known(store: Store, statement: Statement, facts: ServerFacts, emb
         return Known(same=True, duplicate_of=own)
     if echo := next((id_ for id_ in heard if id_ in read), None):
         return Known(echo_of=echo)
-    vector = await embed(statement.text)
+    vector = None if embed is None else await embed(statement.text)
     similar = await _nearest(store, statement, facts, vector)
     duplicate_of = await _duplicate(store, statement, similar)
     return Known(duplicate_of=duplicate_of, similar=similar, vector=vector)

@@ -12,8 +12,15 @@ from memoria._support import telemetry
 from memoria._support.checks import MAX_TAGS
 from memoria._support.stems import search_words
 from memoria.graph.server_facts import replaced_error
-from memoria.graph.vocabulary import ANSWERED_BY, DIRECTIONAL, ORIGIN_REMEMBERED, scope_key
+from memoria.graph.vocabulary import (
+    ANSWERED_BY,
+    DIRECTIONAL,
+    ORIGIN_REMEMBERED,
+    pending_key,
+    scope_key,
+)
 from memoria.ingest.rows import utc
+from memoria.ingest.unembedded import notes_of
 from memoria.learn.events import MAX_QUESTION_CHARS
 from memoria.remember.known import Embed, Known, check_named, find_known, other_text
 from memoria.remember.statement import Statement
@@ -31,9 +38,14 @@ _SUPERSEDES: SuppressionKind = "overrides"
 
 
 async def remember(
-    store: Store, statement: Statement, *, facts: ServerFacts, embed: Embed, now: datetime
-) -> Remembered:
+    store: Store, statement: Statement, *, facts: ServerFacts, embed: Embed | None, now: datetime
+) -> tuple[Remembered, bool]:
     """Write a text unless a memory says it already; then add to that memory what is new.
+
+    Returns
+    -------
+    tuple
+        What was done, and whether earlier writes of the scope have left vectors to be made.
 
     Raises
     ------
@@ -52,6 +64,9 @@ async def remember(
     id_ = known.echo_of or known.duplicate_of or statement.memory.id
     parameters = _parameters(statement, known, id_, now)
     parameters["generation"] = None if known.vector is None else facts.generation
+    fails = embed is not None and known.vector is None
+    parameters["notes"] = notes_of(statement.scope, [id_]) if fails else []
+    parameters["pending"] = pending_key(statement.scope)
     query = load("remember.write").at(facts.generation)
     with telemetry.memory_span("upsert_memory", store=scope_key(statement.scope), count=1):
         row = (await store.run(query, parameters))[0]
@@ -61,7 +76,7 @@ async def remember(
     if row["other"]:
         raise other_text(id_)
     same = None if row["created"] else id_
-    return Remembered(
+    done = Remembered(
         id=id_,
         created=row["created"],
         duplicate_of=None if known.echo_of else same,
@@ -70,7 +85,9 @@ async def remember(
         edges=row["edges"],
         superseded=tuple(sorted(row["superseded"])),
         superseded_by=row["superseded_by"],
+        pending_vectors=int(fails and row["created"]),
     )
+    return done, row["owed"]
 
 
 def _parameters(statement: Statement, known: Known, id_: str, now: datetime) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypedDict
 
-from memoria._support.checks import check_ids, check_string
+from memoria._support.checks import check_ids, mended_text
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError, ScopeError
 from memoria.graph.vocabulary import ABOUT, CAUSED_BY, REQUEST
@@ -72,7 +72,8 @@ class Statement:
 
     def __post_init__(self) -> None:
         """Check every field once."""
-        if not check_string(self.text, "text").strip():
+        object.__setattr__(self, "text", mended_text(self.text, "text"))
+        if not self.text:
             raise InvalidInputError("text is blank: there is nothing to remember", field="text")
         memory = Memory(
             id=content_id(self.scope, self.text) if self.id is None else self.id,

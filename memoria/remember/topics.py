@@ -1,14 +1,19 @@
-"""Topics, each in the best of its forms.
+"""Connectors: topics, each in the best of its forms; and how all of them are written.
 
-In: mentions, or connectors of several conversations. Out: connectors. Touches nothing.
+In: mentions, or connectors of several conversations. Out: connectors; how many were new. Writes in
+a transaction of the caller's. Query: ``remember.connectors``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
+from memoria.ingest.rows import utc
 from memoria.remember.ids import topic_id
 from memoria.remember.mentions import Mention, best_form
+from memoria.store import Rows, Transaction
+from memoria.store.queries import load
 from memoria.types import Memory
 
 
@@ -30,3 +35,16 @@ def by_id(connectors: Iterable[Memory]) -> dict[str, Memory]:
         if each.kind != "Topic" or best_form(each.text, there.text) == each.text:
             found[each.id] = each
     return found
+
+
+async def write_connectors(
+    transaction: Transaction, scope: str, connectors: Iterable[Memory], *, now: datetime
+) -> int:
+    """Write connectors; return how many did not exist before."""
+    rows = Rows(
+        {"id": each.id, "kind": each.kind, "name": each.text, "created_at": utc(each.created_at)}
+        for each in sorted(connectors, key=lambda each: each.id)
+    )
+    parameters = {"rows": rows, "scope": scope, "now": now}
+    created: int = (await transaction.run(load("remember.connectors"), parameters))[0]["created"]
+    return created

@@ -17,7 +17,8 @@ class StoreConfig:
     connect_timeout_s
         Time to open a connection; seconds, > 0.
     query_timeout_s
-        Limit of one query with its retries, also at the server; seconds, > 0.
+        Limit of one query with its retries, also at the server; seconds, > 0. The embedder of a
+        write has as long, and one second more for each text.
     long_query_timeout_s
         The same limit for queries that read a whole scope or more, or write whole texts:
         statistics, forgetting by a filter, conversations, documents, re-embedding, datasets;

@@ -10,7 +10,7 @@ the report says that it is not certain.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -19,7 +19,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from neo4j import exceptions as driver_errors
 
-from memoria.store.queries import Query
 from memoria.types import Count
 
 Given = ParamSpec("Given")
@@ -71,38 +70,15 @@ def with_certainty(
     return watched
 
 
-class Attempts:
-    """The attempts of one call to make a change: whether an earlier one may have made it.
+def leave_doubt() -> None:
+    """Tell whoever watches this task that a change was sent again that may have been made."""
+    for doubt in _watching.get():
+        doubt.arose = True
 
-    Parameters
-    ----------
-    queries
-        What each attempt sends, in one transaction.
+
+def may_have_changed(error: driver_errors.Neo4jError) -> bool:
+    """Tell whether the server may have made the change that it answers with an error.
+
+    As a rule it has not: with its answer it has undone the transaction.
     """
-
-    def __init__(self, queries: Iterable[Query]) -> None:
-        self._matters = any(query.mode == "write" and not query.same_again for query in queries)
-        self._unknown = False
-
-    def begin(self) -> None:
-        """Note that an attempt begins."""
-        if self._unknown and self._matters:
-            for doubt in _watching.get():
-                doubt.arose = True
-        self._unknown = False
-
-    def commits(self) -> None:
-        """Note that the driver is about to commit, by a call that this module can't see."""
-        self._unknown = True
-
-    @contextmanager
-    def sending(self) -> Iterator[None]:
-        """Mark the time in which a broken connection leaves open whether there was a change."""
-        self._unknown = True
-        try:
-            yield
-        except driver_errors.Neo4jError as exc:
-            # The server has answered: it has undone the transaction.
-            self._unknown = str(exc.code).rpartition(".")[2] in _UNKNOWN_OUTCOME
-            raise
-        self._unknown = False
+    return str(error.code).rpartition(".")[2] in _UNKNOWN_OUTCOME

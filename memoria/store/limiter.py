@@ -96,12 +96,7 @@ class Limiter:
         ClosedError
             The limiter belongs to another event loop.
         """
-        loop = self._own_loop()
-        if self.taken < self._places:
-            self.taken += 1
-        else:
-            await self._wait(until)
-        started = loop.time()
+        started = await self.enter(until)
         counts = True
         try:
             yield
@@ -109,9 +104,43 @@ class Limiter:
             counts = False
             raise
         finally:
-            if counts:
-                self._remember(started, loop.time())
+            self.leave(started, counts=counts)
+
+    async def enter(self, until: float | None) -> float:
+        """Wait for a place, and take it; return the time of the loop's clock. See `turn`."""
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+        if self._loop is not loop:
+            raise ClosedError(
+                "this store belongs to another event loop: make one store for each event loop"
+            )
+        if self.taken < self._places:
+            self.taken += 1
+        else:
+            await self._wait(until)
+        return loop.time()
+
+    def leave(self, started: float, *, counts: bool = True) -> None:
+        """Give the place of `enter` back.
+
+        Parameters
+        ----------
+        counts
+            Whether the length of the turn says how long turns last.
+        """
+        if counts:
+            now = asyncio.get_running_loop().time()
+            self._lasted_s.append(now - started)
+            if self._line:
+                self._apart_s.append(now - self._full_since)
+                self._full_since = now
+            else:  # nobody waits: if all places were taken, such turns would end this far apart
+                self._apart_s.append((now - started) / self._places)
+        if self._line:
             self._pass_on()
+        else:
+            self.taken -= 1
 
     async def _wait(self, until: float | None) -> None:
         """Wait in line until another caller passes its place on."""
@@ -164,15 +193,6 @@ class Limiter:
         for one, wait_s, left_s in leaving:
             one.turn.set_exception(self._overloaded("the line moves on too slowly", wait_s, left_s))
 
-    def _remember(self, started: float, now: float) -> None:
-        """Note how long a turn took, and how soon after the previous turn it ended."""
-        self._lasted_s.append(now - started)
-        if self._line:
-            self._apart_s.append(now - self._full_since)
-            self._full_since = now
-        else:  # nobody waits: if all places were taken, such turns would end this far apart
-            self._apart_s.append((now - started) / self._places)
-
     def _overloaded(self, why: str, wait_s: float, left_s: float) -> OverloadedError:
         retry_s = max(wait_s - max(left_s, 0.0), self.each_s)
         return OverloadedError(
@@ -181,16 +201,6 @@ class Limiter:
             f"{retry_s:.1f} s, give more time, or send fewer calls at once",
             retry_after_s=retry_s,
         )
-
-    def _own_loop(self) -> asyncio.AbstractEventLoop:
-        loop = asyncio.get_running_loop()
-        if self._loop is None:
-            self._loop = loop
-        if self._loop is not loop:
-            raise ClosedError(
-                "this store belongs to another event loop: make one store for each event loop"
-            )
-        return loop
 
 
 def _left(until: float | None, loop: asyncio.AbstractEventLoop) -> float:

@@ -5,51 +5,69 @@ In: a driver. Out: `Session`s, each for one task.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Protocol, Self
+from functools import partial
+from typing import Any, Literal, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import neo4j
-from neo4j import exceptions as driver_errors
+from neo4j.api import AsyncBookmarkManager
 
 from memoria._support.checks import check_id, check_string
 from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of, number_of
 from memoria.errors import ConfigError, InvalidInputError, MappingError
-from memoria.store.bookmarks import bookmarks_of
 from memoria.store.config import StoreConfig
+from memoria.store.exchange import Work
 from memoria.store.facts import ServerFacts
-from memoria.store.faults import translate
 from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
-from memoria.store.records import Records
-from memoria.store.session import Call, Session, unchanged
-from memoria.store.waiting import end
-from memoria.store.watchdog import WATCHDOG
+from memoria.store.session import Session, Translation
 
 # Assumed length of a recall until the first recalls have ended; seconds.
 _RECALL_S = 0.5
-# Time to close a session, after which its connection is dropped; seconds.
-_CLOSE_S = 0.25
+
+T = TypeVar("T")
 
 
-class Translation(Protocol):
-    """What makes memoria's queries queries of another graph; see `memoria.mapping`."""
+class Bookmarks(AsyncBookmarkManager):
+    """The bookmarks of one database, as all sessions of one driver share them.
 
-    async def facts(self, until: float | None = None) -> ServerFacts:
-        """Check the database before the first query, and say what the server is."""
-        ...
+    The server's new bookmark stands for those that were sent with the query as well, and takes
+    their place.
+    """
 
-    def query(self, query: Query) -> Query:
-        """Return the query that is to run instead."""
-        ...
+    def __init__(self) -> None:
+        self.known: frozenset[str] = frozenset()
 
-    def lucene(self, phrases: Sequence[str]) -> str | None:
-        """Return the query of the full-text indexes for quoted phrases; None without an index."""
-        ...
+    def add(self, bookmarks: Collection[str]) -> None:
+        """Add bookmarks of somebody else."""
+        self.known |= frozenset(bookmarks)
+
+    async def get_bookmarks(self) -> Collection[str]:
+        """Return what the next query sends."""
+        return self.known
+
+    async def update_bookmarks(
+        self, previous_bookmarks: Collection[str], new_bookmarks: Collection[str]
+    ) -> None:
+        """Put the server's bookmarks in the place of those that were sent.
+
+        A wrong message may hold anything, and the server would refuse every query that sends it.
+        """
+        new = frozenset(each for each in new_bookmarks if isinstance(each, str))
+        if new:
+            self.known = self.known.difference(previous_bookmarks) | new
+
+
+_OF_DRIVERS: WeakKeyDictionary[neo4j.AsyncDriver, dict[str, Bookmarks]] = WeakKeyDictionary()
+
+
+def bookmarks_of(driver: neo4j.AsyncDriver, database: str) -> Bookmarks:
+    """Return the bookmarks of a database: the same ones for all stores on one driver."""
+    return _OF_DRIVERS.setdefault(driver, {}).setdefault(database, Bookmarks())
 
 
 class Store:
@@ -71,6 +89,8 @@ class Store:
 
     Attributes
     ----------
+    usual_timeout_s
+        Limit of a query in the settings, also where the store is `patient`; seconds.
     facts
         Facts about the server; `memoria.graph.server_facts.server_facts` asks for them.
     line
@@ -97,6 +117,7 @@ class Store:
         self.driver = driver
         self.database = database
         self.config = config or StoreConfig()
+        self.usual_timeout_s = self.config.query_timeout_s
         _check_pool(driver, self.config)
         self.facts = SingleFlight[ServerFacts]()
         recalls = self.config.max_recalls
@@ -189,11 +210,10 @@ class Store:
         """How many sessions are open."""
         return self._sessions.taken
 
-    @asynccontextmanager
-    async def session(
+    def session(
         self, mode: Literal["read", "write"] = "read", *, until: float | None = None
-    ) -> AsyncIterator[Session]:
-        """Open a session for the current task.
+    ) -> Session:
+        """Return a session for the current task; ``async with`` opens and closes it.
 
         Parameters
         ----------
@@ -208,57 +228,36 @@ class Store:
         ClosedError
             The store belongs to another event loop.
         """
-        translate = unchanged
-        if self.translation is not None:
-            await self.translation.facts(until)
-            translate = self.translation.query
-        async with self._sessions.turn(until), self._driver_session(mode) as driver_session:
-            database = self.database
-            yield Session(
-                driver_session, self.config, until, database=database, translate=translate
-            )
+        begin = partial(
+            self.driver.session,
+            database=self.database,
+            default_access_mode=neo4j.READ_ACCESS if mode == "read" else neo4j.WRITE_ACCESS,
+            bookmark_manager=self._bookmarks,
+            notifications_min_severity="OFF",
+        )
+        if mode == "write" and self.translation is not None:
+            raise _writes_nothing()
+        return Session(self._sessions, begin, self.config, until, self.database, self.translation)
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
     ) -> list[neo4j.Record]:
         """Run one query in a session of its own; see `Session.run`."""
-        async with self.session(_mode(query), until=until) as session:
+        mode: Literal["read", "write"] = "read" if query.mode == "read" else "write"
+        async with self.session(mode, until=until) as session:
             return await session.run(query, parameters)
 
-    async def run_together(
-        self, calls: Sequence[Call], *, check: Callable[[Sequence[Records]], None]
-    ) -> list[Records]:
-        """Run several queries in one writing transaction; see `Session.run_together`."""
+    async def write(self, work: Work[T], *, name: str = "transaction") -> T:
+        """Do work in one writing transaction, as often as it takes; see `Session.write`."""
         async with self.session("write") as session:
-            return await session.run_together(calls, check=check)
+            return await session.write(work, name=name)
 
     async def explain(
         self, query: Query, parameters: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
         """Ask how the server would run a query; see `Session.explain`."""
-        async with self.session(_mode(query)) as session:
+        async with self.session("read" if query.mode == "read" else "write") as session:
             return await session.explain(query, parameters)
-
-    @asynccontextmanager
-    async def _driver_session(
-        self, mode: Literal["read", "write"]
-    ) -> AsyncIterator[neo4j.AsyncSession]:
-        try:
-            session = self.driver.session(
-                database=self.database,
-                default_access_mode=neo4j.READ_ACCESS if mode == "read" else neo4j.WRITE_ACCESS,
-                bookmark_manager=self._bookmarks,
-                notifications_min_severity="OFF",
-            )
-        except driver_errors.DriverError as exc:
-            raise translate(exc) from exc
-        try:
-            yield session
-        except asyncio.CancelledError:
-            session.cancel()
-            raise
-        finally:
-            await _close(session)
 
 
 StoreOrDriver = Store | neo4j.AsyncDriver
@@ -305,16 +304,16 @@ def writable_store_of(source: StoreOrDriver, database: str | None = None) -> Sto
     """
     store = store_of(source, database)
     if store.translation is not None:
-        raise MappingError(
-            "this graph is read through a mapping, and a mapping writes nothing: another program "
-            "keeps this graph. To write, link or learn, use memoria's own graph: a retriever "
-            "without mapping, in this database or in another one"
-        )
+        raise _writes_nothing()
     return store
 
 
-def _mode(query: Query) -> Literal["read", "write"]:
-    return "read" if query.mode == "read" else "write"
+def _writes_nothing() -> MappingError:
+    return MappingError(
+        "this graph is read through a mapping, and a mapping writes nothing: another program keeps "
+        "this graph. To write, link or learn, use memoria's own graph: a retriever without "
+        "mapping, in this database or in another one"
+    )
 
 
 def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
@@ -327,26 +326,3 @@ def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:
             f"{number_of(size, 'connection')}: give the Store StoreConfig(max_sessions={size}), or "
             f"the driver a max_connection_pool_size of {config.max_sessions}"
         )
-
-
-async def _close(session: neo4j.AsyncSession) -> None:
-    """Close a session in a separate task: a cancellation must not leave it half closed.
-
-    Closing is fast: the results have been read, or the connection is gone. If it is not, the
-    server does not answer, and the connection is dropped.
-    """
-    closing = asyncio.create_task(session.close())
-    try:
-        with WATCHDOG.watch(session, _CLOSE_S):
-            await asyncio.wait([closing], timeout=_CLOSE_S)
-    finally:
-        if not closing.done():
-            session.cancel()
-            await end(closing, drop=session.cancel)
-    if not closing.done():
-        return
-    error = None if closing.cancelled() else closing.exception()
-    if closing.cancelled() or error is not None:
-        session.cancel()  # else the driver's pool counts the connection as in use for ever
-    if isinstance(error, driver_errors.DriverError):
-        raise translate(error) from error

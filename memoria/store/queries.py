@@ -8,14 +8,16 @@ several queries share is a fragment in ``_shared``; a line ``// use: name(args)`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, LiteralString, cast
+from typing import Literal, LiteralString, TypeVar, cast
 
+from neo4j.time import DateTime
+
+from memoria._support.wording import number_of
 from memoria.errors import ConfigError
-from memoria.store.columns import Column
 from memoria.store.fragments import Fragment, Library, expand
 
 _HEADER = re.compile(r"// (name|mode|params|returns|needs|again): ?(.*)")
@@ -23,6 +25,97 @@ _PARAM = re.compile(r"\$p\.([a-z_]+)")
 _BARE_PARAM = re.compile(r"\$(?!p\.|\()")  # $(...) is a dynamic label, not a parameter
 # The property with the vector of a memory, which the files call `m` or `n`; and its index.
 _VECTOR = re.compile(r"(?<=\b[mn]\.)embedding\b|\bmemory_embedding\b")
+
+#: What is wrong with the answer to another query.
+OTHER_COLUMNS = "other columns than those of the query"
+
+T = TypeVar("T")
+
+
+class Rows(list[T]):
+    """A list of parameters that is cheap to print: the driver prints those of each query."""
+
+    def __repr__(self) -> str:
+        """Return only the length, so that no memory ends up in a log."""
+        return f"<{number_of(len(self), 'row')}>"
+
+
+# Names that Cypher gives to types -> what the driver makes of their values. Not `isinstance`: a
+# bool is an int in Python.
+_TYPES: dict[str, type] = {
+    "BOOLEAN": bool,
+    "FLOAT": float,
+    "INTEGER": int,
+    "LIST": list,
+    "MAP": dict,
+    "NULL": type(None),
+    "STRING": str,
+    "ZONED DATETIME": DateTime,
+}
+_ANY: frozenset[type] = frozenset()
+_COLUMN = re.compile(r"(\w+)(?: ([A-Z |]+?)(?:(?<=LIST)<([A-Z |]+)>)?( \| [A-Z |]+)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a query's answer.
+
+    Attributes
+    ----------
+    types
+        What its values may be; empty for anything.
+    elements
+        What the elements of its lists may be; empty for anything.
+    """
+
+    name: str
+    types: frozenset[type] = _ANY
+    elements: frozenset[type] = _ANY
+
+    @classmethod
+    def parse(cls, text: str) -> Column:
+        """Read a column with its type, such as ``tags LIST<STRING> | NULL``; or its name alone.
+
+        Raises
+        ------
+        ValueError
+            A type is unknown.
+        """
+        if not (match := _COLUMN.fullmatch(text)):
+            raise ValueError(f"can't read the column {text!r}: write name TYPE, or its name alone")
+        name, first, elements, others = match.groups(default="")
+        return cls(name, _types(first + others), _types(elements))
+
+    def takes(self, value: object) -> bool:
+        """Tell whether a value has a type of this column.
+
+        >>> Column.parse("ids LIST<STRING>").takes(["a", "b"])
+        True
+        >>> Column.parse("ids LIST<STRING>").takes([5])
+        False
+        """
+        if self.types and type(value) not in self.types:
+            return False
+        if self.elements and isinstance(value, list):
+            return self.elements.issuperset(map(type, value))
+        return True
+
+    def unlike(self, value: object) -> str:
+        """Say of which type a value is that this column does not take; never the value itself.
+
+        >>> Column.parse("ids LIST<STRING>").unlike(["a", 5])
+        'its column ids has a list of int, str'
+        """
+        inside = sorted({type(each).__name__ for each in value}) if isinstance(value, list) else []
+        of = f" of {', '.join(inside)}" if inside else ""
+        return f"its column {self.name} has a {type(value).__name__}{of}"
+
+
+def _types(text: str) -> frozenset[type]:
+    names = [name.strip() for name in text.split("|")] if text.strip() else []
+    if unknown := [name for name in names if name not in _TYPES]:
+        raise ValueError(f"unknown type {unknown[0]}: known are {', '.join(_TYPES)}")
+    return frozenset(_TYPES[name] for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +140,10 @@ class Query:
         although the first time has changed the graph already (``again: same``).
     text
         The Cypher, without its header.
+    columns
+        The names of the columns.
+    changes
+        Whether a second run may get another answer, because the first has changed the graph.
     """
 
     name: str
@@ -56,13 +153,17 @@ class Query:
     text: LiteralString
     needs: Literal["", "2026", "search"] = ""
     same_again: bool = False
+    columns: frozenset[str] = field(init=False, repr=False, compare=False)
+    changes: bool = field(init=False, repr=False, compare=False)
 
-    def has_columns(self, names: Iterable[str]) -> bool:
-        """Tell whether these are the names of this query's columns, in any order."""
-        return set(names) == {column.name for column in self.returns}
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", frozenset(column.name for column in self.returns))
+        object.__setattr__(self, "changes", self.mode == "write" and not self.same_again)
 
     def unlike(self, record: Mapping[str, object]) -> str:
-        """Say what is wrong with a record of these columns; "" if nothing is."""
+        """Say what is wrong with a record as an answer of this query; "" if nothing is."""
+        if self.columns != {*record.keys()}:
+            return OTHER_COLUMNS
         for column in self.returns:
             if not column.takes(value := record[column.name]):
                 return column.unlike(value)

@@ -1,95 +1,135 @@
 """Run queries in one session of the driver: by name, with deadlines, retries and our errors.
 
-In: a query and its parameters. Out: the records of the result, or one of memoria's errors.
+In: a query and its parameters, or work for a transaction. Out: the records of the result, or what
+the work returns; else one of memoria's errors.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import neo4j
 import tenacity
 from neo4j import exceptions as driver_errors
 
-from memoria._support import telemetry
-from memoria._support.wording import MORE_TIME
-from memoria.errors import (
-    DeadlineError,
-    InvalidInputError,
-    MemoriaError,
-    QueryError,
-    UnavailableError,
-)
+from memoria.errors import DeadlineError, OverloadedError, UnavailableError
 from memoria.store.config import StoreConfig
-from memoria.store.doubt import Attempts
+from memoria.store.exchange import Exchange, Records, Work, end
+from memoria.store.facts import ServerFacts
 from memoria.store.faults import is_unsettled, translate
+from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
-from memoria.store.records import Records
-from memoria.store.sending import can_be_sent
-from memoria.store.waiting import within
-from memoria.store.watchdog import WATCHDOG
+from memoria.store.watchdog import WATCHDOG, Watched
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+# Makes one attempt.
+_Send = Callable[[Exchange], Coroutine[Any, Any, T]]
+
 #: A query and its parameters.
 Call = tuple[Query, Mapping[str, Any]]
 
-#: Returns the query that is to run instead of one of memoria's, in a graph that is mapped.
-Translate = Callable[[Query], Query]
-
-# Sends a statement within a session, and reads its result.
-_Send = Callable[[neo4j.Query], Coroutine[Any, Any, T]]
-
-# Makes one attempt; a repeated one until the time of the loop's clock at which the query must end.
-_Attempt = Callable[[float | None], Awaitable[T]]
-
 _MAX_WAIT_S = 1.0  # between two retries
+# Time to close a session, after which its connection is dropped; seconds.
+_CLOSE_S = 0.25
 
 
-def unchanged(query: Query) -> Query:
-    """Return a query as it is: that of memoria's own graph."""
-    return query
+class Translation(Protocol):
+    """What makes memoria's queries queries of another graph; see `memoria.graph.mapping`."""
 
+    async def facts(self, until: float | None = None) -> ServerFacts:
+        """Check the database before the first query, and say what the server is."""
+        ...
 
-class _RefusedError(Exception):
-    """The caller's own check refused what a transaction had read; not an error of the driver."""
+    def query(self, query: Query) -> Query:
+        """Return the query that is to run instead."""
+        ...
 
-    def __init__(self, reason: Exception) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    def lucene(self, phrases: Sequence[str]) -> str | None:
+        """Return the query of the full-text indexes for quoted phrases; None without an index."""
+        ...
 
 
 class Session:
     """A session of the driver that runs named queries, with deadlines, retries and our errors.
 
     Only one task may use a session, and nobody may use it after a cancellation.
+
+    Parameters
+    ----------
+    sessions
+        Limits the sessions in use; ``async with`` waits for a turn.
+    begin
+        Opens the session of the driver.
+    until
+        Time of the loop's clock at which all work in the session must be over; seconds.
+    translation
+        What a mapping makes of the queries; None for memoria's own graph.
     """
 
     def __init__(
         self,
-        session: neo4j.AsyncSession,
+        sessions: Limiter,
+        begin: Callable[[], neo4j.AsyncSession],
         config: StoreConfig,
         until: float | None,
-        *,
         database: str,
-        translate: Translate = unchanged,
+        translation: Translation | None = None,
     ) -> None:
-        self._session = session
-        self._translate = translate
-        self._database = database
+        self._translation = translation
+        self._sessions = sessions
+        self._begin = begin
         self._config = config
         self._until = until
-        self._sent: object = None  # what the query at work sends
+        self._database = database
 
-    async def run(self, query: Query, parameters: Mapping[str, Any]) -> Records:
+    async def __aenter__(self) -> Self:
+        if self._translation is not None:
+            await self._translation.facts(self._until)
+        self._started = await self._sessions.enter(self._until)
+        try:
+            session = self._begin()
+        except driver_errors.DriverError as exc:
+            self._sessions.leave(self._started)
+            raise translate(exc) from exc
+        self._watched = Watched(session, asyncio.get_running_loop())
+        WATCHDOG.watch(self._watched)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close in a separate task: a cancellation must not leave the session half closed.
+
+        Closing is fast: the results have been read, or the connection is gone. If it is not, the
+        server does not answer, and the connection is dropped.
+        """
+        session = self._watched.session
+        if kind is not None and issubclass(kind, asyncio.CancelledError):
+            session.cancel()
+        closing = asyncio.create_task(session.close())
+        self._watched.expect(_CLOSE_S)
+        try:
+            await asyncio.wait([closing], timeout=_CLOSE_S)
+        finally:
+            failed = not closing.done() or closing.cancelled() or closing.exception() is not None
+            if failed:
+                session.cancel()  # else the driver's pool counts the connection as in use for ever
+            WATCHDOG.leave(self._watched)
+            counts = kind is None or not issubclass(kind, OverloadedError)
+            self._sessions.leave(self._started, counts=counts)
+            if failed:
+                await end(closing, drop=session.cancel)
+        if closing.done() and not closing.cancelled():
+            error = closing.exception()
+            if isinstance(error, driver_errors.DriverError):
+                raise translate(error) from error
+
+    def run(self, query: Query, parameters: Mapping[str, Any]) -> Coroutine[Any, Any, Records]:
         """Run ``query`` with ``parameters`` as its map ``$p``, and fetch all records.
 
         One round trip; three with ``StoreConfig.transactions="managed"``. A query that fails for a
@@ -101,51 +141,36 @@ class Session:
         MemoriaError
             The query failed; the class of the error says why.
         """
-        self._sent = parameters
-        query = self._translate(query)
-        attempts = Attempts([query])
+        if self._translation is not None:
+            query = self._translation.query(query)
+        managed = self._config.transactions == "managed"
+        ask = Exchange.ask_managed if managed else Exchange.ask
+        return self._perform(query.name, partial(ask, query=query, parameters=parameters))
 
-        async def attempt(until: float | None) -> Records:
-            send = partial(self._records, query, parameters, attempts)
-            return await self._try(query, send, until)
+    def write(self, work: Work[T], *, name: str) -> Coroutine[Any, Any, T]:
+        """Do ``work`` in one transaction: all of its queries take effect, or none does.
 
-        return await self._repeat(query, attempt)
-
-    async def run_together(
-        self, calls: Sequence[Call], *, check: Callable[[Sequence[Records]], None]
-    ) -> list[Records]:
-        """Run several queries in one transaction: all of them take effect, or none does.
-
-        Four round trips, and one for each query. The whole transaction is repeated as one query
-        is in `run`.
+        Four round trips, and one for each query. The work has the time of one query, and is
+        repeated as one query is in `run`.
 
         Parameters
         ----------
-        calls
-            At least one; all together have the time of one query.
-        check
-            Called with the records of all queries before they take effect; what it raises undoes
-            them.
+        work
+            Runs its queries by `Transaction.run`; what it raises undoes them. It may be called
+            several times, so it must have no effects outside of the transaction.
+        name
+            Name of the transaction in errors, spans and the server's list.
 
         Raises
         ------
         MemoriaError
             A query failed; the class of the error says why.
         """
-        calls = [(self._translate(query), parameters) for query, parameters in calls]
-        first = calls[0][0]
-        self._sent = [parameters for _, parameters in calls]
-        attempts = Attempts(query for query, _ in calls)
+        return self._perform(name, partial(Exchange.transact, work=work))
 
-        async def attempt(until: float | None) -> list[Records]:
-            send = partial(self._transaction, calls, check, attempts)
-            return await self._try(first, send, until)
-
-        return await self._repeat(first, attempt)
-
-    async def explain(
+    def explain(
         self, query: Query, parameters: Mapping[str, Any] | None = None
-    ) -> Mapping[str, Any]:
+    ) -> Coroutine[Any, Any, Mapping[str, Any]]:
         """Ask for the plan by which the server would run a query; the query is not run.
 
         Parameters
@@ -163,34 +188,47 @@ class Session:
         MemoriaError
             The server can't plan the query.
         """
-        query = self._translate(query)
-        text = " ".join(("EXPLAIN", query.text))
-        explained = replace(query, text=text)
-        self._sent = parameters or {}
-        return await self._try(explained, partial(self._plan, explained, self._sent))
+        if self._translation is not None:
+            query = self._translation.query(query)
+        send = partial(Exchange.explain, query=query, parameters=parameters or {})
+        return self._perform(query.name, send)
 
-    async def _repeat(self, query: Query, attempt: _Attempt[T]) -> T:
+    async def _perform(self, name: str, send: _Send[T]) -> T:
         """Make an attempt, and repeat it while it fails for a temporary reason and there is time.
 
         Most queries succeed at once, and need not pay for the retry library.
         """
-        until = asyncio.get_running_loop().time() + self._time_left(query)
+        now, timeout_s = asyncio.get_running_loop().time(), self._config.query_timeout_s
+        if self._until is not None:
+            timeout_s = min(timeout_s, self._until - now)
+        exchange = Exchange(
+            name=name,
+            database=self._database,
+            watched=self._watched,
+            limit_s=self._config.query_timeout_s,
+        )
         try:
-            return await attempt(None)
+            return await exchange.attempt(send, timeout_s)
         except UnavailableError as exc:
             failed = exc
-        return await self._retry(attempt, failed, until)
+        return await self._repeat(exchange, send, failed, now + timeout_s)
 
-    async def _retry(self, attempt: _Attempt[T], failed: UnavailableError, until: float) -> T:
+    async def _repeat(
+        self,
+        exchange: Exchange,
+        send: _Send[T],
+        failed: UnavailableError,
+        until: float,
+    ) -> T:
         """Retry after a failed first attempt, until the time of the query is over.
 
         If a retry runs out of time, the error is the one that led to it: more time would not help.
         While a cluster elects a leader, or a member of it lags behind, only the time limits the
         retries: both take seconds.
         """
-        config = self._config
+        config, now = self._config, asyncio.get_running_loop().time
         enough = tenacity.stop_after_attempt(config.max_retries + 1)
-        out_of_time = tenacity.stop_before_delay(until - asyncio.get_running_loop().time())
+        out_of_time = tenacity.stop_before_delay(until - now())
 
         def stop(state: tenacity.RetryCallState) -> bool:
             error = state.outcome.exception() if state.outcome else None
@@ -209,188 +247,10 @@ class Session:
                 if retrying.retry_state.attempt_number == 1:
                     raise failed  # the attempt of the caller counts as the first
                 try:
-                    return await attempt(until)
+                    return await exchange.attempt(send, until - now())
                 except DeadlineError as exc:
                     raise failed from exc
         raise AssertionError("unreachable: the last attempt returns or raises")
-
-    async def _try(self, query: Query, send: _Send[T], until: float | None = None) -> T:
-        """Make one attempt, and record it."""
-        with telemetry.query_span(query.name, self._database):
-            return await self._attempt(query, send, until)
-
-    async def _attempt(self, query: Query, send: _Send[T], until: float | None) -> T:
-        """Make one attempt, with a time limit on both sides.
-
-        The client needs a limit because the server may not answer, and the server needs a limit
-        because the client may be gone. Whatever fails but a query that the server refused leaves
-        the connection in a state that nobody knows: it is dropped, so that the driver reads nothing
-        further from it.
-        """
-        timeout_s = self._time_left(query, until)
-        recall = {} if (id_ := telemetry.recall_id()) is None else {"recall": id_}
-        metadata = {"app": "memoria", "query": query.name, **recall}
-        statement = neo4j.Query(query.text, metadata=metadata, timeout=timeout_s)
-        try:
-            with WATCHDOG.watch(self._session, timeout_s):
-                return await within(timeout_s, send(statement), drop=self._session.cancel)
-        except asyncio.CancelledError:
-            self._session.cancel()
-            raise
-        except TimeoutError as exc:
-            self._session.cancel()
-            raise DeadlineError(
-                f"a query took longer than {timeout_s:.3f} s ({query.name}): "
-                f"{self._remedy(timeout_s)}",
-                query=query.name,
-            ) from exc
-        except _RefusedError as exc:
-            raise exc.reason from None
-        except MemoriaError:
-            raise
-        except driver_errors.Neo4jError as exc:
-            raise translate(exc, query.name) from exc
-        except (driver_errors.DriverError, OSError) as exc:
-            self._session.cancel()
-            raise translate(exc, query.name) from exc
-        except Exception as exc:
-            self._session.cancel()
-            if not can_be_sent(self._sent):
-                raise InvalidInputError(
-                    f"a parameter can't be sent (query {query.name}, {type(exc).__name__})",
-                    query=query.name,
-                ) from exc
-            raise _unreadable(query, type(exc).__name__) from exc
-
-    async def _plan(
-        self, query: Query, parameters: Mapping[str, Any], statement: neo4j.Query
-    ) -> Mapping[str, Any]:
-        result = await self._session.run(statement, p=dict(parameters))
-        plan: Mapping[str, Any] | None = (await result.consume()).plan
-        if plan is None:
-            raise QueryError(f"the server returned no plan (query {query.name})", query=query.name)
-        return plan
-
-    async def _records(
-        self,
-        query: Query,
-        parameters: Mapping[str, Any],
-        attempts: Attempts,
-        statement: neo4j.Query,
-    ) -> Records:
-        if self._config.transactions == "managed":
-            return await self._managed(query, parameters, attempts, statement)
-        attempts.begin()
-        with attempts.sending():
-            result = await self._session.run(statement, p=dict(parameters))
-            return await self._read(query, result)
-
-    async def _transaction(
-        self,
-        calls: Sequence[Call],
-        check: Callable[[Sequence[Records]], None],
-        attempts: Attempts,
-        statement: neo4j.Query,
-    ) -> list[Records]:
-        attempts.begin()
-        results: list[Records] = []
-        transaction = await self._session.begin_transaction(
-            metadata=statement.metadata, timeout=statement.timeout
-        )
-        async with transaction:
-            for query, parameters in calls:
-                with self._dropped_if_unreadable():
-                    result = await transaction.run(query.text, p=dict(parameters))
-                    results.append(await self._read(query, result))
-            try:
-                check(results)
-            except Exception as exc:
-                raise _RefusedError(exc) from exc
-            with attempts.sending():
-                await transaction.commit()
-        return results
-
-    async def _managed(
-        self,
-        query: Query,
-        parameters: Mapping[str, Any],
-        attempts: Attempts,
-        statement: neo4j.Query,
-    ) -> Records:
-        @neo4j.unit_of_work(metadata=statement.metadata, timeout=statement.timeout)
-        async def work(transaction: neo4j.AsyncManagedTransaction) -> Records:
-            attempts.begin()
-            with self._dropped_if_unreadable():
-                result = await transaction.run(statement.text, p=dict(parameters))
-                records = await self._read(query, result)
-            attempts.commits()
-            return records
-
-        if query.mode == "read":
-            return await self._session.execute_read(work)
-        return await self._session.execute_write(work)
-
-    @contextmanager
-    def _dropped_if_unreadable(self) -> Iterator[None]:
-        """Drop the connection at once where a transaction would read what is left before it ends.
-
-        After an answer that it can't read, the driver looks for the rest of it without end.
-        """
-        try:
-            yield
-        except driver_errors.Neo4jError:
-            raise
-        except Exception:
-            self._session.cancel()
-            raise
-
-    async def _read(self, query: Query, result: neo4j.AsyncResult) -> Records:
-        """Return the records of an answer if its columns and their types are those of the query.
-
-        An answer without records has columns, too: those of another query are what an earlier
-        answer, cut short by a wrong message, has left on the connection. This is looked at before
-        the answer ends, because the driver then gives the connection back to its pool.
-        """
-        self._check_columns(query, result.keys() or ())
-        records = Records()
-        records.of = query.name
-        async for record in result:
-            self._check_columns(query, record.keys())
-            self._check(query, query.unlike(record))
-            records.append(record)
-        return records
-
-    def _check_columns(self, query: Query, names: Iterable[str]) -> None:
-        right = query.has_columns(names)
-        self._check(query, "" if right else "other columns than those of the query")
-
-    def _check(self, query: Query, wrong: str) -> None:
-        if wrong:
-            self._session.cancel()
-            raise _unreadable(query, wrong)
-
-    def _remedy(self, timeout_s: float) -> str:
-        """Return what to do about a query that took this long, by what limited it."""
-        if timeout_s < self._config.query_timeout_s:
-            return MORE_TIME
-        return "raise query_timeout_s (StoreConfig), or ask for less"
-
-    def _time_left(self, query: Query, until: float | None = None) -> float:
-        """Return the time that one query may take; seconds, > 0."""
-        now = asyncio.get_running_loop().time()
-        ends = [end - now for end in (self._until, until) if end is not None]
-        limit = min([self._config.query_timeout_s, *ends])
-        if limit <= 0:
-            raise DeadlineError(f"no time left for {query.name}: {MORE_TIME}", query=query.name)
-        return limit
-
-
-def _unreadable(query: Query, why: str) -> UnavailableError:
-    return UnavailableError(
-        f"the answer of the server can't be read (query {query.name}, {why}); its connection was "
-        "dropped",
-        query=query.name,
-    )
 
 
 def _log_retry(state: tenacity.RetryCallState) -> None:

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count
 
 import neo4j
-from neo4j import exceptions as driver_errors
 
 log = logging.getLogger(__name__)
 
@@ -39,51 +37,50 @@ _DROPPED = (
 )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Watched:
-    """A session and its loop; ``until`` is on the clock of `time.monotonic`."""
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A session of the driver, and the time by which it must have answered.
+
+    Attributes
+    ----------
+    loop
+        The loop of the session's task.
+    until
+        On the clock of `time.monotonic`; infinite before anything was asked.
+    is_dropped
+        Whether its connection was dropped since `expect`.
+    """
 
     session: neo4j.AsyncSession
     loop: asyncio.AbstractEventLoop
-    until: float
+    until: float = math.inf
     is_dropped: bool = False
+
+    def expect(self, timeout_s: float) -> None:
+        """Expect an answer within so many seconds."""
+        self.until = time.monotonic() + timeout_s
+        self.is_dropped = False
 
 
 class Watchdog:
     """Watches sessions from one thread, which starts with the first of them and then stays."""
 
     def __init__(self) -> None:
-        self._watched: dict[int, _Watched] = {}
-        self._numbers = count()
+        self._watched: dict[int, Watched] = {}
         self._busy = threading.Event()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    @contextmanager
-    def watch(self, session: neo4j.AsyncSession, timeout_s: float) -> Iterator[None]:
-        """Drop the connection of a session if the loop of this task stands still past the limit.
-
-        Raises
-        ------
-        TimeoutError
-            The connection was dropped, and the driver could not go on.
-        """
+    def watch(self, watched: Watched) -> None:
+        """Drop the connection of a session if its loop stands still past the limit."""
         if self._thread is None or not self._thread.is_alive():  # a fork leaves the thread behind
             self._start()
-        number = next(self._numbers)
-        loop = asyncio.get_running_loop()
-        until = time.monotonic() + timeout_s
-        watched = _Watched(session=session, loop=loop, until=until)
-        self._watched[number] = watched
+        self._watched[id(watched)] = watched
         self._busy.set()
-        try:
-            yield
-        except (driver_errors.DriverError, OSError) as exc:
-            if watched.is_dropped:  # the server may be well, and the driver can't know
-                raise TimeoutError from exc
-            raise
-        finally:
-            del self._watched[number]
+
+    def leave(self, watched: Watched) -> None:
+        """Watch a session no longer."""
+        del self._watched[id(watched)]
 
     def _start(self) -> None:
         with self._starting:

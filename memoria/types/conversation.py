@@ -57,7 +57,7 @@ class Message:
 
     def __post_init__(self) -> None:
         """Check every field once."""
-        checks.check_string(self.text, "text")
+        object.__setattr__(self, "text", checks.mended_text(self.text, "text"))
         if not isinstance(self.role, str) or self.role not in ROLES:
             raise InvalidInputError(
                 f"role must be one of {', '.join(ROLES)}; got {value_of(self.role)}", field="role"
@@ -104,7 +104,7 @@ class Conversation:
         """Check every field once."""
         checks.check_id(self.id)
         if self.title is not None:
-            checks.check_string(self.title, "title")
+            object.__setattr__(self, "title", checks.mended_text(self.title, "title"))
         checks.check_string(self.source, "source", max_bytes=checks.MAX_ID_BYTES)
         messages = checks.check_each(self.messages, Message, "messages")
         object.__setattr__(self, "messages", messages)

@@ -5,7 +5,7 @@ In: values from a caller or an importer, checked once when they are made. Out: f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -36,8 +36,8 @@ class Section:
 
     def __post_init__(self) -> None:
         """Check every field once."""
-        checks.check_string(self.text, "text")
-        headings = _strings(self.headings, "headings")
+        object.__setattr__(self, "text", checks.mended_text(self.text, "text"))
+        headings = _strings(self.headings, "headings", checks.mended_text)
         object.__setattr__(self, "headings", headings)
         object.__setattr__(self, "links", _strings(self.links, "links"))
 
@@ -91,8 +91,9 @@ class Document:
         """Check every field once."""
         checks.check_id(self.id)
         if self.title is not None:
-            checks.check_string(self.title, "title", max_bytes=checks.MAX_ID_BYTES)
-        checks.check_string(self.text, "text")
+            title = checks.mended_text(self.title, "title", max_bytes=checks.MAX_ID_BYTES)
+            object.__setattr__(self, "title", title)
+        object.__setattr__(self, "text", checks.mended_text(self.text, "text"))
         checks.check_string(self.source, "source", max_bytes=checks.MAX_ID_BYTES)
         object.__setattr__(self, "sections", self._checked_sections())
         object.__setattr__(self, "aliases", _strings(self.aliases, "aliases"))
@@ -112,10 +113,12 @@ class Document:
         return sections
 
 
-def _strings(values: object, name: str) -> tuple[str, ...]:
+def _strings(
+    values: object, name: str, checked: Callable[[object, str], str] = checks.check_string
+) -> tuple[str, ...]:
     """Return a list of strings in its order; raise unless it is one."""
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise InvalidInputError(
             f"{name} must be a list of strings, got {kind_of(values)}", field=name
         )
-    return tuple(checks.check_string(value, name) for value in values)
+    return tuple(checked(value, name) for value in values)

@@ -114,7 +114,7 @@ class Memory(MemoryNode):
         """Check every field once and put it into the form that is stored."""
         checks.check_id(self.id)
         checks.check_kind(self.kind)
-        checks.check_string(self.text, "text")
+        _set(self, "text", checks.mended_text(self.text, "text"))
         for name in ("tags", "topics", "entities"):
             _set(self, name, checks.check_strings(getattr(self, name), name))
         if self.category is not None:

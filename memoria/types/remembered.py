@@ -43,6 +43,9 @@ class Remembered:
         Id of a memory that supersedes this one, which therefore takes no part in recalls; None: it
         holds. Only a text that was there before can be superseded; to let it hold again, remember
         it with ``supersedes``.
+    pending_vectors
+        1 if the memory was written without a vector because the embedder failed; else 0. A later
+        write makes the vector.
     certain
         False if an answer of the server was lost and the change was sent again: a memory
         that this call wrote may then count as there before.
@@ -57,6 +60,7 @@ class Remembered:
     edges: int = 0
     superseded: tuple[str, ...] = ()
     superseded_by: str | None = None
+    pending_vectors: int = 0
     certain: bool = True
 
     @property

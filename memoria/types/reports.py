@@ -9,6 +9,9 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Self
 
+#: Reasons that a report keeps.
+MAX_PROBLEMS = 20
+
 
 class Count(int):
     """How many of something a call has changed: a number with one more attribute.
@@ -40,13 +43,16 @@ class WriteReport:
     memories_created, relations_created
         Memories and relations that did not exist before.
     embedded
-        Vectors made by the embedder.
+        Vectors made by the embedder, those included that earlier writes could not make.
+    pending_vectors
+        Memories that this write left without a vector because the embedder failed. They are found
+        by words and by edges, and later writes make their vectors.
     duplicates
         Memories whose id came again later in the same call; the last memory with an id counts.
     skipped
         Memories and relations left out because they were not valid.
     problems
-        Why they were left out, each with its id: the first 20.
+        Why they were left out, each with its id: the first 20; and why vectors are pending.
     linked
         Memories that the writer's linker linked.
     unlinked
@@ -70,6 +76,7 @@ class WriteReport:
     relations: int = 0
     relations_created: int = 0
     embedded: int = 0
+    pending_vectors: int = 0
     duplicates: int = 0
     skipped: int = 0
     problems: tuple[str, ...] = ()
@@ -82,8 +89,9 @@ class WriteReport:
     certain: bool = True
 
     def plus(self, other: WriteReport) -> WriteReport:
-        """Return the sums of two reports."""
-        return replace(self, **_sums(self, other))
+        """Return the sums of two reports, with the first problems of both."""
+        sums = _sums(self, other)
+        return replace(self, **sums | {"problems": sums["problems"][:MAX_PROBLEMS]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,7 @@ from memoria.remember import cursors
 from memoria.remember.config import ConversationConfig
 from memoria.remember.conversations import ConversationWriter
 from memoria.retriever import GraphRetriever
-from memoria.store import Store
-from memoria.store.session import Call, Records
+from memoria.store import Store, Transaction, Work
 from memoria.types import Conversation, LinkReport, Memory, Message
 from memoria.writer import GraphWriter
 from tests.effort import effort
@@ -164,23 +163,21 @@ class _Killing(Store):
     def __init__(self, driver: neo4j.AsyncDriver, **options: Any) -> None:
         super().__init__(driver, **options)
         self.calls_left = [0]  # a list, because copies of a store share it
+        self.rng = random.Random(5)
 
-    async def run_together(self, calls: Sequence[Call], **options: Any) -> list[Records]:
+    async def write(self, work: Work[Any], *, name: str = "transaction") -> Any:
         self.calls_left[0] -= 1
         if self.calls_left[0] > 0:
-            return await super().run_together(calls, **options)
-        where = random.Random(str(calls[-2][1]["rows"][:1])).randrange(3)
+            return await super().write(work, name=name)
+        where = self.rng.randrange(3)
         if where == 0:
             raise _Killed
-        if where == 1:
-            check = options["check"]
 
-            def killed(results: Sequence[Records]) -> None:
-                check(results)
-                raise _Killed
+        async def killed(transaction: Transaction) -> Any:
+            await work(transaction)
+            raise _Killed
 
-            options["check"] = killed
-        await super().run_together(calls, **options)
+        await super().write(killed if where == 1 else work, name=name)
         raise _Killed
 
 
@@ -210,9 +207,9 @@ async def test_an_append_whose_reply_is_lost_is_not_written_twice(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
     class Forgetful(Store):
-        async def run_together(self, calls: Sequence[Call], **options: Any) -> list[Records]:
-            await super().run_together(calls, **options)  # its reply is lost; it is repeated
-            return await super().run_together(calls, **options)
+        async def write(self, work: Work[Any], *, name: str = "transaction") -> Any:
+            await super().write(work, name=name)  # its reply is lost; it is repeated
+            return await super().write(work, name=name)
 
     report = await writer(Forgetful(driver, config=store.config), scope).append(
         "c", [Message(text="only once")]
@@ -226,9 +223,9 @@ async def test_what_was_written_before_its_reply_was_lost_is_linked(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
     class Forgetful(Store):
-        async def run_together(self, calls: Sequence[Call], **options: Any) -> list[Records]:
-            await super().run_together(calls, **options)
-            return await super().run_together(calls, **options)
+        async def write(self, work: Work[Any], *, name: str = "transaction") -> Any:
+            await super().write(work, name=name)
+            return await super().write(work, name=name)
 
     class Noting:
         def __init__(self) -> None:

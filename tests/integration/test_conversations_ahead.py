@@ -12,8 +12,7 @@ import pytest
 
 from memoria.remember import cursors
 from memoria.remember.conversations import ConversationWriter
-from memoria.store import Store
-from memoria.store.session import Call, Records
+from memoria.store import Store, Work
 from memoria.types import Conversation, Message
 from tests.integration.test_conversations import NOON, graph_of
 from tests.integration.test_ingest import CountingEmbedder
@@ -49,10 +48,10 @@ class Waiting(Store):
         self.sign = asyncio.Event()  # shared by the copies of a store
         self.begun = asyncio.Event()
 
-    async def run_together(self, calls: Sequence[Call], **options: Any) -> list[Records]:
+    async def write(self, work: Work[Any], *, name: str = "transaction") -> Any:
         self.begun.set()
         await self.sign.wait()
-        return await super().run_together(calls, **options)
+        return await super().write(work, name=name)
 
 
 class Telling(CountingEmbedder):
@@ -128,12 +127,12 @@ async def test_vectors_made_in_vain_are_counted(
     assert report.written.embedded == len(embedder.texts) == 2 * BATCH
 
 
-async def test_what_was_embedded_before_an_error_is_written(
+async def test_what_was_embedded_before_an_error_is_kept_and_the_rest_is_written_by_words(
     store: Store, driver: neo4j.AsyncDriver, scope: str
 ) -> None:
     embedder = CountingEmbedder(breaks_after=2)
-    with pytest.raises(RuntimeError):
-        await writer(store, scope, embedder).write(talks(23))
+    report = await writer(store, scope, embedder).write(talks(23))
+    assert (report.messages, report.written.pending_vectors) == (23, 13)
     rows, _, _ = await driver.execute_query(VECTORS, scope=scope)
     assert [row["text"] for row in rows] == [f"0 said {n}" for n in (0, 9, 1, 2, 3, 4, 5, 6, 7, 8)]
 

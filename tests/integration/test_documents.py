@@ -13,7 +13,6 @@ from memoria.errors import InvalidInputError, UnavailableError
 from memoria.remember import DocumentConfig, DocumentWriter
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
-from memoria.store.session import Session
 from memoria.types import Document, Memory, Section
 from memoria.writer import GraphWriter
 from tests.integration.test_doctor import run_statement
@@ -284,18 +283,18 @@ async def test_what_was_interrupted_is_completed_by_writing_again(
     ]
     whole = DocumentWriter(store, scope=f"{scope}/whole")
     await whole.write(documents)
-    run_together, calls = Session.run_together, 0
+    write, calls = Store.write, 0
 
-    async def failing(self: Session, *given: Any, **options: Any) -> Any:
+    async def failing(self: Store, *given: Any, **options: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise UnavailableError("the server is gone")
-        return await run_together(self, *given, **options)
+        return await write(self, *given, **options)
 
     cut = DocumentWriter(store, scope=f"{scope}/cut")
     with monkeypatch.context() as patch:
-        patch.setattr(Session, "run_together", failing)
+        patch.setattr(Store, "write", failing)
         with pytest.raises(UnavailableError):
             await cut.write(documents)
     assert len(await memories(store, f"{scope}/cut")) == 128

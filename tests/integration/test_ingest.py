@@ -369,13 +369,12 @@ async def test_after_an_interruption_only_the_rest_is_embedded(
 ) -> None:
     memories = [memory(f"m{i}", f"text {i}") for i in range(10)]
     broken = CountingEmbedder(breaks_after=2)
-    with pytest.raises(RuntimeError, match="went away"):
-        await GraphWriter(store, scope=scope, embedder=broken, batch_size=3).write(memories)
-    assert len(await graph.ids()) == 6
+    report = await GraphWriter(store, scope=scope, embedder=broken, batch_size=3).write(memories)
+    assert (report.memories, report.embedded, report.pending_vectors) == (10, 6, 4)
     embedder = CountingEmbedder()
     report = await GraphWriter(store, scope=scope, embedder=embedder, batch_size=3).write(memories)
     assert embedder.texts == [f"text {i}" for i in range(6, 10)]
-    assert (report.memories, report.memories_created, report.embedded) == (10, 4, 4)
+    assert (report.memories, report.memories_created, report.embedded) == (10, 0, 4)
     assert len(await graph.embedded()) == 10
 
 
@@ -604,9 +603,8 @@ async def test_forget_deletes_a_hub_with_more_edges_than_fit_one_transaction(
 async def test_memories_and_edges_are_written_in_one_transaction(store: Store, scope: str) -> None:
     writer = JointWriter(store, scope=scope)
     await writer.ready()
-    report = await writer.write_together(
-        [memory("a"), memory("b")], [Relation(source="a", target="b")]
-    )
+    joint = await writer.prepare([memory("a"), memory("b")], [Relation(source="a", target="b")])
+    report, _ = await writer.commit(joint.write, joint, name="test.joint")
     assert (report.memories_created, report.relations_created) == (2, 1)
 
 
@@ -615,51 +613,14 @@ async def test_memories_are_not_written_where_an_end_of_an_edge_is_missing(
 ) -> None:
     writer = JointWriter(store, scope=scope)
     await writer.ready()
+    joint = await writer.prepare([memory("a")], [Relation(source="a", target="nowhere")])
     with pytest.raises(InvalidInputError, match=f"not in scope '{scope}': 'nowhere'"):
-        await writer.write_together([memory("a")], [Relation(source="a", target="nowhere")])
+        await writer.commit(joint.write, joint, name="test.joint")
     report = await writer.write([memory("a")])
     assert report.memories_created == 1  # so it was not there before
 
 
-async def test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_of(
-    store: Store, scope: str
-) -> None:
-    def embed(texts: list[str]) -> list[list[float]]:
-        return [[0.0] * DIMENSIONS if text == "bad" else [1.0] * DIMENSIONS for text in texts]
-
-    mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
-    writer = GraphWriter(store, scope=scope, embedder=mine)
-    memories = [Memory(id=id_, kind="Event", text=id_) for id_ in ("good", "bad", "other")]
-    with pytest.raises(
-        InvalidInputError, match=r"^memory 'bad': embedder .* zeros for text 2 of 3"
-    ):
-        await writer.write(memories)
-
-
-async def test_the_rest_of_a_batch_with_a_bad_vector_is_written_where_the_caller_allows_it(
-    store: Store, scope: str, graph: Graph
-) -> None:
-    def embed(texts: list[str]) -> list[list[float]]:
-        return [[0.0 if text == "bad" else 1.0] * DIMENSIONS for text in texts]
-
-    mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
-    writer = GraphWriter(store, scope=scope, embedder=mine)
-    memories = [Memory(id=id_, kind="Event", text=id_) for id_ in ("good", "bad", "other")]
-    edges = [Relation(source="good", target=end) for end in ("bad", "good", "other")]
-    report = await writer.write(memories, edges, skip_invalid=True)
-    assert (report.memories, report.embedded, report.relations, report.skipped) == (2, 2, 1, 3)
-    assert report.problems == (
-        f"memory 'bad': embedder {EMBEDDER!r} returned a vector of zeros: cosine similarity "
-        "is not defined for it",
-        "edge 'good' to 'good': target must be another memory than source, both are 'good'",
-        f"target 'bad' is not a memory of scope {scope!r}",
-    )
-    assert await graph.ids() == ["good", "other"]
-    alone = await writer.write([memories[1]], skip_invalid=True)
-    assert (alone.memories, alone.skipped) == (0, 1)
-
-
-async def test_each_text_of_a_batch_with_a_bad_vector_is_embedded_at_most_once_more(
+async def test_a_bad_vector_is_asked_for_no_more_while_the_rest_gets_its_own(
     store: Store, scope: str, graph: Graph
 ) -> None:
     asked: list[list[str]] = []
@@ -672,14 +633,18 @@ async def test_each_text_of_a_batch_with_a_bad_vector_is_embedded_at_most_once_m
     writer = GraphWriter(store, scope=scope, embedder=mine)
     texts = ["bad", *(f"text {number}" for number in range(127))]
     memories = [Memory(id=text, kind="Event", text=text) for text in texts]
-    again = [memory("bad", text="text 1"), memory("text 2", text="bad")]
-    report = await writer.write([*again, *memories[:-2]], skip_invalid=True)
-    assert (report.memories, report.embedded, report.skipped, len(asked)) == (126, 126, 2, 128)
-    assert sum(map(len, asked)) <= 2 * 128
-    assert len(await graph.ids()) == 126
+    report = await writer.write(memories, skip_invalid=True)
+    assert (report.memories, report.embedded, report.skipped) == (128, 127, 0)
+    assert report.pending_vectors == 1
+    assert report.problems == (
+        f"1 vector is pending: embedder {EMBEDDER!r} returned a vector of zeros for text 1 of 128: "
+        "cosine similarity is not defined for it",
+    )
+    assert list(map(len, asked)) == [128, 127]
+    assert len(await graph.ids()) == 128
 
 
-async def test_an_embedder_that_misdeclares_its_size_is_an_error_whatever_is_skipped(
+async def test_an_embedder_that_misdeclares_its_size_leaves_all_vectors_pending(
     store: Store, scope: str, graph: Graph
 ) -> None:
     def embed(texts: list[str]) -> list[list[float]]:
@@ -687,9 +652,11 @@ async def test_an_embedder_that_misdeclares_its_size_is_an_error_whatever_is_ski
 
     mine = CallableEmbedder(embed, dimensions=DIMENSIONS, name=EMBEDDER)
     writer = GraphWriter(store, scope=scope, embedder=mine)
-    with pytest.raises(DimensionError, match=f"{DIMENSIONS + 1} numbers.*; it declares"):
-        await writer.write([memory("a"), memory("b")], skip_invalid=True)
-    assert await graph.ids() == []
+    report = await writer.write([memory("a"), memory("b")])
+    assert report.pending_vectors == 2
+    assert f"{DIMENSIONS + 1} numbers" in report.problems[0]
+    assert "it declares" in report.problems[0]
+    assert await graph.ids() == ["a", "b"]
 
 
 async def test_an_error_of_a_list_names_the_memory_or_edge_and_its_place(

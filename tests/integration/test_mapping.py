@@ -20,13 +20,13 @@ import pytest
 from benchmarks.queries import text_of
 from memoria.embed import CallableEmbedder
 from memoria.errors import DimensionError, IndexNotReadyError, MappingError, ScopeError
+from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping, WeightOf
+from memoria.graph.mapping.checking import fulltext_statement, problems_of, raise_first
+from memoria.graph.mapping.creating import create_indexes
+from memoria.graph.mapping.database import Index, Inventory
+from memoria.graph.mapping.detecting import detect
+from memoria.graph.mapping.examining import examine_mapping
 from memoria.local import EphemeralNeo4j
-from memoria.mapping import EdgeMapping, GraphMapping, NodeMapping, WeightOf
-from memoria.mapping.checking import fulltext_statement, problems_of, raise_first
-from memoria.mapping.creating import create_indexes
-from memoria.mapping.database import Index, Inventory
-from memoria.mapping.detecting import detect
-from memoria.mapping.examining import examine_mapping
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.strategies import STRATEGIES
 from memoria.retriever import GraphRetriever

@@ -11,11 +11,11 @@ import pytest
 
 from memoria.agents.agent_memory import AgentMemory
 from memoria.errors import MappingError
+from memoria.graph.mapping import GraphMapping
+from memoria.graph.mapping.creating import create_indexes
+from memoria.graph.mapping.model import parse_mapping
+from memoria.graph.mapping.reading import MappedGraph
 from memoria.local import EphemeralNeo4j
-from memoria.mapping import GraphMapping
-from memoria.mapping.creating import create_indexes
-from memoria.mapping.model import parse_mapping
-from memoria.mapping.reading import MappedGraph
 from memoria.retriever import GraphRetriever
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig

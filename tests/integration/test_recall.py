@@ -15,7 +15,6 @@ import pytest
 
 from memoria.embed import CallableEmbedder
 from memoria.errors import (
-    DimensionError,
     InvalidInputError,
     OverloadedError,
     UnavailableError,
@@ -30,9 +29,8 @@ from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
 from memoria.serialize import plain_recall, trace_from
 from memoria.store import Store
-from memoria.store.columns import Column
 from memoria.store.config import StoreConfig
-from memoria.store.queries import Query
+from memoria.store.queries import Column, Query
 from memoria.types import Memory, Recall, Relation, Seed
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
@@ -180,7 +178,7 @@ async def test_an_embedder_that_fails_without_a_word_is_named_by_its_error(
     assert note == "the embedder failed (TimeoutError): searched by words only"
 
 
-async def test_an_embedder_of_wrong_vectors_is_an_error(
+async def test_with_an_embedder_of_wrong_vectors_words_alone_are_searched(
     driver: neo4j.AsyncDriver, linked: GraphRetriever
 ) -> None:
     class Wrong:
@@ -194,10 +192,10 @@ async def test_an_embedder_of_wrong_vectors_is_an_error(
             return [1.0, 2.0] if text == "short" else None  # type: ignore[return-value]
 
     retriever = GraphRetriever(driver, scope=linked.scope, embedder=Wrong())
-    with pytest.raises(DimensionError):
-        await retriever.recall("short")
-    with pytest.raises(InvalidInputError):
-        await retriever.recall("none at all")
+    for query, why in (("short", "2 numbers"), ("none at all", "must return a list of lists")):
+        [note] = (await retriever.recall(query)).trace.degraded
+        assert why in note
+        assert note.endswith("searched by words only")
 
 
 class Slow(Store):

@@ -396,7 +396,7 @@ async def test_query_tags_count_as_words(retriever: GraphRetriever, shelf: str) 
 # --- what is no query -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000", "\xa0\u2003", None, 5, b"a", "\ud800"])
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000", "\xa0\u2003", None, 5, b"a"])
 async def test_blank_or_broken_query_is_invalid_input(retriever: GraphRetriever, text: Any) -> None:
     with pytest.raises(InvalidInputError) as caught:
         await retriever.find_seeds(text)

@@ -23,8 +23,7 @@ from memoria.errors import MemoriaError, QueryError
 from memoria.graph.vocabulary import scope_key
 from memoria.recall.reporting import recall_span
 from memoria.retriever import GraphRetriever
-from memoria.store.columns import Column
-from memoria.store.queries import Query
+from memoria.store.queries import Column, Query
 from memoria.types import Memory, Relation
 
 CANARY = "Kvastmakare"

@@ -15,7 +15,7 @@ from typing import Any
 
 import neo4j
 
-from memoria.mapping import EdgeMapping, GraphMapping, NodeMapping, WeightOf
+from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping, WeightOf
 from memoria.recall.config import RetrieverConfig
 from tests.oracle.transfer import Edge, Graph, Node
 from tests.oracle.validity import EARLIER, LATER, PAST, PRESENT, Span

@@ -8,8 +8,8 @@ import neo4j
 import pytest
 from neo4j import exceptions as driver_errors
 
-from memoria.store.bookmarks import Bookmarks, bookmarks_of
 from memoria.store.faults import is_unsettled, translate
+from memoria.store.pool import Bookmarks, bookmarks_of
 
 
 async def test_a_new_bookmark_takes_the_place_of_those_that_were_sent_and_of_no_other() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from neo4j.time import DateTime
 
-from memoria.store.columns import Column
+from memoria.store.queries import Column
 
 TIME = DateTime(2026, 1, 1)
 

@@ -254,7 +254,7 @@ def test_a_step_that_was_planned_ahead_is_not_planned_again(
     monkeypatch.setattr(Planner, "plan", lambda self: made.append(self) or plan(self))
     messages = [said(f"message {number}", number) for number in range(2 * steps)]
     cursor = cursors.Cursor(Conversation(id="c", messages=messages), ConversationConfig())
-    stored = cursors.Stored(metadata=None, state=None)
+    stored = cursors.StoredConversation(metadata=None, state=None)
     ahead = cursor.step(stored)
     while ahead is not None:  # as a writer does: the next step is asked for twice
         cursor.step_after(ahead)
@@ -263,7 +263,7 @@ def test_a_step_that_was_planned_ahead_is_not_planned_again(
         assert step.plan is ahead.plan
         ahead = cursor.step_after(step)
         cursor.advance(step.plan)
-        stored = cursors.Stored(metadata=None, state=step.state)
+        stored = cursors.StoredConversation(metadata=None, state=step.state)
     assert cursor.done
     assert len(made) == steps
 

@@ -173,7 +173,7 @@ def test_conversations_without_questions_of_their_own_are_one_scope(tmp_path: Pa
         ("nodes", {"id": 7, "kind": "note"}, "nodes.jsonl, line 4: id must be a string", "id"),
         ("nodes", {"id": "n", "text": "t"}, "nodes.jsonl, line 4: kind is missing", "kind"),
         ("nodes", {"id": "a", "kind": "note"}, "line 4: id 'a' is also the id", "id"),
-        ("nodes", {"id": "n", "kind": "k", "text": "\ud800"}, "line 4: text holds a lone", "text"),
+        ("nodes", {"id": "\ud800", "kind": "k", "text": "t"}, "line 4: id holds a lone", "id"),
         ("nodes", {"id": "n", "kind": "k", "text": 1}, "line 4: text must be a string", "text"),
         ("nodes", {"id": "n", "kind": "k", "time": "noon"}, "line 4: time must be", "time"),
         ("nodes", {"id": "n", "kind": "k", "entities": "e"}, "line 4: entities", "entities"),

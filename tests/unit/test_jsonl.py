@@ -132,7 +132,7 @@ def test_a_memory_takes_no_other_history(value: Any) -> None:
         (line(**{**MEMORY, "id": ""}), "id", "id must not be empty"),
         (line(**{**MEMORY, "text": None}), "text", "text must be a string, got nothing"),
         (line(**{**MEMORY, "kind": "A`B"}), "kind", "kind must match"),
-        (line(**{**MEMORY, "text": "\ud800"}), "text", "lone surrogate"),
+        (line(**{**MEMORY, "id": "\ud800"}), "id", "lone surrogate"),
         (line(**MEMORY, tags="a"), "tags", "tags must be a list of strings"),
         (line(**MEMORY, tags=[1]), "tags", "tags must be a string"),
         (line(**MEMORY, priority=2), "priority", "priority must be in [0, 1], got 2"),

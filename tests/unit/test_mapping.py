@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memoria.errors import MappingError, ScopeError
-from memoria.mapping import EdgeMapping, GraphMapping, NodeMapping, Translation, WeightOf
-from memoria.mapping.model import (
+from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping, Translation, WeightOf
+from memoria.graph.mapping.model import (
     load_mapping,
     named_mapping,
     names_of_mappings,
@@ -18,8 +18,8 @@ from memoria.mapping.model import (
     text_of_named,
     toml_of,
 )
-from memoria.mapping.reading import scope_of
-from memoria.mapping.rendering import EDGE_VARIABLES, NODE_VARIABLES
+from memoria.graph.mapping.reading import scope_of
+from memoria.graph.mapping.rendering import EDGE_VARIABLES, NODE_VARIABLES
 from memoria.store.queries import fragment, load, names, text_of
 
 GOOD = """\

@@ -14,9 +14,8 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS, RESERVED_LABELS
 from memoria.ingest.checks import check_kinds
 from memoria.store import queries
-from memoria.store.columns import Column
 from memoria.store.fragments import Fragment, Library, expand
-from memoria.store.queries import Query, fragment, load, parse
+from memoria.store.queries import Column, Query, fragment, load, parse
 
 PACKAGE = Path(queries.__file__).parent
 FRAGMENTS = sorted((queries.root() / "_shared").glob("*.cypher"))

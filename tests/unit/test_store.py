@@ -31,7 +31,7 @@ from memoria.errors import (
     UnavailableError,
 )
 from memoria.graph.schema import apply_schema
-from memoria.store import ServerFacts, Store, store_of, translate
+from memoria.store import ServerFacts, Store, Transaction, store_of, translate
 from memoria.store.config import StoreConfig
 from memoria.store.doubt import watch
 from memoria.store.queries import Query, parse
@@ -272,7 +272,7 @@ class FailingDriver:
         self.attempts = 0
         self.sessions: list[dict[str, Any]] = []
         self.functions: list[str] = []
-        self.open = 0
+        self.open = self.commits = 0
 
     def session(self, **settings: Any) -> FailingSession:
         self.sessions.append(settings)
@@ -282,6 +282,12 @@ class FailingDriver:
 class FailingSession:
     def __init__(self, driver: FailingDriver) -> None:
         self.driver = driver
+
+    async def begin_transaction(self, **_: Any) -> Self:
+        return self
+
+    async def commit(self) -> None:
+        self.driver.commits += 1
 
     async def __aenter__(self) -> Self:
         self.driver.open += 1
@@ -560,6 +566,55 @@ async def test_transaction_functions_of_the_driver_are_used_only_where_they_are_
     assert await store_over(driver, config).run(query, {"x": 1}) == []
     assert driver.functions == [mode] * functions
     assert driver.attempts == 1
+
+
+class RefusalError(Exception):
+    """What a work function raises of its own."""
+
+
+async def test_what_the_work_of_a_transaction_raises_passes_and_undoes_it() -> None:
+    driver = FailingDriver()
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.run(QUERY, {"x": 1})
+        raise RefusalError("no")
+
+    with pytest.raises(RefusalError, match="no"):
+        await store_over(driver).write(work)
+    assert (driver.attempts, driver.commits) == (1, 0)
+    assert driver.open == 0
+
+
+async def test_the_work_of_a_transaction_is_done_again_after_a_passing_fault() -> None:
+    driver = FailingDriver([driver_errors.ServiceUnavailable("gone")])
+    begun = 0
+
+    async def work(transaction: Transaction) -> str:
+        nonlocal begun
+        begun += 1
+        await transaction.run(QUERY, {"x": 1})
+        return f"done at the attempt {begun}"
+
+    assert await store_over(driver).write(work) == "done at the attempt 2"
+    assert (driver.attempts, driver.commits) == (2, 1)
+
+
+async def test_an_error_within_a_transaction_names_the_query_that_failed() -> None:
+    driver = FailingDriver([server_error("Neo.ClientError.Statement.TypeError")])
+    with pytest.raises(QueryError) as caught:
+        await store_over(driver).write(lambda tx: tx.run(QUERY, {"x": 1}), name="test.all")
+    assert caught.value.query == "test.one"
+
+
+@without_waiting
+async def test_a_transaction_that_takes_too_long_is_ended() -> None:
+    async def work(_: Transaction) -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(DeadlineError, match=r"took longer than 1\.000 s \(test\.all\)"):
+        await store_over(FailingDriver(), replace(FAST, query_timeout_s=1.0)).write(
+            work, name="test.all"
+        )
 
 
 @pytest.mark.parametrize(("seconds", "limit_s"), [(0.5, 4.0), (60.0, 60.0)])

@@ -170,6 +170,6 @@ def test_importing_memoria_neither_loads_sync_nor_starts_a_thread() -> None:
 
 @pytest.mark.parametrize("writer", [memoria.GraphWriter, memoria.sync.GraphWriter])
 def test_what_only_the_writers_of_texts_call_is_not_on_the_public_writer(writer: type) -> None:
-    names = {"write_together", "make_vectors"}
+    names = {"commit", "prepare", "make_vectors"}
     assert names <= set(dir(JointWriter))
     assert not names & set(dir(writer))

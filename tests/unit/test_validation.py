@@ -26,15 +26,18 @@ from memoria._support.checks import (
     check_strings,
     check_vector,
     check_whole,
+    mended_text,
 )
 from memoria.errors import ConfigError, InvalidInputError, ScopeError
 from memoria.graph.vocabulary import scope_key
+from memoria.recall.call import RecallCall
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.plain_settings import exploration_from
 from memoria.recall.ranking.config import RelevanceConfig
 from memoria.recall.seeds.config import SeedConfig
 from memoria.remember import ConversationConfig, RuleExtractor
-from memoria.types import Memory, Message
+from memoria.remember.statement import Statement
+from memoria.types import Conversation, Document, Memory, MemoryFilter, Message, Section
 
 SURROGATES = ["\ud800", "a\udfff", "\udc80b", "\udc00\ud800"]
 
@@ -71,6 +74,39 @@ def test_lone_surrogate_is_refused_everywhere(text: str) -> None:
     assert refused(check_json_map, {"a": text}, "metadata").field == "metadata"
     assert refused(check_json_map, {text: 1}, "metadata").field == "metadata"
     assert refused(check_json_map, {"a": [{"b": (text,)}]}, "metadata").field == "metadata"
+
+
+@pytest.mark.parametrize("text", SURROGATES)
+def test_half_a_character_becomes_a_sign_in_every_text(text: str) -> None:
+    mended = mended_text(text, "text")
+    assert "\N{REPLACEMENT CHARACTER}" in mended
+    mended.encode("utf-8")
+    texts = [
+        Memory(id="a", kind="Event", text=text).text,
+        Message(text=text).text,
+        Document(id="a", text=text).text,
+        Section(text=text).text,
+        Section(text="", headings=[text]).headings[0],
+        str(Document(id="a", title=text).title),
+        str(Conversation(id="a", messages=[], title=text).title),
+        Statement(text=text, scope="s").text,
+        RecallCall.checked(text, (), MemoryFilter(), RetrieverConfig()).query,
+    ]
+    assert set(texts) == {mended}
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000"])
+def test_a_blank_text_is_no_text_wherever_it_comes_from(text: str) -> None:
+    texts = [
+        Memory(id="a", kind="Event", text=text).text,
+        Message(text=text).text,
+        Document(id="a", text=text).text,
+        Section(text=text).text,
+    ]
+    assert set(texts) == {""}
+    assert refused(Statement, text=text, scope="s").field == "text"
+    call = (text, (), MemoryFilter(), RetrieverConfig())
+    assert refused(RecallCall.checked, *call).field == "query"
 
 
 @pytest.mark.parametrize("value", [None, 1, 1.5, True, b"a", ["a"], {"a": 1}, object()])

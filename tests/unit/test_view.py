@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import fields
 from importlib.resources import files
 
 import pytest
 
-from memoria import RelevanceConfig
 from memoria._support.extras import install_command
 from memoria.cli.connection import Connection
 from memoria.cli.view import view
 from memoria.errors import ConfigError
+from memoria.recall.ranking.config import FEATURES
 from memoria.recall.strategies import STRATEGIES
 from memoria.types.picture.looks import KINDS, OTHER_KIND
 from memoria.view.asking import strategies
@@ -34,8 +33,7 @@ def test_kinds_have_the_same_colours_as_in_pictures() -> None:
 
 def test_every_feature_of_the_ranking_is_explained() -> None:
     named = set(re.findall(r"^  (\w+): \"", read("features.js"), re.MULTILINE))
-    weighted = {field.name for field in fields(RelevanceConfig)} - {"calibration"}
-    assert named == weighted | {"adjacent", "in_session", "needed"}
+    assert named == {*FEATURES} | {"adjacent", "in_session", "needed"}
 
 
 def test_the_sliders_stand_for_settings_that_the_strategies_have() -> None:

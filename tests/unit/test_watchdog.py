@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from memoria.errors import DeadlineError
 from memoria.store import Store, open_driver
-from memoria.store.watchdog import Watchdog
+from memoria.store.watchdog import Watchdog, Watched
 from tests.bolt import QUERY, bolt_server
 
 
@@ -24,14 +26,20 @@ class _Session:
         self.dropped += 1
 
 
+@contextmanager
+def watching(watchdog: Watchdog, session: _Session) -> Iterator[None]:
+    watched = Watched(session, asyncio.get_running_loop())  # type: ignore[arg-type]
+    watched.expect(0.01)
+    watchdog.watch(watched)
+    yield
+    watchdog.leave(watched)
+
+
 async def test_each_session_of_a_loop_that_stands_still_is_dropped_and_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     watchdog, sessions = Watchdog(), [_Session(), _Session()]
-    with (
-        watchdog.watch(sessions[0], 0.01),  # type: ignore[arg-type]
-        watchdog.watch(sessions[1], 0.01),  # type: ignore[arg-type]
-    ):
+    with watching(watchdog, sessions[0]), watching(watchdog, sessions[1]):
         time.sleep(1)  # noqa: ASYNC251  # as a breakpoint would, or a model that is being loaded
     assert all(session.dropped for session in sessions)
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
@@ -44,7 +52,7 @@ async def test_a_session_of_a_loop_that_runs_is_left_to_its_own_limit() -> None:
     watchdog = Watchdog()
     for _ in range(10):
         session = _Session()
-        with watchdog.watch(session, 0.01):  # type: ignore[arg-type]
+        with watching(watchdog, session):
             await asyncio.sleep(0.5)
         if not session.dropped:
             return

@@ -41,7 +41,7 @@ async def ask(server: BoltServer, way: Way, limit_s: float = HANG_S) -> list[int
         store = Store(driver, config=config)
         try:
             if way == "together":
-                rows = (await store.run_together([(QUERY, {})], check=lambda _: None))[0]
+                rows = await store.write(lambda transaction: transaction.run(QUERY, {}))
             else:
                 rows = await store.run(QUERY, {})
             return [row["x"] for row in rows]

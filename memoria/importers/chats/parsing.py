@@ -13,6 +13,7 @@ from os import PathLike
 from typing import Any, Protocol
 
 from memoria._support.wording import kind_of
+from memoria._support.wording import whole as whole  # for the importers
 from memoria.errors import InvalidInputError
 from memoria.importers.chats.archive import open_export
 from memoria.importers.chats.items import read_items
@@ -156,19 +157,6 @@ def time_in(fields: Mapping[str, Any], name: str) -> datetime | None:
             field=name,
         ) from exc
     raise InvalidInputError(f"{name} must be a time, got {kind_of(value)}", field=name)
-
-
-def whole(text: str) -> str:
-    r"""Return a text without halves of characters, which exports hold where a text was cut.
-
-    >>> whole("cut \ud83d"), whole("joined \ud83d\ude42")
-    ('cut �', 'joined 🙂')
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def texts_of(blocks: object, kinds: Collection[object] = ("text",)) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -147,8 +147,8 @@ async def _one_or_both(
     """Search by vector and by words; from ``enough_at`` on, wait only until one finds hits."""
     loop = asyncio.get_running_loop()
     searches = [
-        asyncio.create_task(_attempt(search, store, request, aside))
-        for search in (_vector_hits, _text_hits)
+        asyncio.create_task(_vector_hits(store, request, aside)),
+        asyncio.create_task(_text_hits(store, request, aside)),
     ]
     began, enough_at = loop.time(), request.enough_at
     try:
@@ -161,15 +161,23 @@ async def _one_or_both(
             each.cancel()
         await asyncio.gather(*searches, return_exceptions=True)
     given_up = DeadlineError(f"no answer in {loop.time() - began:.1f} s")
-    vector, text = (([], given_up) if each.cancelled() else each.result() for each in searches)
+    vector, text = (_outcome(each, given_up) for each in searches)
     if searches[0].cancelled() and aside.from_index:
         aside.faults.append(f"exact vector search failed ({given_up}); the index alone was used")
         vector = aside.from_index, None
     return vector, text
 
 
-def _has_hits(search: asyncio.Task[_Attempted]) -> bool:
-    return search.done() and bool(search.result()[0])
+def _has_hits(search: asyncio.Task[Hits]) -> bool:
+    return search.done() and search.exception() is None and bool(search.result())
+
+
+def _outcome(search: asyncio.Task[Hits], given_up: MemoriaError) -> _Attempted:
+    """Return the hits of a search that is over, and its error or None."""
+    if search.cancelled():
+        return [], given_up
+    error = search.exception()
+    return ([], error) if isinstance(error, MemoriaError) else (search.result(), None)
 
 
 async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
@@ -181,11 +189,14 @@ async def _search_by_cosine(store: Store, request: SeedRequest) -> Seeds:
     kinds = [kind for kind in config.fact_kinds if where.kinds is None or kind in where.kinds]
     if config.max_facts and kinds:
         requests.append(replace(request, where=replace(where, kinds=kinds)))
-    found = await asyncio.gather(*(_attempt(_vector_hits, store, one, aside) for one in requests))
-    for _, error in found:
-        if error is not None:
-            raise error
-    lists = [found[0][0], found[1][0] if len(found) > 1 else []]
+    searches = (_vector_hits(store, one, aside) for one in requests)
+    lists: list[Hits] = []
+    for found in await asyncio.gather(*searches, return_exceptions=True):
+        if isinstance(found, BaseException):
+            raise found
+        lists.append(found)
+    if len(lists) == 1:
+        lists.append([])
     return await _without_questions(store, request, aside, lists, _choose_by_cosine)
 
 
@@ -232,18 +243,6 @@ def _cosine_seeds(cosines: Mapping[str, float], before: int = 0) -> tuple[Seed, 
         Seed(id=node, score=cosine, vector_rank=rank, vector_score=cosine)
         for rank, (node, cosine) in enumerate(hits, start=before + 1)
     )
-
-
-async def _attempt(
-    search: Callable[[Store, SeedRequest, _Aside], Awaitable[Hits]],
-    store: Store,
-    request: SeedRequest,
-    aside: _Aside,
-) -> _Attempted:
-    try:
-        return await search(store, request, aside), None
-    except MemoriaError as exc:
-        return [], exc
 
 
 async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from memoria._support.checks import check_id
 from memoria._support.foreign import json_map
@@ -33,9 +32,8 @@ from memoria.graph.vocabulary import (
 from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
-from memoria.remember.connecting import connecting
 from memoria.remember.documents.config import DocumentConfig
-from memoria.remember.documents.grouping import groups
+from memoria.remember.documents.document_writer import groups
 from memoria.remember.documents.plan import (
     MAX_TITLED,
     Edges,
@@ -51,11 +49,11 @@ from memoria.remember.documents.state import (
     titles_by_name,
 )
 from memoria.remember.ids import document_id, document_prefix
-from memoria.remember.leftovers import forgetting_of
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
-from memoria.store import StoreOrDriver, with_certainty, writable_store_of
+from memoria.remember.topics import write_connectors
+from memoria.store import StoreOrDriver, Transaction, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     Count,
@@ -126,7 +124,7 @@ class DocumentWriter:
             linker=linker,
             clock=clock,
         )
-        self._forgetting = forgetting_of(self._batches, self._store)
+        self._forgetting = self._batches.forgetting()
         self.scope = self._batches.scope
         self._clock = clock
 
@@ -241,7 +239,7 @@ class DocumentWriter:
         self,
         documents: Sequence[Planned],
         memories: Sequence[Memory],
-        vectors: Mapping[str, Sequence[float]],
+        vectors: Mapping[str, Sequence[float] | None],
         stored: StoredDocuments,
     ) -> tuple[DocumentReport, list[Relation]]:
         """Write planned documents, unless others were written meanwhile."""
@@ -252,37 +250,36 @@ class DocumentWriter:
             edges.add(planned, titled)
         await self._add_naming(edges, renamed, titled)
         late = edges.add_links(documents, stored.known)
-        created = freed = 0
-
-        def check(results: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-            nonlocal created, freed
-            if results[0][0]["version"] != stored.version:
-                raise _ChangedError
-            freed, created = results[1][0]["freed"], results[2][0]["created"]
-
-        first = [
-            (
-                load("remember.next_version"),
-                {"key": documents_key(self.scope), "scope": self.scope},
-            ),
-            rewriting(self.scope, edges, documents, stored),
-            connecting(self.scope, edges.topics.values(), now=self._clock()),
-        ]
-        written = await self._batches.write_together(
+        joint = await self._batches.prepare(
             memories,
             list(edges.relations.values()),
-            guard=(first, check),
             skip_missing=True,  # only a text that was forgotten since can be missing
             vectors=vectors,
         )
-        written = written.plus(WriteReport(memories=len(edges.topics), memories_created=created))
+
+        async def work(transaction: Transaction) -> tuple[int, WriteReport]:
+            version = {"key": documents_key(self.scope), "scope": self.scope}
+            before = (await transaction.run(load("remember.next_version"), version))[0]
+            if before["version"] != stored.version:
+                raise _ChangedError
+            room = rewriting(self.scope, edges, documents, stored)
+            freed: int = (await transaction.run(load("remember.rewrite"), room))[0]["freed"]
+            created = await write_connectors(
+                transaction, self.scope, edges.topics.values(), now=self._clock()
+            )
+            topics = WriteReport(memories=len(edges.topics), memories_created=created)
+            return freed, (await joint.write(transaction)).plus(topics)
+
+        (freed, written), links = await self._batches.commit(
+            work, joint, name="remember.next_version"
+        )
         counts = Counter(relation for _, _, relation in edges.relations)
         done = DocumentReport(
             topics=len(edges.topics),
             names=counts[NAMES],
             links=counts[LINKS_TO],
             connectors=freed,
-            written=written,
+            written=written.plus(links),
         )
         return done, late
 

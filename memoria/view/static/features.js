@@ -11,7 +11,6 @@ export const FEATURES = {
   coverage: "how many of the question's words it holds",
   beyond_best: "it holds words that the best matches lack",
   heading: "the question names it",
-  energy: "energy reached it",
   carried: "energy came from a seed with words that it lacks",
   chain_beyond: "strong edges lead to it, though it matches little",
   walk_beyond: "many ways lead to it from matches",

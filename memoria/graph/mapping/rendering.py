@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from memoria.errors import MappingError
-from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL
-from memoria.mapping.expressions import (
+from memoria.graph.mapping.expressions import (
     choice,
     either,
     hits_of,
@@ -29,8 +28,9 @@ from memoria.mapping.expressions import (
     text_of_node,
     weight_of,
 )
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
+from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL
 from memoria.store.fragments import Fragment
 from memoria.store.queries import Query, fragment, load, text_of
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memoria.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
+from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 
 
 def quoted(name: str) -> str:

@@ -6,16 +6,16 @@ Queries: ``mapping.*``.
 
 from __future__ import annotations
 
-from memoria.mapping.checking import (
+from memoria.graph.mapping.checking import (
     Problem,
     edge_fault_problems,
     fault_problems,
     problems_of,
     sample_problems,
 )
-from memoria.mapping.database import ask, inventory_of
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.parts import ELEMENT_ID, WeightOf
+from memoria.graph.mapping.database import ask, inventory_of
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, WeightOf
 from memoria.store import Store
 
 _SAMPLE = 100

@@ -20,7 +20,7 @@ from typing import Any, Self, cast
 
 from memoria._support.wording import kind_of
 from memoria.errors import MappingError
-from memoria.mapping.parts import (
+from memoria.graph.mapping.parts import (
     EdgeMapping,
     NodeMapping,
     WeightOf,

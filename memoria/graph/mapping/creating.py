@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memoria.mapping.checking import problems_of
-from memoria.mapping.database import inventory_of
-from memoria.mapping.model import GraphMapping
+from memoria.graph.mapping.checking import problems_of
+from memoria.graph.mapping.database import inventory_of
+from memoria.graph.mapping.model import GraphMapping
 from memoria.store import Store
 from memoria.store.queries import load
 

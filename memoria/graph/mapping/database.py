@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memoria.mapping.expressions import either
+from memoria.graph.mapping.expressions import either
 from memoria.store import Store
 from memoria.store.fragments import Fragment
 from memoria.store.queries import Query, fragment, load, text_of

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from memoria._support.wording import one_line
 from memoria.errors import MappingError
+from memoria.graph.mapping.checking import Problem, problems_of
+from memoria.graph.mapping.database import Index, Inventory, ask, inventory_of, names_of
+from memoria.graph.mapping.model import GraphMapping, named_mapping, names_of_mappings, toml_of
+from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL, RESERVED_LABELS
-from memoria.mapping.checking import Problem, problems_of
-from memoria.mapping.database import Index, Inventory, ask, inventory_of, names_of
-from memoria.mapping.model import GraphMapping, named_mapping, names_of_mappings, toml_of
-from memoria.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
 from memoria.store import Store
 
 _MOST_NAMES = 300

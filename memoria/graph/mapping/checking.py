@@ -13,10 +13,10 @@ from typing import Any
 
 from memoria._support.wording import number_of
 from memoria.errors import IndexNotReadyError, MappingError
-from memoria.mapping.database import Index, Inventory
-from memoria.mapping.expressions import either, quoted
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.parts import ELEMENT_ID, NodeMapping, WeightOf
+from memoria.graph.mapping.database import Index, Inventory
+from memoria.graph.mapping.expressions import either, quoted
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, NodeMapping, WeightOf
 
 _SHOWN = 6
 

@@ -11,12 +11,18 @@ from collections.abc import Sequence
 from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of
 from memoria.errors import DimensionError, MappingError, ScopeError
+from memoria.graph.mapping.checking import (
+    Problem,
+    problems_of,
+    raise_first,
+    readable,
+    sample_problems,
+)
+from memoria.graph.mapping.database import Inventory, ask, inventory_of
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import WHOLE_GRAPH
+from memoria.graph.mapping.rendering import Translation
 from memoria.graph.server_facts import NamedEmbedder
-from memoria.mapping.checking import Problem, problems_of, raise_first, readable, sample_problems
-from memoria.mapping.database import Inventory, ask, inventory_of
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.parts import WHOLE_GRAPH
-from memoria.mapping.rendering import Translation
 from memoria.store import ServerFacts, Store
 from memoria.store.queries import Query, load
 

@@ -1,7 +1,7 @@
 """The parts of a mapping: how nodes with a label and relationships of a type are read.
 
 In: names of labels, properties and indexes. Out: frozen data, checked at birth.
-Touches nothing; `memoria.mapping.model` puts them together.
+Touches nothing; `memoria.graph.mapping.model` puts them together.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 In: a `GraphMapping`. Out: translated queries, findings, proposals. Reads only.
 """
 
-from memoria.mapping.model import GraphMapping
-from memoria.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping, WeightOf
-from memoria.mapping.rendering import Translation
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping, WeightOf
+from memoria.graph.mapping.rendering import Translation
 
 __all__ = [
     "ELEMENT_ID",
