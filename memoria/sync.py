@@ -19,11 +19,11 @@ from memoria._support.blocking import Handle, Stream, blocking, call_behind, mak
 from memoria._support.loop_thread import LoopThread
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
+from memoria.ingest import WriterOptions
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.remember import ConversationOptions, DocumentOptions
 from memoria.types import MemoryLinker
-from memoria.writer import WriterOptions
 
 __all__ = [  # without `open`, as in memoria
     "ConversationWriter",

@@ -1,10 +1,9 @@
 """Write memories and relations into the graph, from Python or from files."""
 
-from memoria.ingest.batch_writer import BatchWriter
+from memoria.ingest.batch_writer import BatchWriter, WriterOptions
 from memoria.ingest.files import IngestReport, ingest_files
 from memoria.ingest.offline import OfflineReport, write_tables
 from memoria.ingest.tables import LIST_DELIMITER, Tables
-from memoria.writer import WriterOptions
 
 __all__ = [
     "LIST_DELIMITER",

@@ -23,7 +23,6 @@ RANKS = [
     {"types", "downloads"},
     {"store", "embed", "local", "serialize"},
     {"graph"},
-    {"mapping"},
     {"recall", "ingest", "learn"},
     {"remember", "doctor"},
     {"importers", "writer", "sync"},
@@ -220,7 +219,7 @@ def test_what_reads_loads_nothing_that_writes() -> None:
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = {name.split(".")[1] for name in done.stdout.split() if name.startswith("memoria.")}
     assert loaded == {
-        *("_support", "downloads", "embed", "errors", "formulas", "graph", "mapping", "recall"),
+        *("_support", "downloads", "embed", "errors", "formulas", "graph", "recall"),
         *("retriever", "store", "types"),
     }
     assert memoria.GraphRetriever.__bases__ == memoria.GraphWriter.__bases__ == (object,)

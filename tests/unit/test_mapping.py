@@ -212,7 +212,7 @@ def test_nothing_of_memorias_own_graph_is_left_in_a_mapped_query(mapped: GraphMa
 
 def test_variables_of_the_query_files_are_known_to_the_translation() -> None:
     """Else a property of a node would stay memoria's own in a mapped query."""
-    maps = {"f", "row", "state", "each", "found", "roles", "s", "chosen", "db", "vector"}
+    maps = {"f", "row", "state", "each", "found", "roles", "s", "chosen", "db", "note", "vector"}
     rooms = ("strategies", "seeds", "ranking", "recall", "context", "graph", "evaluation")
     wrong: list[tuple[str, str]] = []
     for name in (name for name in names() if name.partition(".")[0] in rooms):

@@ -33,7 +33,7 @@ from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
 from memoria.remember.documents.config import DocumentConfig
-from memoria.remember.documents.document_writer import groups
+from memoria.remember.documents.grouping import groups
 from memoria.remember.documents.plan import (
     MAX_TITLED,
     Edges,
