@@ -176,12 +176,16 @@ def connect(
     DimensionError
         The index holds the vectors of another embedder.
     ConfigError
-        ``embed_pending`` is set, but there is no embedder.
+        ``embed_pending`` is set, but there is no embedder, or a mapping.
     MappingError
         The mapping does not fit the database.
     """
     if embed_pending and embedder is None:
         raise ConfigError("embed_pending needs an embedder: give connect the one of the database")
+    if embed_pending and mapping is not None:
+        raise ConfigError(
+            "embed_pending writes vectors, and a mapping writes nothing: leave it out"
+        )
 
     async def made(store: Store) -> GraphRetriever:
         return GraphRetriever(
@@ -223,7 +227,7 @@ async def open_on(
         if warm:
             plans = warming(retriever.store, scope=retriever.scope, config=retriever.config)
             await stack.enter_async_context(plans)
-        if embed_pending and retriever.embedder is not None:
+        if embed_pending and retriever.embedder is not None and retriever.mapping is None:
             keeping = keep_embedding(retriever.store, retriever.embedder)
             await stack.enter_async_context(keeping)
         close_with(retriever, stack.pop_all())

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from memoria.errors import MappingError, ScopeError
+from memoria.connection import connect
+from memoria.embed import CallableEmbedder
+from memoria.errors import ConfigError, MappingError, ScopeError
 from memoria.graph.mapping import EdgeMapping, GraphMapping, NodeMapping, Translation, WeightOf
 from memoria.graph.mapping.model import (
     load_mapping,
@@ -256,3 +258,9 @@ def test_a_scope_that_separates_nothing_is_refused() -> None:
     assert scope_of(mapping(node(scope="tenant")), "alice") == "alice"
     with pytest.raises(ScopeError, match="would separate nothing"):
         scope_of(mapping(), "alice")
+
+
+def test_vectors_are_not_made_in_a_mapped_graph() -> None:
+    embedder = CallableEmbedder(lambda texts: [[1.0] for _ in texts], dimensions=1, name="one")
+    with pytest.raises(ConfigError, match="a mapping writes nothing: leave it out"):
+        connect(mapping=mapping(), embedder=embedder, embed_pending=True)
