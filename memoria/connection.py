@@ -183,9 +183,7 @@ def connect(
     if embed_pending and embedder is None:
         raise ConfigError("embed_pending needs an embedder: give connect the one of the database")
     if embed_pending and mapping is not None:
-        raise ConfigError(
-            "embed_pending writes vectors, and a mapping writes nothing: leave it out"
-        )
+        raise ConfigError("embed_pending writes, and a mapping writes nothing: leave it out")
 
     async def made(store: Store) -> GraphRetriever:
         return GraphRetriever(

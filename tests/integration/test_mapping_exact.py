@@ -11,8 +11,10 @@ from uuid import uuid4
 import neo4j
 import pytest
 
+from memoria.doctor.plans import explain
 from memoria.retriever import GraphRetriever
 from memoria.store import Store
+from memoria.store.queries import load
 from memoria.types import Seed
 from tests.effort import effort
 from tests.generated import SCOPE, Question, random_question
@@ -94,6 +96,23 @@ async def test_the_engine_and_the_oracle_agree_on_mapped_graphs(
     assert [text for text in wrong if text] == []
     hops = sum(len(one.graph.edges) for one in mapped)
     assert hops > GRAPHS
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("strategies.level", "strategies.edges", "strategies.anchors", "graph.hydrate"),
+        *("ranking.candidates", "recall.needs", "recall.tags", "context.duplicates"),
+    ],
+)
+async def test_no_query_of_a_recall_scans_a_mapped_graph(
+    store: Store, shape: Shape, mapped: list[Mapped], name: str
+) -> None:
+    assert mapped
+    retriever = GraphRetriever(store, scope="any", mapping=shape.mapping)
+    steps = await explain(retriever.store, load(name))
+    assert [step for step, _ in steps if "Scan" in step] == []
+    assert any("Seek" in step for step, _ in steps)
 
 
 async def test_no_scope_of_a_mapped_graph_reaches_another(

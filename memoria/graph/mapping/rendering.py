@@ -175,7 +175,10 @@ class _Rendering:
         return lines
 
     def _finds(self, m: str, wanted: str) -> Iterable[list[str]]:
-        """Yield a lookup for the nodes of each key: an index serves one key only."""
+        """Yield a lookup for the nodes of each label and key, each by its index.
+
+        Without the hint, the server may read a whole index while it has few nodes.
+        """
         earlier: list[str] = []
         keys = list(dict.fromkeys((node.key, node.scope) for node in self._nodes))
         for key, scope in keys:
@@ -183,13 +186,17 @@ class _Rendering:
             labels = [label for node in alike for label in node.labels]
             tests = [f"NOT {m}:{either(earlier)}"] if earlier else []
             tests += [] if scope is None else [f"{m}.{quoted(scope)} = $p.scope"]
-            if key == ELEMENT_ID:
-                find = f"MATCH ({m}:{either(labels)})"
-                tests = [f"elementId({m}) = {wanted}", *tests]
-            else:
-                find = f"MATCH ({m}:{either(labels)} {{{quoted(key)}: {wanted}}})"
             earlier += labels
-            yield [find, f"WHERE {' AND '.join(tests)}"] if tests else [find]
+            if key == ELEMENT_ID:
+                tests = [f"elementId({m}) = {wanted}", *tests]
+                yield [f"MATCH ({m}:{either(labels)})", f"WHERE {' AND '.join(tests)}"]
+                continue
+            for label in labels:
+                yield [
+                    f"MATCH ({m}:{quoted(label)} {{{quoted(key)}: {wanted}}})",
+                    f"USING INDEX SEEK {m}:{quoted(label)}({quoted(key)})",
+                    *([f"WHERE {' AND '.join(tests)}"] if tests else []),
+                ]
 
     def fragment_after_last(self) -> list[str]:
         """Read the last id again, as it is stored; see ``export.edges``."""
