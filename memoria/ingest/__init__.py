@@ -1,6 +1,6 @@
 """Write memories and relations into the graph, from Python or from files."""
 
-from memoria.ingest.batch_writer import BatchWriter, WriterOptions
+from memoria.ingest.batch_writer import BatchWriter
 from memoria.ingest.files import IngestReport, ingest_files
 from memoria.ingest.offline import OfflineReport, write_tables
 from memoria.ingest.tables import LIST_DELIMITER, Tables
@@ -11,7 +11,6 @@ __all__ = [
     "IngestReport",
     "OfflineReport",
     "Tables",
-    "WriterOptions",
     "ingest_files",
     "write_tables",
 ]

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from memoria._support import telemetry
 from memoria._support.checks import check_scope, check_whole
@@ -69,15 +69,6 @@ log = logging.getLogger(__name__)
 EMBED_BATCH = 128
 
 AnyLinker = TypeVar("AnyLinker")
-
-
-class WriterOptions(TypedDict, Generic[AnyLinker], total=False):
-    """The options of a writer in addition to store, scope and embedder."""
-
-    kinds: Sequence[str]
-    batch_size: int
-    linker: AnyLinker | None
-    clock: Callable[[], datetime]
 
 
 class BatchWriter:

@@ -7,6 +7,7 @@ work returns; else one of memoria's errors.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
@@ -124,6 +125,7 @@ class Exchange:
                     return task.result()
                 raise self._late()
             finally:
+                self.watched.until = math.inf  # nothing is asked between two queries
                 if not task.done() or task.cancelled():
                     try:
                         await end(task, drop=self.drop)

@@ -95,9 +95,11 @@ class Session:
         self._started = await self._sessions.enter(self._until)
         try:
             session = self._begin()
-        except driver_errors.DriverError as exc:
+        except Exception as exc:
             self._sessions.leave(self._started)
-            raise translate(exc) from exc
+            if isinstance(exc, driver_errors.DriverError):
+                raise translate(exc) from exc
+            raise
         self._watched = Watched(session, asyncio.get_running_loop())
         WATCHDOG.watch(self._watched)
         return self

@@ -12,20 +12,24 @@ or embedded.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from memoria._support.checks import check_id
 from memoria._support.foreign import json_map
 from memoria._support.progress import ProgressCallback, silent
+from memoria._support.wording import kind_of
 from memoria.embed import Embedder
-from memoria.errors import UnavailableError
+from memoria.errors import InvalidInputError, UnavailableError
 from memoria.graph.vocabulary import (
     CONNECTOR_KINDS,
     DEFAULT_KINDS,
     LINKS_TO,
+    MENTIONS,
     NAMES,
+    NEXT,
     documents_key,
     whole_id,
 )
@@ -33,7 +37,6 @@ from memoria.ingest.batch_writer import AnyLinker
 from memoria.ingest.joint import JointWriter
 from memoria.ingest.rows import batches
 from memoria.remember.documents.config import DocumentConfig
-from memoria.remember.documents.grouping import groups
 from memoria.remember.documents.plan import (
     MAX_TITLED,
     Edges,
@@ -41,14 +44,13 @@ from memoria.remember.documents.plan import (
     plan_document,
     titled_by,
 )
-from memoria.remember.documents.rewriting import rewriting
 from memoria.remember.documents.state import (
     StoredDocuments,
     read_stored,
     texts_naming,
     titles_by_name,
 )
-from memoria.remember.ids import document_id, document_prefix
+from memoria.remember.ids import document_id, document_prefix, topic_id
 from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
@@ -308,3 +310,51 @@ def _gone(memories: Sequence[Memory], stored: StoredDocuments) -> list[str]:
     """Return the parts that documents no longer have."""
     written = {memory.id for memory in memories}
     return sorted({part for parts in stored.parts.values() for part in parts} - written)
+
+
+#: Documents and characters in one transaction, at most; a longer document has one to itself.
+MAX_DOCUMENTS = 128
+MAX_CHARS = 500_000
+
+
+def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Put documents together that fit into one transaction; no two of a group are the same."""
+    group: dict[tuple[str, str], Document] = {}
+    held = 0
+    for document in documents:
+        if not isinstance(document, Document):
+            raise InvalidInputError(
+                f"documents must contain Document, got {kind_of(document)}", field="documents"
+            )
+        name = (document.source, document.id)
+        size = len(document.text) + sum(len(section.text) for section in document.sections)
+        if group and (name in group or len(group) == MAX_DOCUMENTS or held + size > MAX_CHARS):
+            yield list(group.values())
+            group, held = {}, 0
+        group[name] = document
+        held += size
+    if group:
+        yield list(group.values())
+
+
+_OWN = [NEXT, MENTIONS, NAMES, LINKS_TO]
+
+
+def rewriting(
+    scope: str, edges: Edges, documents: Sequence[Planned], stored: StoredDocuments
+) -> dict[str, Any]:
+    """Return the parameters of ``remember.rewrite``, which runs before anything is written."""
+    keep: defaultdict[str, list[list[str]]] = defaultdict(list)
+    for source, target, relation in edges.relations:
+        keep[source].append([relation, target])
+    there = [each for each in documents if each.head in stored.titles]
+    return {
+        "parts": [{"id": p.id, "keep": keep[p.id]} for each in there for p in each.parts],
+        "relations": _OWN,
+        "renamed": [
+            {"id": each.head, "keep": [topic_id(name) for name in sorted(each.titles)]}
+            for each in stored.renamed(there)
+        ],
+        "scope": scope,
+        "stay": sorted(edges.topics),
+    }
