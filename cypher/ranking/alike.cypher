@@ -5,9 +5,8 @@
 // How alike the embeddings of some memories are to those of others. rows: [id, [[other, cosine]]].
 // Each is compared with each, so the caller must limit the number of ids. probed: [id, cosine with
 // probe] of all of them; empty if probe is null.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id IN $p.ids + $p.others
-  AND m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+// use: memories_among(m, $p.ids + $p.others)
+  AND // use: is_vector(m.embedding)
 WITH m.id AS id, m.embedding AS embedding
 ORDER BY id
 WITH collect([id, embedding]) AS found

@@ -38,7 +38,8 @@ PANELS = {
         "ingest.init ingest.ingest remember.remember chats.import_chats notes.import_notes "
         "embed.embed reembed.reembed link.link offline.import_ lookup.get lookup.list_ "
         "lookup.recent lookup.neighbours forgetting.forget forgetting.delete_edge "
-        "forgetting.forget_scope scopes.stats scopes.relations scopes.export doctor.doctor"
+        "forgetting.forget_scope scopes.stats scopes.relations scopes.export doctor.doctor "
+        "mapping.adopt queries.queries"
     ),
     "Retrieval": (
         "recall.recall recall.explore view.view pack.pack replay.replay evaluate.evaluate tune.tune"

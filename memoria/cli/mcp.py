@@ -15,8 +15,9 @@ from memoria._support.extras import install_command
 from memoria._support.progress import silent
 from memoria.agents.kinds import ANSWER_TOKENS
 from memoria.cli.common import Json, Scope, err, print_facts, run
-from memoria.cli.connection import Connection, opening_of
+from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
+from memoria.cli.mapping import MappedConnection
 from memoria.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ Deadline = Annotated[
 def mcp(
     scope: Scope = "default",
     *,
-    connection: Connection,
+    connection: MappedConnection,
     embedder: EmbedderName = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="Standard streams, or streamable HTTP.")
@@ -84,6 +85,7 @@ def mcp(
     over_http = transport == "http"
     if tokens is not None and not over_http:
         raise typer.BadParameter("tokens are for --transport http", param_hint="--tokens")
+    read_only = read_only or connection.mapping is not None  # a mapping writes nothing
     if over_http:
         _check_host(host, tokens)
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
@@ -102,7 +104,7 @@ def mcp(
 def serve(
     scope: Scope = "default",
     *,
-    connection: Connection,
+    connection: MappedConnection,
     embedder: EmbedderName = None,
     host: Host = "127.0.0.1",
     port: Port = 8765,
@@ -135,6 +137,7 @@ def serve(
     _check_host(host, tokens)
     if page and not is_guarded(host):
         raise typer.BadParameter("the page is for 127.0.0.1 only", param_hint="--page")
+    read_only = read_only or connection.mapping is not None  # a mapping writes nothing
     rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
     choice = embedder_choice(embedder)
     opening = opening_of(connection, rights.grant.scope, choice, writes=not read_only)

@@ -25,6 +25,7 @@ from memoria.cli.common import (
     run,
 )
 from memoria.cli.connection import Connection, on_store
+from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import no_memories
 from memoria.cli.output import STDOUT, check_output, opened_lines, vault
 from memoria.cli.render import print_table
@@ -54,7 +55,7 @@ def stats(
     scope: Scope = "default",
     every: Annotated[bool, typer.Option("--all", help="List the scopes instead.")] = False,
     *,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """Count the memories and edges of a scope, or list all scopes.
@@ -82,6 +83,8 @@ def stats(
         else:
             out.print("there are no memories yet: write some with memoria ingest")
         return
+
+    connection.check_scope(scope)
 
     async def look(store: Store) -> ScopeStats:
         return await scope_stats(store, scope)

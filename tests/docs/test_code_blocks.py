@@ -31,13 +31,9 @@ PAGES = [
     ("README.md",),
     ("docs/tutorial.md",),
     (
-        *("docs/memories.md", "docs/architecture.md", "docs/sync.md", "docs/settings.md"),
-        *(
-            "docs/remember.md",
-            "docs/integrations/tools.md",
-            "docs/integrations/mcp.md",
-            "docs/integrations/http.md",
-        ),
+        *("docs/memories.md", "docs/architecture.md", "docs/your-graph.md", "docs/core.md"),
+        *("docs/sync.md", "docs/settings.md", "docs/remember.md"),
+        *("docs/integrations/tools.md", "docs/integrations/mcp.md", "docs/integrations/http.md"),
     ),
     ("docs/recipes.md",),
     ("docs/conversations.md",),

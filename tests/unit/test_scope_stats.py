@@ -64,6 +64,8 @@ class Facts:
 class Together:
     """A store; of queries that come one after another it answers none."""
 
+    translation = None
+
     facts = Facts()
 
     def __init__(self, failing: str = "") -> None:

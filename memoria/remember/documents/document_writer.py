@@ -55,7 +55,7 @@ from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
 from memoria.remember.topics import write_connectors
-from memoria.store import StoreOrDriver, Transaction, store_of, with_certainty
+from memoria.store import StoreOrDriver, Transaction, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     Count,
@@ -117,7 +117,7 @@ class DocumentWriter:
     ) -> None:
         self.config = config or DocumentConfig()
         self.extractor = extractor
-        self._store = store_of(store).patient()
+        self._store = writable_store_of(store).patient()
         self._batches = JointWriter(
             self._store,
             scope=scope,
