@@ -33,12 +33,14 @@ if TYPE_CHECKING:
         IndexNotReadyError,
         InvalidInputError,
         LocalServerError,
+        MappingError,
         MemoriaError,
         OverloadedError,
         QueryError,
         ScopeError,
         UnavailableError,
     )
+    from memoria.graph.mapping import GraphMapping
     from memoria.graph.schema import apply_schema
     from memoria.importers import read_notes
     from memoria.ingest.reembed import (
@@ -112,12 +114,13 @@ _MODULES = {
     "memoria.errors": (
         "AuthError BudgetError ChecksumError ClosedError ConfigError DeadlineError "
         "DimensionError EmptyScopeError IndexNotReadyError InvalidInputError LocalServerError "
-        "MemoriaError OverloadedError QueryError ScopeError UnavailableError"
+        "MappingError MemoriaError OverloadedError QueryError ScopeError UnavailableError"
     ),
     "memoria.graph.schema": "apply_schema",
     "memoria.importers": "read_notes",
     "memoria.learn": "LearnConfig Learner is_more_specific",
     "memoria.learn.link": "CompositeLinkConfig Linker SimilarityLinkConfig",
+    "memoria.graph.mapping": "GraphMapping",
     "memoria.recall.ranking.calibration": "Calibration",
     "memoria.recall.ranking.config": "RelevanceConfig",
     "memoria.recall.ranking.history": "HistoryConfig",
@@ -168,6 +171,7 @@ __all__ = [
     "EmptyScopeError",
     "Exploration",
     "Extractor",
+    "GraphMapping",
     "GraphRetriever",
     "GraphWriter",
     "HistoryConfig",
@@ -179,6 +183,7 @@ __all__ = [
     "Learner",
     "Linker",
     "LocalServerError",
+    "MappingError",
     "MemoriaError",
     "Memory",
     "MemoryFilter",

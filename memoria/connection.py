@@ -16,6 +16,7 @@ from typing import Any
 from memoria._support.signatures import same_parameters
 from memoria.embed import Embedder
 from memoria.errors import ConfigError, LocalServerError, UnavailableError
+from memoria.graph.mapping import GraphMapping
 from memoria.ingest.unembedded import keep_embedding
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
@@ -125,12 +126,13 @@ def connect(
     uri: str | None = None,
     auth: Auth | None = None,
     *,
-    scope: str,
+    scope: str | None = None,
     database: str | None = None,
     embedder: Embedder | None = None,
     config: RetrieverConfig | None = None,
     store: StoreConfig | None = None,
     count_tokens: CountTokens | None = None,
+    mapping: GraphMapping | None = None,
     warm: bool = False,
     embed_pending: bool = False,
 ) -> Connection:
@@ -147,6 +149,7 @@ def connect(
         used.
     scope
         The tenant whose memories are read; `GraphRetriever.for_scope` serves further tenants.
+        Required but for a mapped graph without tenants.
     embedder
         Turns queries into vectors; None searches by words only.
     config
@@ -155,6 +158,8 @@ def connect(
         Settings of the access to the database: time limits, retries, sessions and recalls at once.
     count_tokens
         Counts the tokens of a context; None for an estimate.
+    mapping
+        How to read a graph that another program made; such a retriever writes nothing.
     warm
         Whether to let the server plan the queries of recalls in the background, so that the first
         recalls after its start don't wait for it.
@@ -171,14 +176,23 @@ def connect(
     DimensionError
         The index holds the vectors of another embedder.
     ConfigError
-        ``embed_pending`` is set, but there is no embedder.
+        ``embed_pending`` is set, but there is no embedder, or a mapping.
+    MappingError
+        The mapping does not fit the database.
     """
     if embed_pending and embedder is None:
         raise ConfigError("embed_pending needs an embedder: give connect the one of the database")
+    if embed_pending and mapping is not None:
+        raise ConfigError("embed_pending writes, and a mapping writes nothing: leave it out")
 
     async def made(store: Store) -> GraphRetriever:
         return GraphRetriever(
-            store, scope=scope, embedder=embedder, config=config, count_tokens=count_tokens
+            store,
+            scope=scope,
+            embedder=embedder,
+            config=config,
+            count_tokens=count_tokens,
+            mapping=mapping,
         )
 
     async def opening() -> GraphRetriever:
@@ -211,7 +225,7 @@ async def open_on(
         if warm:
             plans = warming(retriever.store, scope=retriever.scope, config=retriever.config)
             await stack.enter_async_context(plans)
-        if embed_pending and retriever.embedder is not None:
+        if embed_pending and retriever.embedder is not None and retriever.mapping is None:
             keeping = keep_embedding(retriever.store, retriever.embedder)
             await stack.enter_async_context(keeping)
         close_with(retriever, stack.pop_all())

@@ -4,6 +4,7 @@
 
     MemoriaError
     ├── ConfigError            a setting is out of its range
+    │   └── MappingError       a mapping can't be read, or does not fit the graph
     ├── InvalidInputError      a value from the caller can't be used
     │   ├── DimensionError     vectors of another size or model than the index holds
     │   └── ScopeError         a scope is missing, or an edge would join two scopes
@@ -53,6 +54,23 @@ class ConfigError(MemoriaError):
 
     Correct the setting, address or file that the message names; the message says what is allowed.
     """
+
+
+class MappingError(ConfigError):
+    """A mapping can't be read, does not fit the graph, or does not allow what was asked.
+
+    Correct the line or field that the message names; `memoria adopt --detect` says what the graph
+    has. Nothing was written.
+
+    Attributes
+    ----------
+    field
+        Name of the field of the mapping that is wrong, or None.
+    """
+
+    def __init__(self, message: str, *, field: str | None = None, query: str | None = None) -> None:
+        super().__init__(message, query=query)
+        self.field = field
 
 
 class InvalidInputError(MemoriaError):

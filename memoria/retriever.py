@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack
 
 from memoria._support.checks import check_scope, check_strings
@@ -20,6 +21,8 @@ from memoria._support.wording import kind_of
 from memoria.embed import Embedder, checked_embedder
 from memoria.errors import InvalidInputError
 from memoria.graph.graph_reader import GraphReader
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.reading import MappedGraph, check_mapped_embedder, checked, scope_of
 from memoria.graph.server_facts import FittingFacts
 from memoria.recall.asides import Asides
 from memoria.recall.call import Engine, QueryTags, RecallCall
@@ -35,6 +38,7 @@ from memoria.recall.explore import (
 )
 from memoria.recall.recaller import Recaller
 from memoria.recall.strategies import RunInput
+from memoria.recall.subjects import Subjects
 from memoria.recall.validity import validity_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.types import (
@@ -78,7 +82,8 @@ class GraphRetriever:
         A `Store`, or an open ``neo4j.AsyncDriver``, which you close yourself. Retrievers on one
         store share its limits: in a service use one store, or one retriever and `for_scope`.
     scope
-        The tenant whose memories these are; required, and fixed.
+        The tenant whose memories these are; required, and fixed. It is left out for a mapped graph
+        without tenants.
     database
         Name of the database, on a driver of your own; None for ``neo4j``.
     embedder
@@ -87,11 +92,14 @@ class GraphRetriever:
         Settings of every stage.
     count_tokens
         Counts the tokens of a context; None means ``estimate_tokens``.
+    mapping
+        How to read a graph that another program made; such a retriever writes nothing. None for
+        memoria's own graph.
 
     Raises
     ------
     ScopeError
-        There is no scope.
+        There is no scope, or the mapping knows none.
     ConfigError
         The driver's pool has fewer connections than ``StoreConfig.max_sessions``.
     InvalidInputError
@@ -102,23 +110,34 @@ class GraphRetriever:
         self,
         store: StoreOrDriver,
         *,
-        scope: str,
+        scope: str | None = None,
         database: str | None = None,
         embedder: Embedder | None = None,
         config: RetrieverConfig | None = None,
         count_tokens: CountTokens | None = None,
+        mapping: GraphMapping | None = None,
     ) -> None:
-        self.scope = check_scope(scope)
-        self.store = store_of(store, database)
+        own = store_of(store, database)
+        if mapping is not None:
+            own = own.translated(partial(MappedGraph, checked(mapping)))
+        elif isinstance(own.translation, MappedGraph):
+            mapping = own.translation.mapping
+        self.scope = check_scope(scope_of(mapping, scope))
+        self.store = own
+        self.mapping = mapping
         self.config = RetrieverConfig() if config is None else config
+        if mapping is not None and not mapping.vector_indexes:
+            embedder = None  # there is nothing to compare a vector with: words only
         self.embedder = None if embedder is None else checked_embedder(embedder)
         self.count_tokens = count_tokens
         self._facts = FittingFacts(self.embedder)
         self._opened = AsyncExitStack()
+        asides = None if embedder is None else Asides(embedder)
         self._engine = Engine(
             scope=self.scope,
             embedder=embedder,
-            asides=None if embedder is None else Asides(embedder),
+            asides=asides,
+            subjects=None if asides is None else Subjects(asides.examples),
             facts=self._facts_until,
             count_tokens=count_tokens,
         )
@@ -136,7 +155,7 @@ class GraphRetriever:
             database whether it is set up; within one database it is not asked again.
         """
         other = copy(self)
-        other.scope = check_scope(scope)
+        other.scope = check_scope(scope_of(self.mapping, scope))
         other._opened = AsyncExitStack()
         if database not in (None, self.store.database):
             other.store = self.store.for_database(database)
@@ -169,7 +188,10 @@ class GraphRetriever:
         DeadlineError
             The server did not answer in time.
         """
-        return await self._facts.of(self.store, until=until)
+        facts = await self._facts.of(self.store, until=until)
+        if self.mapping is not None:
+            check_mapped_embedder(self.mapping, facts, self.embedder)
+        return facts
 
     async def _facts_until(self, until: float | None) -> ServerFacts:
         return await self.server_facts(until=until)

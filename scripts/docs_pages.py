@@ -56,7 +56,7 @@ PUBLIC = (*memoria.__all__, "open")
 API: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "retrieval": (
         "Retrieval",
-        ("connect", "open", "GraphRetriever", "MemoryFilter", "Stream", "tools"),
+        ("connect", "open", "GraphRetriever", "GraphMapping", "MemoryFilter", "Stream", "tools"),
     ),
     "strategies": (
         "Strategies",

@@ -34,7 +34,7 @@ from memoria.errors import InvalidInputError, MemoriaError, UnavailableError
 from memoria.serialize import plain_recall
 from memoria.store import Store, open_driver
 from memoria.store.config import StoreConfig
-from memoria.store.queries import load, parse, root
+from memoria.store.queries import load, names, parse
 from memoria.view.app import build_app
 from memoria.view.guard import TOKEN_HEADER
 from memoria.view.source import Source, saved
@@ -58,13 +58,7 @@ RETURN canaries, others
 """,
     "faults.canary",
 )
-_TEXTS = frozenset(
-    {
-        load(".".join(path.relative_to(root()).with_suffix("").parts)).text
-        for path in root().rglob("*/*.cypher")
-    }
-    | {_CANARY.text}
-)
+_TEXTS = frozenset({load(name).text for name in names()} | {_CANARY.text})
 
 
 class Texts(logging.Handler):

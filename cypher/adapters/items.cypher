@@ -6,8 +6,7 @@
 // after: as in graph.page. before is the string of a parameter and may be compared in another order
 // (see export.edges), which alone would let items of other namespaces in. left(): with STARTS WITH
 // the server would seek the beginning, and read all pages again for each.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['id'])], $p.after) AS after
+// use: after_last()
 CALL (after) {
   MATCH (m:Memory)
   WHERE m.scope = $p.scope AND m.id > after AND m.id < $p.before

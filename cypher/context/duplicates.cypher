@@ -4,9 +4,8 @@
 // returns: pairs LIST<LIST>
 // Pairs of memories whose embeddings are close. pairs: [id, id]. Compares every pair, so the caller
 // must limit the number of ids.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id IN $p.ids
-  AND m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+// use: memories_among(m, $p.ids)
+  AND // use: is_vector(m.embedding)
 WITH m.id AS id, m.embedding AS embedding
 ORDER BY id
 WITH collect([id, embedding]) AS found

@@ -5,15 +5,7 @@
 // The number of memories for each number of edges, among at most limit memories; the degree is the
 // one by which an exploration divides. examples: [scope, id, element id] of five memories without
 // any edge. A connector without an edge is left out: doctor.memories finds it.
-CALL () {
-  UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
-  MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
-  RETURN m LIMIT toInteger($p.limit)
-UNION ALL
-  UNWIND CASE WHEN $p.scope IS NULL THEN [1] ELSE [] END AS everything
-  MATCH (m:Memory)
-  RETURN m LIMIT toInteger($p.limit)
-}
+// use: examined_memories()
 WITH m, COUNT { (m)-[:RELATES]-() } AS degree
 WHERE degree > 0 OR NOT m:Session|Speaker|Topic
 RETURN degree, count(*) AS count,

@@ -6,7 +6,7 @@
 MATCH (m:Memory)
 WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.embedding IS NOT NULL
   AND CASE
-        WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+        WHEN // use: is_vector(m.embedding)
         THEN coalesce(size(m.embedding) <> $p.dimensions, false)
           OR NOT any(x IN m.embedding WHERE x <> 0)
           OR NOT all(x IN m.embedding WHERE abs(x) < 1e18)

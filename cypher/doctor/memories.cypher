@@ -9,36 +9,14 @@
 // The type of a value is tested before its content, because a query fails when it meets a text
 // where it wants a number. A memory without an id or a scope, which nothing can find, is reported
 // as that alone: a missing text or vector can't be mended before.
-CALL () {
-  UNWIND CASE WHEN $p.scope IS NULL THEN [] ELSE [$p.scope] END AS scope
-  MATCH (m:Memory) WHERE m.scope = scope AND m.id IS NOT NULL
-  RETURN m LIMIT toInteger($p.limit)
-UNION ALL
-  UNWIND CASE WHEN $p.scope IS NULL THEN [1] ELSE [] END AS everything
-  MATCH (m:Memory)
-  RETURN m LIMIT toInteger($p.limit)
-}
+// use: examined_memories()
 WITH m, m.embedding AS vector, size(labels(m)) - 1 AS kinds,
      m:Session|Speaker|Topic AS connects,
      NOT (m.id IS :: STRING NOT NULL) OR m.id = '' AS nameless,
      NOT (m.scope IS :: STRING NOT NULL) OR m.scope = '' AS homeless,
      CASE WHEN m.text IS :: STRING NOT NULL THEN trim(m.text) = '' ELSE true END AS blank,
      // The mark of a superseded memory, as doctor.fix_superseded sets it.
-     COLLECT {
-       MATCH (by:Memory)-[s:SUPPRESSES]->(m)
-       WHERE by.scope = m.scope AND by <> m AND s.kind IN $p.directional
-         AND (s.kind <> 'overrides' OR by.`when` IS NULL OR m.`when` IS NULL)
-         AND NOT EXISTS {
-           (m)-[back:SUPPRESSES]->(by)
-           WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
-         }
-       WITH by.id AS id, CASE
-         WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
-         ELSE datetime({epochMillis: 0})
-       END AS at
-       ORDER BY at, id LIMIT 1
-       RETURN [id, at]
-     }[0] AS first
+     // use: first_superseding(m) AS first
 UNWIND [
   'examined',
   CASE WHEN connects THEN 'connectors' END,
@@ -53,7 +31,7 @@ UNWIND [
   CASE
     WHEN vector IS NULL AND (blank OR connects OR nameless OR homeless) THEN null
     WHEN vector IS NULL THEN 'no_embedding'
-    WHEN NOT (vector IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL) THEN 'bad_embedding'
+    WHEN NOT (// use: is_vector(vector)) THEN 'bad_embedding'
     WHEN size(vector) <> $p.dimensions
       OR NOT any(x IN vector WHERE x <> 0)
       OR NOT all(x IN vector WHERE abs(x) < 1e18) THEN 'bad_embedding'

@@ -4,8 +4,7 @@
 // returns: rows LIST<LIST>
 // The next texts of a scope, by id: at most limit, and no more once they have max_chars characters
 // in all. rows: [id, element id, text]. after: the last id read, "" at first; see graph.page.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['id'])], $p.after) AS after
+// use: after_last()
 CALL (after) {
   MATCH (m:Memory)
   WHERE m.scope = $p.scope AND m.id > after AND m.text IS :: STRING NOT NULL

@@ -6,11 +6,9 @@
 // milliseconds. Embedding and time may be null.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['id'])], $p.after) AS after
+// use: after_last()
 CALL (after) {
-  MATCH (m:Memory)
-  WHERE m.scope = $p.scope AND m.id > after
+  // use: memories_after(m, after)
     AND any(label IN labels(m) WHERE label IN $p.kinds)
   WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
   RETURN m

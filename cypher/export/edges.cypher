@@ -30,24 +30,9 @@ RETURN collect({
   key: key, target: target.id,
   inside: target:Memory AND coalesce(target.scope = $p.scope, false),
   relation: r.relation, weight: r.weight, tags: r.tags,
-  created_at: CASE
-    WHEN r.created_at IS NULL THEN null
-    WHEN r.created_at IS :: ZONED DATETIME OR r.created_at IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: r.created_at, timezone: 'Z'}))
-    ELSE false
-  END,
+  created_at: // use: utc_text(r.created_at),
   history: r {.origin, .uses, .lif_weight, .base_weight, .given_weight, .promoted_uses},
-  last_used_at: CASE
-    WHEN r.last_used_at IS NULL THEN null
-    WHEN r.last_used_at IS :: ZONED DATETIME OR r.last_used_at IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: r.last_used_at, timezone: 'Z'}))
-    ELSE false
-  END,
-  decayed_at: CASE
-    WHEN r.decayed_at IS NULL THEN null
-    WHEN r.decayed_at IS :: ZONED DATETIME OR r.decayed_at IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: r.decayed_at, timezone: 'Z'}))
-    ELSE false
-  END,
+  last_used_at: // use: utc_text(r.last_used_at),
+  decayed_at: // use: utc_text(r.decayed_at),
   others: [name IN keys(r) WHERE NOT name IN $p.known]
 }) AS rows

@@ -21,10 +21,5 @@ RETURN collect({
   key: key, target: target.id,
   inside: target:Memory AND coalesce(target.scope = $p.scope, false),
   kind: r.kind, times: r.times,
-  created_at: CASE
-    WHEN r.created_at IS NULL THEN null
-    WHEN r.created_at IS :: ZONED DATETIME OR r.created_at IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: r.created_at, timezone: 'Z'}))
-    ELSE false
-  END
+  created_at: // use: utc_text(r.created_at)
 }) AS rows

@@ -9,8 +9,7 @@
 // order, and would sort the rest of the scope each time.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['id'])], $p.after) AS after
+// use: after_last()
 CALL (after) {
   MATCH (m:Memory)
   WHERE m.scope = $p.scope AND m.id > after
@@ -28,29 +27,14 @@ UNWIND page[..count] AS m
 RETURN collect({
   id: m.id, labels: labels(m), text: coalesce(m.text, m.connector_name),
   tags: m.tags, topics: m.topics, entities: m.entities, category: m.category, priority: m.priority, `when`: m.`when`,
-  created_at: CASE
-    WHEN m.created_at IS NULL THEN null
-    WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: m.created_at, timezone: 'Z'}))
-    ELSE false
-  END,
-  valid_until: CASE
-    WHEN m.valid_until IS NULL THEN null
-    WHEN m.valid_until IS :: ZONED DATETIME OR m.valid_until IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: m.valid_until, timezone: 'Z'}))
-    ELSE false
-  END,
+  created_at: // use: utc_text(m.created_at),
+  valid_until: // use: utc_text(m.valid_until),
   metadata: m.metadata,
   history: m {
     .active_hours, .linked_before, .use_count, .use_times, .confirmed, .overridden, .right_for,
     .wrong_for
   },
-  linked_at: CASE
-    WHEN m.linked_at IS NULL THEN null
-    WHEN m.linked_at IS :: ZONED DATETIME OR m.linked_at IS :: LOCAL DATETIME
-      THEN toString(datetime({datetime: m.linked_at, timezone: 'Z'}))
-    ELSE false
-  END,
+  linked_at: // use: utc_text(m.linked_at),
   embedding: CASE WHEN $p.embeddings THEN m.embedding END,
   others: [name IN keys(m) WHERE NOT name IN $p.known AND NOT name =~ 'embedding_g[0-9]+']
 }) AS rows

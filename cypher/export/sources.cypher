@@ -6,8 +6,7 @@
 // RELATES edges, other relationships]; the latter are [type, number], in any order.
 // after: the last id that was read; "" at first. It is compared in its stored form (see
 // export.edges), so that ids come once, in one order.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['id'])], $p.after) AS after
+// use: after_last()
 CALL (after) {
   MATCH (m:Memory)
   WHERE m.scope = $p.scope AND m.id > after

@@ -5,10 +5,11 @@
 // The strongest edges of a memory, in both directions, without loops and edges into another scope.
 // edges: [id at the other end, relation, direction, weight, tags, uses]. degree: the number of all
 // edges. No row if the memory does not exist.
-MATCH (m:Memory {scope: $p.scope, id: $p.id})
-WITH m, COUNT { (m)-[:RELATES]-() } AS degree
+WITH $p.id AS id
+// use: find_memory(m, id)
+WITH m, // use: degree(m) AS degree
 CALL (m) {
-  MATCH (m)-[r:RELATES]-(other)
+  // use: edges(m, r, other)
   WITH m, other, r, coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN startNode(r) = m THEN 'out' ELSE 'in' END AS direction,
        CASE
@@ -18,7 +19,7 @@ CALL (m) {
          ELSE 0.0
        END AS weight
   // The other ends are tested behind what is computed of the edges: else the planner may scan for them.
-  WHERE other <> m AND other:Memory AND other.scope = $p.scope AND other.id IS :: STRING NOT NULL
+  WHERE other <> m AND // use: in_scope(other)
   WITH other.id AS id, r, relation, direction, weight
   ORDER BY weight DESC, id, relation, direction LIMIT toInteger($p.limit)
   RETURN collect([id, relation, direction, weight, r.tags, r.uses]) AS edges

@@ -3,10 +3,8 @@
 // params: limit, scope
 // returns: tags LIST<LIST>
 // The tags that most edges have that leave memories of a scope: [tag, number of edges].
-MATCH (m:Memory)
-USING INDEX SEEK m:Memory(scope, id)
-WHERE m.scope = $p.scope AND m.id IS NOT NULL
-MATCH (m)-[r:RELATES]->()
+// use: all_memories_by_seek(m, IS NOT NULL)
+// use: out_edges(m, r, target)
 UNWIND r.tags AS tag
 WITH toString(tag) AS tag, count(*) AS number
 ORDER BY number DESC, tag LIMIT toInteger($p.limit)

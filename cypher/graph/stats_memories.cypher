@@ -6,10 +6,9 @@
 // node with several kind labels counts as the first by name. All other columns are of memories alone.
 // pending_vectors: how many memories the notes hold whose keys begin with pending; see ingest.pending.
 // Times are in UTC; only times within the years that a client can hold.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id IS NOT NULL
-WITH COUNT { (m)-[:RELATES]-() } AS degree,
-     m:Session|Speaker|Topic AS connects,
+// use: all_memories(m)
+WITH // use: degree(m) AS degree,
+     // use: is_connector(m) AS connects,
      m.embedding IS NOT NULL AS embedded,
      reduce(first = null, label IN labels(m) | CASE
        WHEN label = 'Memory' OR first <= label THEN first ELSE label

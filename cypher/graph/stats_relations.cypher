@@ -4,10 +4,8 @@
 // returns: relations LIST<LIST>
 // The edges that leave memories of a scope, by relation: [relation, number, mean weight]. The mean
 // is over the weights between 0 and 1; null if there is no such weight.
-MATCH (m:Memory)
-USING INDEX SEEK m:Memory(scope, id)
-WHERE m.scope = $p.scope AND m.id IS NOT NULL
-MATCH (m)-[r:RELATES]->()
+// use: all_memories_by_seek(m, IS NOT NULL)
+// use: out_edges(m, r, target)
 WITH coalesce(toStringOrNull(r.relation), '') AS relation, count(*) AS number,
      avg(CASE WHEN 0 <= r.weight <= 1 THEN r.weight END) AS mean_weight
 ORDER BY number DESC, relation

@@ -3,8 +3,7 @@
 // params: limit, scope
 // returns: tags LIST<LIST>
 // The tags that most memories of a scope have: [tag, number of memories].
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id IS NOT NULL
+// use: all_memories(m)
 UNWIND m.tags AS tag
 WITH toString(tag) AS tag, count(*) AS number
 ORDER BY number DESC, tag LIMIT toInteger($p.limit)

@@ -5,8 +5,7 @@
 // Next memories of a scope that have no vector, by id; of these kinds, or without kinds of any;
 // connectors need none. rows: [id, text].
 // after: the last id read. Compared as it is stored, see export.edges: ids come once, in one order.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['id'])], $p.after) AS after
+// use: after_last()
 CALL (after) {
   MATCH (m:Memory)
   USING INDEX SEEK m:Memory(scope, id)

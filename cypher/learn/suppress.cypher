@@ -11,28 +11,7 @@
 // test the mark alone; it follows the edges. Of two memories with conditions, one that overrides the
 // other does so only where its conditions hold, so that makes no mark; nor does an edge that a later
 // one in the other direction takes back.
-MERGE (c:MemoriaMeta {key: $p.key})
-SET c.key = $p.key
-WITH c
-CALL (c) {
-  OPTIONAL MATCH (known:MemoriaMeta {key: $p.event})
-  WITH c, known WHERE known IS NULL
-  SET c.scope = $p.scope,
-      c.learning_events = coalesce(c.learning_events, 0) + 1,
-      c.last_event_at = CASE WHEN c.last_event_at > $p.now THEN c.last_event_at ELSE $p.now END
-  CREATE (c)-[:LOGGED]->(:LearningEvent:MemoriaMeta {
-    key: $p.event, id: $p.event_id, scope: $p.scope, kind: $p.kind, time: $p.time,
-    at: c.last_event_at, sequence: c.learning_events, call: $p.call
-  })
-  RETURN count(*) AS fresh
-}
-MATCH (e:MemoriaMeta {key: $p.event})
-CALL (fresh) {
-  UNWIND CASE fresh WHEN 1 THEN $p.ids ELSE [] END AS id
-  MATCH (m:Memory {scope: $p.scope, id: id})
-  SET m.scope = $p.scope
-  RETURN count(*) AS locked
-}
+// use: log_event()
 CALL (e, fresh) {
   UNWIND CASE fresh WHEN 1 THEN $p.rows ELSE [] END AS row
   MATCH (a:Memory {scope: $p.scope, id: row[0]})
@@ -48,21 +27,7 @@ CALL (e, fresh) {
   WITH [a, b] AS ends
   UNWIND ends AS target
   WITH DISTINCT target
-  OPTIONAL MATCH (by:Memory {scope: $p.scope})-[s:SUPPRESSES]->(target)
-  WHERE by <> target AND s.kind IN $p.directional
-    AND (s.kind <> 'overrides' OR by.`when` IS NULL OR target.`when` IS NULL)
-    AND NOT EXISTS {
-      (target)-[back:SUPPRESSES]->(by)
-      WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
-    }
-  WITH target, by.id AS id, CASE
-    WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
-    WHEN s IS NOT NULL THEN datetime({epochMillis: 0})
-  END AS at
-  ORDER BY at, id
-  WITH target, collect([id, at])[0] AS first
-  SET target.superseded_by = first[0], target.superseded_at = first[1]
-  RETURN count(*) AS marked
+  // use: mark_superseded(target)
 }
 RETURN e.kind AS kind, coalesce(e.call = $p.call, false) AS fresh, 0 AS memories, 0 AS changed, 0 AS created, 0 AS pairs,
        COUNT { (e)-[:CHANGED]->(:LearningChange {change: 'suppression'}) } AS suppressions

@@ -9,7 +9,7 @@ MATCH (m:Memory {scope: $p.scope, id: id})
 CALL (m) {
   MATCH (n:Memory)
   WHERE n.scope = $p.scope AND n.id IS NOT NULL
-    AND n.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+    AND // use: is_vector(n.embedding)
     AND size(n.embedding) = size(m.embedding)
   WITH n.id AS other, vector.similarity.cosine(n.embedding, m.embedding) AS score
   WHERE score IS NOT NULL

@@ -10,7 +10,7 @@ MATCH (m:Memory {scope: $p.scope, id: id})
 WITH id, m.linked_at IS NOT NULL AS linked,
      m.linked_at IS NOT NULL OR coalesce(m.linked_before = true, false) AS ever, CASE
   WHEN m:Session|Speaker|Topic THEN null
-  WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+  WHEN // use: is_vector(m.embedding)
     THEN size(m.embedding) = $p.dimensions
       AND any(x IN m.embedding WHERE x <> 0)
       AND all(x IN m.embedding WHERE abs(x) < 1e18)

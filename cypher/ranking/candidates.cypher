@@ -14,42 +14,30 @@
 // more than max_degree edges are not expanded, because they support no memory by much; their edges
 // to other memories are read from the other end.
 UNWIND $p.ids AS id
-MATCH (m:Memory {scope: $p.scope, id: id})
-WITH m, NOT m:Session|Speaker|Topic
-     AND (size($p.kinds) = 0 OR any(label IN labels(m) WHERE label IN $p.kinds))
-     AND ($p.where.plain OR coalesce(
-       NOT m.id IN $p.where.exclude_ids
-       AND all(tag IN $p.where.tags WHERE tag IN m.tags)
-       AND all(pair IN $p.where.metadata WHERE pair IN m.metadata_pairs)
-       AND (size($p.where.created_from) = 0
-         OR any(time IN $p.where.created_from WHERE m.created_at >= time))
-       AND (size($p.where.created_before) = 0
-         OR any(time IN $p.where.created_before WHERE m.created_at < time)), false)) AS ranks
+// use: find_memory(m, id)
+WITH m, NOT // use: is_connector(m)
+     AND // use: fits_filter(m) AS ranks
 WITH collect(CASE WHEN ranks THEN m END) AS ranked, collect({m: m, ranks: ranks}) AS found
 UNWIND found AS each
 // The embedding is named only once, so that it is read only once.
 WITH ranked, each.ranks AS ranks, each.m AS m
 WITH ranked, ranks, m, CASE WHEN ranks THEN m.embedding END AS embedding,
-     COUNT { (m)-[:RELATES]-() } AS degree
+     // use: degree(m) AS degree
 WITH ranked, ranks, m, degree,
      [m.use_count, m.use_times, m.confirmed, m.overridden, m.right_for, m.wrong_for] AS past,
      CASE
-       WHEN embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+       WHEN // use: is_vector(embedding)
             AND size(embedding) = size($p.vector)
        THEN 2 * vector.similarity.cosine(embedding, $p.vector) - 1
      END AS cosine
 CALL (ranked, ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
-  MATCH (m)-[r:RELATES]-(neighbour)
+  // use: edges(m, r, neighbour)
   // Compares nodes, because to compare ids the server would have to read those of all neighbours.
   WHERE neighbour IN ranked
   WITH m, neighbour, startNode(r) = m AS outgoing,
        toLower(toStringOrNull(r.relation)) IN $p.order AS beside,
-       CASE
-         WHEN r.weight IS NULL THEN 0.01
-         WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
-         WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
-       END AS weight
+       // use: counted_weight(r.weight, $p.max_weight) AS weight
   WHERE weight > 0 AND neighbour <> m
   WITH neighbour.id AS other, outgoing, max(weight) AS weight,
        any(each IN collect(beside) WHERE each) AS beside
@@ -59,27 +47,15 @@ CALL (ranked, ranks, m, degree) {
 }
 CALL (ranks, m, degree) {
   WITH * WHERE ranks AND degree <= $p.max_degree
-  MATCH (m)-[:RELATES]->(s)
+  // use: out_edges(m, joined, session)
   // With a label in the pattern, the server might scan all sessions.
-  WHERE 'Session' IN labels(s) AND s.scope = $p.scope
-  WITH s ORDER BY s.id LIMIT 1
-  RETURN collect([s.id, COUNT { (s)-[:RELATES]-() }]) AS sessions
+  WHERE 'Session' IN labels(session) AND // use: is_of_scope(session)
+  WITH session ORDER BY session.id LIMIT 1
+  RETURN collect([session.id, // use: degree(session)]) AS sessions
 }
 RETURN collect([
   m.id, cosine, degree, neighbours,
-  CASE WHEN NOT m.id IN $p.known THEN [
-    m.id, labels(m), coalesce(m.text, m.connector_name), m.tags, m.topics, m.entities, m.category,
-    m.priority, m.`when`,
-    CASE
-      WHEN m.created_at IS :: ZONED DATETIME OR m.created_at IS :: LOCAL DATETIME
-        THEN toString(m.created_at)
-    END,
-    m.metadata,
-    CASE
-      WHEN m.valid_until IS :: ZONED DATETIME OR m.valid_until IS :: LOCAL DATETIME
-        THEN toString(m.valid_until)
-    END
-  ] END,
+  CASE WHEN NOT m.id IN $p.known THEN // use: memory_row(m) END,
   CASE WHEN ranks AND any(value IN past WHERE value IS NOT NULL) THEN
     [CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL THEN m.created_at.epochMillis END] + past
   END,

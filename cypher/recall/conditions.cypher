@@ -3,6 +3,5 @@
 // params: scope
 // returns: conditions LIST<STRING>
 // Every distinct `when` of a scope's memories, as it is stored. Takes one pass over the scope.
-MATCH (m:Memory)
-WHERE m.scope = $p.scope AND m.id IS NOT NULL AND m.`when` IS :: STRING NOT NULL
+// use: all_memories(m) AND m.`when` IS :: STRING NOT NULL
 RETURN collect(DISTINCT m.`when`) AS conditions

@@ -19,24 +19,18 @@ WITH CASE WHEN roles.need IS :: LIST<STRING NOT NULL> NOT NULL THEN roles.need E
 CALL (declared_need) {
   WITH coalesce($p.need, declared_need) AS need
   UNWIND $p.ids AS id
-  MATCH (m:Memory {scope: $p.scope, id: id})
-  WHERE COUNT { (m)-[:RELATES]->() } <= $p.max_edges
+  // use: find_memory(m, id)
+  WHERE // use: out_degree(m) <= $p.max_edges
   CALL (m, need) {
-    MATCH (m)-[r:RELATES]->(target)
+    // use: out_edges(m, r, target)
     WITH need, m, r, target, toLower(toStringOrNull(r.relation)) AS relation
     WHERE CASE WHEN need IS NULL THEN NOT relation IN $p.others ELSE relation IN need END
     WITH need, target, r, relation,
-         CASE
-           WHEN r.weight IS NULL THEN 0.01
-           WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
-           WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
-         END AS weight
+         // use: counted_weight(r.weight, $p.max_weight) AS weight
     WHERE weight > 0 AND target <> m
-      AND target.scope = $p.scope AND target:Memory AND target.id IS :: STRING NOT NULL
-      AND NOT target:Session|Speaker|Topic
-      AND NOT coalesce(target.superseded_at <= $p.held.at OR target.valid_until <= $p.held.at, false)
-      AND ($p.held.plain OR NOT coalesce(
-        target.created_at > $p.held.made_by OR target.`when` IN $p.held.outside, false))
+      AND // use: in_scope(target)
+      AND NOT // use: is_connector(target)
+      AND // use: is_valid(target)
     WITH need, target, relation, min([
            -weight, toString(r.relation),
            CASE WHEN r.tags IS :: LIST<STRING NOT NULL> NOT NULL THEN r.tags ELSE [] END
@@ -44,7 +38,10 @@ CALL (declared_need) {
     ORDER BY edge[0], target.id, relation
     LIMIT toInteger($p.limit)
     RETURN collect([target.id, -edge[0], edge[1], edge[2], CASE WHEN need IS NULL THEN COUNT {
-      CALL (target) { MATCH (target)<-[r:RELATES]-() RETURN r LIMIT toInteger($p.in_degree) }
+      CALL (target) {
+        // use: out_edges(source, r, target)
+        RETURN r LIMIT toInteger($p.in_degree)
+      }
       WITH toLower(toStringOrNull(r.relation)) AS other
       WHERE other = relation OR any(name IN $p.usual_need WHERE relation ENDS WITH name)
                             AND any(name IN $p.usual_need WHERE other ENDS WITH name)
@@ -52,6 +49,6 @@ CALL (declared_need) {
     } END]) AS edges
   }
   WITH m, edges WHERE size(edges) > 0
-  RETURN collect([m.id, COUNT { (m)-[:RELATES]-() }, edges]) AS needs
+  RETURN collect([m.id, // use: degree(m), edges]) AS needs
 }
 RETURN needs, declared_need, declared_order

@@ -5,9 +5,9 @@
 // The tags of the edges of some memories: the vocabulary in which energy that starts there is
 // steered. At most limit edges of each memory are read, because a hub may have very many.
 UNWIND $p.ids AS id
-MATCH (m:Memory {scope: $p.scope, id: id})
+// use: find_memory(m, id)
 CALL (m) {
-  MATCH (m)-[r:RELATES]-()
+  // use: edges(m, r, other)
   WHERE r.tags IS :: LIST<ANY> NOT NULL
   RETURN r.tags AS tags LIMIT toInteger($p.limit)
 }

@@ -30,14 +30,7 @@ CALL (targets, sources) {
   WITH connector ORDER BY connector.id
   SET connector.scope = $p.scope
   WITH connector
-  WHERE connector.connector_name IS NOT NULL
-    AND NOT EXISTS {
-      MATCH (connector)--(other)
-      WITH labels(other) AS kinds
-      WHERE none(kind IN kinds WHERE kind IN ['Session', 'Speaker', 'Topic'])
-      RETURN kinds
-    }
-  DETACH DELETE connector
+  // use: free_connector(connector)
   RETURN count(*) AS freed
 }
 RETURN left + came AS deleted, freed

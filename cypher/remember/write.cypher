@@ -101,22 +101,11 @@ CALL (m) {
   SET s.created_at = $p.now
   WITH m, collect(t) AS targets
   UNWIND targets + m AS target
-  // As in learn.suppress.
-  OPTIONAL MATCH (by:Memory {scope: $p.scope})-[s:SUPPRESSES]->(target)
-  WHERE by <> target AND s.kind IN $p.directional
-    AND (s.kind <> 'overrides' OR by.`when` IS NULL OR target.`when` IS NULL)
-    AND NOT EXISTS {
-      (target)-[back:SUPPRESSES]->(by)
-      WHERE back.kind IN $p.directional AND back.created_at >= s.created_at
-    }
-  WITH m, target, by.id AS id, CASE
-    WHEN s.created_at IS :: ZONED DATETIME NOT NULL THEN s.created_at
-    WHEN s IS NOT NULL THEN datetime({epochMillis: 0})
-  END AS at
-  ORDER BY at, id
-  WITH m, target, collect([id, at])[0] AS first
-  SET target.superseded_by = first[0], target.superseded_at = first[1]
-  RETURN collect(CASE WHEN target <> m AND first[0] IS NOT NULL THEN target.id END) AS superseded
+  CALL (target) {
+    // use: mark_superseded(target)
+  }
+  RETURN collect(CASE WHEN target <> m AND target.superseded_by IS NOT NULL THEN target.id END)
+    AS superseded
 }
 CALL (created) {
   UNWIND CASE WHEN created THEN $p.notes ELSE [] END AS row

@@ -12,55 +12,44 @@
 //          without an embedding of the same size.
 // connectors  ids of the anchors, and of the ends of edges, that are connectors.
 UNWIND $p.ids AS id
-MATCH (memory:Memory {scope: $p.scope, id: id})
-WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
-  AND ($p.held.plain OR NOT coalesce(
-    memory.created_at > $p.held.made_by OR memory.`when` IN $p.held.outside, false))
+// use: find_memory(memory, id)
+WHERE // use: is_valid(memory)
 WITH collect(memory) AS anchors
 CALL (anchors) {
   UNWIND CASE WHEN $p.limit > 0 THEN anchors ELSE [] END AS anchor
-  MATCH (anchor)-[:RELATES]-(connector)
+  // use: edges(anchor, joined, connector)
   // A label that is computed is not a label to the planner, which else may scan for the connectors.
-  WITH connector, connector:Session|Speaker|Topic AS joins
-  WHERE joins AND connector.scope = $p.scope
-    AND COUNT { (connector)-[:RELATES]-() } <= $p.connector_edges
+  WITH connector, // use: is_connector(connector) AS joins
+  WHERE joins AND // use: is_of_scope(connector)
+    AND // use: degree(connector) <= $p.connector_edges
   RETURN collect(DISTINCT connector) AS joining
 }
 CALL (anchors, joining) {
   UNWIND CASE WHEN $p.limit > 0 THEN anchors + joining ELSE [] END AS near
-  MATCH (near)-[r:RELATES]-()
+  // use: edges(near, r, end)
   WITH DISTINCT r,
-       CASE
-         WHEN r.weight IS NULL THEN 0.01
-         WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
-         WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
-       END AS weight
+       // use: counted_weight(r.weight, $p.max_weight) AS weight
   WHERE weight IS NOT NULL
   WITH r, weight, startNode(r) AS source, endNode(r) AS target
-  WHERE source <> target AND source.scope = $p.scope AND target.scope = $p.scope
-    AND source:Memory AND target:Memory
-    AND source.id IS :: STRING NOT NULL AND target.id IS :: STRING NOT NULL
-    AND NOT coalesce(source.superseded_at <= $p.held.at OR source.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      source.created_at > $p.held.made_by OR source.`when` IN $p.held.outside, false))
-    AND NOT coalesce(target.superseded_at <= $p.held.at OR target.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      target.created_at > $p.held.made_by OR target.`when` IN $p.held.outside, false))
+  WHERE source <> target AND // use: in_scope(source)
+    AND // use: in_scope(target)
+    AND // use: is_valid(source)
+    AND // use: is_valid(target)
   WITH source, target, weight, coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN r.tags IS :: LIST<ANY> NOT NULL THEN r.tags ELSE [] END AS tags
   ORDER BY weight DESC, source.id, target.id, relation, tags
   LIMIT toInteger($p.limit)
   RETURN collect([
            source.id, target.id, relation, weight, tags,
-           COUNT { (source)-[:RELATES]-() }, COUNT { (target)-[:RELATES]-() }
+           // use: degree(source), // use: degree(target)
          ]) AS edges,
          collect(DISTINCT source) + collect(DISTINCT target) AS ends
 }
 RETURN [anchor IN anchors | anchor.id] AS found, edges,
-       [m IN anchors + ends WHERE m:Session|Speaker|Topic | m.id] AS connectors,
+       [m IN anchors + ends WHERE // use: is_connector(m) | m.id] AS connectors,
        [m IN ends | [m.id,
          CASE
-           WHEN m.embedding IS :: LIST<INTEGER NOT NULL> NOT NULL | LIST<FLOAT NOT NULL> NOT NULL
+           WHEN // use: is_vector(m.embedding)
                 AND size(m.embedding) = size($p.vector)
            THEN 2 * vector.similarity.cosine(m.embedding, $p.vector) - 1
          END]] AS cosines

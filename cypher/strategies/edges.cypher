@@ -17,40 +17,32 @@
 //            loops and edges into another scope.
 // connectors ids of the frontier, and of the neighbours in edges, that are connectors.
 UNWIND $p.frontier AS f
-MATCH (memory:Memory {scope: $p.scope, id: f[0]})
-WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
-  AND ($p.held.plain OR NOT coalesce(
-    memory.created_at > $p.held.made_by OR memory.`when` IN $p.held.outside, false))
-WITH collect([memory, f[1]]) AS rows
+WITH f[0] AS id, f[1] AS energy
+// use: find_memory(memory, id)
+WHERE // use: is_valid(memory)
+WITH collect({memory: memory, energy: energy}) AS rows
 CALL (rows) {
   UNWIND rows AS row
-  WITH row[0] AS current, row[1] AS energy,
+  WITH row.memory AS current, row.energy AS energy,
        CASE WHEN $p.max_lif_weight > $p.max_weight THEN $p.max_lif_weight ELSE $p.max_weight END
          AS most
   // An edge without a weight may be the best one, so it must be read.
   WHERE energy * CASE WHEN most > 0.01 THEN most ELSE 0.01 END >= $p.floor
-  MATCH (current)-[r:RELATES]-(neighbour)
+  // use: edges(current, r, neighbour)
   WITH current, energy, r, neighbour,
        CASE WHEN $p.max_lif_weight IS NULL OR r.lif_weight IS NULL
          THEN [r.weight, $p.max_weight] ELSE [r.lif_weight, $p.max_lif_weight] END AS counted
   // Neighbours are tested behind what is computed of the edges: else the planner may scan for them.
   WHERE neighbour <> current
     AND ($p.both_ways IS NULL OR startNode(r) = current OR r.relation IN $p.both_ways
-         OR (current:Session|Speaker|Topic
-             AND COUNT { (current)-[:RELATES]-() } <= $p.connector_edges)
-         OR (neighbour:Session|Speaker|Topic
-             AND COUNT { (neighbour)-[:RELATES]-() } <= $p.connector_edges))
+         OR (// use: is_connector(current)
+             AND // use: degree(current) <= $p.connector_edges)
+         OR (// use: is_connector(neighbour)
+             AND // use: degree(neighbour) <= $p.connector_edges))
   WITH current, energy, r, neighbour,
-       CASE
-         WHEN counted[0] IS NULL THEN 0.01
-         WHEN counted[0] > counted[1] AND counted[0] <= 1.7976931348623157e308 THEN counted[1]
-         WHEN counted[0] >= 0 AND counted[0] <= counted[1] THEN toFloat(counted[0])
-       END AS weight
-  WHERE energy * weight >= $p.floor AND neighbour.scope = $p.scope
-    AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
-    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
+       // use: counted_weight(counted[0], counted[1]) AS weight
+  WHERE energy * weight >= $p.floor AND // use: in_scope(neighbour)
+    AND // use: is_valid(neighbour)
   WITH current, neighbour, energy * weight AS strength, weight,
        coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END AS direction,
@@ -59,9 +51,9 @@ CALL (rows) {
   LIMIT toInteger($p.limit)
   RETURN collect([
     current.id, neighbour.id, relation, direction, weight, tags,
-    COUNT { (current)-[:RELATES]-() }
+    // use: degree(current)
   ]) AS edges,
-  collect(DISTINCT CASE WHEN neighbour:Session|Speaker|Topic THEN neighbour.id END) AS joining
+  collect(DISTINCT CASE WHEN // use: is_connector(neighbour) THEN neighbour.id END) AS joining
 }
-RETURN [row IN rows | row[0].id] AS found, edges,
-       joining + [row IN rows WHERE row[0]:Session|Speaker|Topic | row[0].id] AS connectors
+RETURN [row IN rows | row.memory.id] AS found, edges,
+       joining + [row IN rows WHERE // use: is_connector(row.memory) | row.memory.id] AS connectors

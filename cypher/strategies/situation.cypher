@@ -6,7 +6,7 @@
 // situations: [id, labels, category, priority, when, hours since it was made or null, use_count,
 // use_times, confirmed, overridden]; the last four are those of learning, as stored.
 UNWIND $p.ids AS id
-MATCH (m:Memory {scope: $p.scope, id: id})
+// use: find_memory(m, id)
 RETURN collect([
   id, labels(m), m.category, m.priority, m.`when`,
   CASE WHEN m.created_at IS :: ZONED DATETIME NOT NULL

@@ -17,27 +17,22 @@
 // connectors   ids of the frontier, and of the neighbours in edges, that are connectors
 // Without loops and edges into another scope.
 UNWIND $p.frontier AS f
-MATCH (memory:Memory {scope: $p.scope, id: f[0]})
-WHERE NOT coalesce(memory.superseded_at <= $p.held.at OR memory.valid_until <= $p.held.at, false)
-  AND ($p.held.plain OR NOT coalesce(
-    memory.created_at > $p.held.made_by OR memory.`when` IN $p.held.outside, false))
-WITH collect([memory, f[1]]) AS rows
+WITH f[0] AS id, f[1] AS energy
+// use: find_memory(memory, id)
+WHERE // use: is_valid(memory)
+WITH collect({memory: memory, energy: energy}) AS rows
 CALL (rows) {
   UNWIND rows AS row
-  WITH row[0] AS current, row[1] AS energy,
+  WITH row.memory AS current, row.energy AS energy,
        CASE WHEN $p.max_weight > 0.01 THEN $p.max_weight ELSE 0.01 END AS best
   WHERE energy * best >= $p.floor
-  WITH current, energy, best, COUNT { (current)-[:RELATES]-() } AS edge_count
+  WITH current, energy, best, // use: degree(current) AS edge_count
   // A hub is not expanded if even its best possible edge would carry too little.
   WHERE energy * best >= $p.floor * edge_count
-  MATCH (current)-[r:RELATES]-(neighbour)
+  // use: edges(current, r, neighbour)
   WHERE neighbour <> current
   WITH current, energy, edge_count, r, neighbour,
-       CASE
-         WHEN r.weight IS NULL THEN 0.01
-         WHEN r.weight > $p.max_weight AND r.weight <= 1.7976931348623157e308 THEN $p.max_weight
-         WHEN r.weight >= 0 AND r.weight <= $p.max_weight THEN toFloat(r.weight)
-       END AS weight,
+       // use: counted_weight(r.weight, $p.max_weight) AS weight,
        CASE
          WHEN r.last_used_at IS :: ZONED DATETIME NOT NULL THEN r.last_used_at.epochMillis
          WHEN r.created_at IS :: ZONED DATETIME NOT NULL THEN r.created_at.epochMillis
@@ -46,11 +41,8 @@ CALL (rows) {
        CASE WHEN since < $p.now_ms THEN ($p.now_ms - since) / 3600000.0 ELSE 0.0 END AS hours
   WITH current, edge_count, r, neighbour, weight, hours,
        energy * weight * exp(-$p.rate * hours) / edge_count AS strength
-  WHERE strength >= $p.floor AND neighbour.scope = $p.scope
-    AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
-    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
+  WHERE strength >= $p.floor AND // use: in_scope(neighbour)
+    AND // use: is_valid(neighbour)
   WITH current, edge_count, neighbour, weight, hours, strength,
        coalesce(toStringOrNull(r.relation), '') AS relation,
        CASE WHEN startNode(r) = current THEN 'out' ELSE 'in' END AS direction,
@@ -60,11 +52,11 @@ CALL (rows) {
   RETURN collect([
     current.id, neighbour.id, relation, direction, weight, hours, tags, edge_count
   ]) AS edges,
-  collect(DISTINCT CASE WHEN neighbour:Session|Speaker|Topic THEN neighbour.id END) AS joining
+  collect(DISTINCT CASE WHEN // use: is_connector(neighbour) THEN neighbour.id END) AS joining
 }
 CALL (rows) {
   UNWIND rows AS row
-  WITH row[0] AS current, row[1] AS energy
+  WITH row.memory AS current, row.energy AS energy
   WHERE energy * $p.max_weight >= $p.floor
   WITH current, energy,
        COUNT { (current)-[s:SUPPRESSES]-() WHERE s.kind = $p.conflicts } AS conflict_count,
@@ -80,11 +72,8 @@ CALL (rows) {
          WHEN s.weight >= 0 AND s.weight <= $p.max_weight THEN toFloat(s.weight)
        END AS weight
   WITH current, s, neighbour, edge_count, weight, energy * weight / edge_count AS strength
-  WHERE strength >= $p.floor AND neighbour.scope = $p.scope
-    AND neighbour:Memory AND neighbour.id IS :: STRING NOT NULL
-    AND NOT coalesce(neighbour.superseded_at <= $p.held.at OR neighbour.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      neighbour.created_at > $p.held.made_by OR neighbour.`when` IN $p.held.outside, false))
+  WHERE strength >= $p.floor AND // use: in_scope(neighbour)
+    AND // use: is_valid(neighbour)
   WITH current, neighbour, edge_count, weight, strength, s.kind AS kind,
        CASE WHEN startNode(s) = current THEN 'out' ELSE 'in' END AS direction
   ORDER BY strength DESC, current.id, neighbour.id, kind, direction
@@ -95,24 +84,22 @@ CALL (rows) {
 }
 CALL (rows) {
   WITH [row IN rows
-        WHERE row[1] >= $p.floor AND row[0].tags IS :: LIST<STRING NOT NULL> NOT NULL
-          AND size(row[0].tags) > 0] AS tagged
+        WHERE row.energy >= $p.floor AND row.memory.tags IS :: LIST<STRING NOT NULL> NOT NULL
+          AND size(row.memory.tags) > 0] AS tagged
   WHERE $p.min_overlap IS NOT NULL AND size(tagged) > 0
-  WITH tagged, reduce(every = [], row IN tagged | every + row[0].tags) AS every
+  WITH tagged, reduce(every = [], row IN tagged | every + row.memory.tags) AS every
   // There is no index on tags, so this takes one pass over the scope for all frontier memories.
-  MATCH (other:Memory)
-  WHERE other.scope = $p.scope AND other.id IS :: STRING NOT NULL AND NOT other:Session|Speaker|Topic
-    AND NOT coalesce(other.superseded_at <= $p.held.at OR other.valid_until <= $p.held.at, false)
-    AND ($p.held.plain OR NOT coalesce(
-      other.created_at > $p.held.made_by OR other.`when` IN $p.held.outside, false))
+  // use: all_memories(other)
+    AND other.id IS :: STRING NOT NULL AND NOT // use: is_connector(other)
+    AND // use: is_valid(other)
   WITH tagged, every, other, other.tags AS tags
   // A memory with too many tags that no frontier memory has can't overlap enough, and is left out
   // at once. The factor allows for rounding.
   WHERE tags IS :: LIST<STRING NOT NULL> NOT NULL AND size(tags) > 0
     AND size([tag IN tags WHERE tag IN every]) >= 0.999 * $p.min_overlap * size(tags)
   UNWIND tagged AS row
-  WITH row[0] AS current, row[1] AS energy, other, tags,
-       [tag IN row[0].tags WHERE tag IN tags] AS shared
+  WITH row.memory AS current, row.energy AS energy, other, tags,
+       [tag IN row.memory.tags WHERE tag IN tags] AS shared
   WHERE other <> current
   WITH current, energy, other, shared,
        toFloat(size(shared)) / (size(current.tags) + size(tags) - size(shared)) AS overlap
@@ -126,5 +113,5 @@ CALL (rows) {
   LIMIT toInteger($p.limit)
   RETURN collect([current.id, partner[0], partner[1], partner[2], edge_count]) AS affinities
 }
-RETURN [row IN rows | row[0].id] AS found, edges, suppressions, affinities,
-       joining + [row IN rows WHERE row[0]:Session|Speaker|Topic | row[0].id] AS connectors
+RETURN [row IN rows | row.memory.id] AS found, edges, suppressions, affinities,
+       joining + [row IN rows WHERE // use: is_connector(row.memory) | row.memory.id] AS connectors

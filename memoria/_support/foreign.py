@@ -62,6 +62,27 @@ def json_map(value: object) -> dict[str, Any]:
     return parsed if isinstance(parsed, dict) else {}
 
 
+def properties(value: object) -> dict[str, Any]:
+    """Return a map that is stored as JSON, or is given as pairs of name and value.
+
+    >>> properties('{"a": 1}'), properties([["a", 1]]), properties([1])
+    ({'a': 1}, {'a': 1}, {})
+    """
+    if not isinstance(value, list):
+        return json_map(value)
+    pairs = [each for each in value if isinstance(each, list) and len(each) == 2]
+    return {str(name): _as_json(each) for name, each in pairs}
+
+
+def _as_json(value: object) -> object:
+    """Return a property as JSON has it; a time or a place becomes its text."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return [_as_json(each) for each in value]
+    return value.iso_format() if hasattr(value, "iso_format") else str(value)
+
+
 def moment(value: object) -> datetime | None:
     """Return a time from the text that Cypher prints; a time without a zone counts as UTC.
 

@@ -38,12 +38,13 @@ PANELS = {
         "ingest.init ingest.ingest remember.remember chats.import_chats notes.import_notes "
         "embed.embed reembed.reembed link.link offline.import_ lookup.get lookup.list_ "
         "lookup.recent lookup.neighbours forgetting.forget forgetting.delete_edge "
-        "forgetting.forget_scope scopes.stats scopes.relations scopes.export doctor.doctor"
+        "forgetting.forget_scope scopes.stats scopes.relations scopes.export doctor.doctor "
+        "mapping.adopt queries.queries"
     ),
     "Retrieval": (
         "recall.recall recall.explore view.view pack.pack replay.replay evaluate.evaluate tune.tune"
     ),
-    "Agents": "mcp.mcp mcp.mcp_token hook.hook",
+    "Agents": "mcp.mcp mcp.serve mcp.mcp_token hook.hook",
 }
 LEARNING = (
     "learn.reinforce learn.feedback learn.co_activate learn.suppress learn.override "

@@ -44,6 +44,10 @@ class Connection(OptionGroup):
         auth = given_auth(self.user, password_file=self.password_file)
         return await find_target(self.uri, auth, self.database)
 
+    def adapted(self, store: Store) -> Store:
+        """Return the store that a command works on, here the store itself."""
+        return store
+
     def as_options(self) -> tuple[str, ...]:
         """Return the options as they were given, to use in another command line."""
         given = {field.name.replace("_", "-"): getattr(self, field.name) for field in fields(self)}
@@ -56,11 +60,15 @@ async def on_store(
     config: StoreConfig | None = None,
 ) -> T:
     """Open the database, run ``work`` on it, and close it."""
-    return await on_target(await connection.find(), work, config)
+    return await on_target(await connection.find(), work, config, adapt=connection.adapted)
 
 
 async def on_target(
-    target: Target, work: Callable[[Store], Awaitable[T]], config: StoreConfig | None = None
+    target: Target,
+    work: Callable[[Store], Awaitable[T]],
+    config: StoreConfig | None = None,
+    *,
+    adapt: Callable[[Store], Store] = lambda store: store,
 ) -> T:
     """Run ``work`` on a database whose address is known; see `on_store`."""
     from memoria.store import Store, open_driver
@@ -68,7 +76,7 @@ async def on_target(
 
     config = config or StoreConfig()
     async with open_driver(target, config) as driver:
-        return await work(Store(driver, database=target.database, config=config))
+        return await work(adapt(Store(driver, database=target.database, config=config)))
 
 
 def opening_of(
@@ -85,6 +93,7 @@ def opening_of(
         from memoria.retriever import GraphRetriever
 
         async def made(store: Store) -> GraphRetriever:
+            store = connection.adapted(store)
             return GraphRetriever(store, scope=scope, embedder=await choose(store))
 
         target = await connection.find()

@@ -25,6 +25,12 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import FORMS, embedder_named
 from memoria.cli.examination import show
+from memoria.cli.mapping import (
+    MappedConnection,
+    examine_through,
+    mapping_of,
+    show_problems,
+)
 from memoria.doctor import FIXES, LIMIT, Examination, ExamineConfig, Finding, Fixed, examine
 from memoria.doctor import fix as apply_fixes
 from memoria.errors import LocalServerError
@@ -58,7 +64,7 @@ def doctor(
         typer.Option(help="Apply the remedy of this check; may be repeated."),
     ] = None,
     *,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """Examine server, indexes, memories, edges, energy and plans; change nothing.
@@ -68,6 +74,8 @@ def doctor(
 
     With --fix nothing is examined: the named remedies are applied, and their changes counted. A
     remedy may delete edges or indexes; its finding says so.
+
+    With --mapping, says what does not fit of a graph that another program made, as memoria adopt.
 
     --json prints one document: severity, scope, server, settings, findings (check, severity,
     message, remedy, command, count, examples, cause), histogram, hubs, explored; with --fix:
@@ -80,6 +88,10 @@ def doctor(
     memoria doctor --scope alice --fix edges.bad_weight --fix edges.self
     memoria doctor --json | jq '.findings[] | select(.severity == "error")'
     """
+    if connection.mapping is not None:
+        mapping = mapping_of(connection.mapping)
+        show_problems(mapping, examine_through(mapping, connection.plain, limit), as_json)
+        return
     if fix:
         _fix(fix, scope, connection, as_json)
         return

@@ -65,6 +65,8 @@ def embedder_choice(name: str | None) -> EmbedderChoice:
             return named
         from memoria.graph.server_facts import server_facts
 
+        if store.translation is not None:
+            return None  # nobody recorded which embedder made the vectors of a mapped graph
         return recorded_embedder((await server_facts(store)).embedder)
 
     return choose

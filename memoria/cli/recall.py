@@ -28,10 +28,11 @@ from memoria.cli.common import (
     run,
     say_missing,
 )
-from memoria.cli.connection import Connection, on_store
+from memoria.cli.connection import on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.filtering import Filtering
 from memoria.cli.holding import AsOf, IncludeOutdated, Situation, TimePhrases, with_holding
+from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.packing import Packing
 from memoria.cli.render import screen, show_paths, summary
@@ -93,7 +94,7 @@ def recall(
     situation: Situation = None,
     timing: TimePhrases,
     scope: Scope = "default",
-    connection: Connection,
+    connection: MappedConnection,
     showing: Showing,
     embedder: EmbedderName = None,
     as_json: Json = False,
@@ -181,7 +182,7 @@ def explore(
     situation: Situation = None,
     scope: Scope = "default",
     *,
-    connection: Connection,
+    connection: MappedConnection,
     as_json: Json = False,
 ) -> None:
     """Follow the relations from memories that you name.

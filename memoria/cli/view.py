@@ -12,8 +12,9 @@ import typer
 
 from memoria._support.extras import install_command
 from memoria.cli.common import Scope, out, run
-from memoria.cli.connection import Connection, opening_of
+from memoria.cli.connection import opening_of
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
+from memoria.cli.mapping import MappedConnection
 from memoria.cli.pack import STDIN, read_document
 from memoria.errors import ConfigError
 
@@ -25,7 +26,7 @@ def view(
     ] = None,
     scope: Scope = "default",
     *,
-    connection: Connection,
+    connection: MappedConnection,
     embedder: EmbedderName = None,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")

@@ -13,7 +13,7 @@ from memoria.doctor.subject import Subject
 from memoria.errors import DeadlineError, MemoriaError
 from memoria.graph.vocabulary import TEXT_INDEX, UNIQUE_INDEX, VECTOR_INDEX
 from memoria.store import Store
-from memoria.store.queries import Query, load, root
+from memoria.store.queries import Query, load, names
 
 #: An operator of a plan, and its details.
 Step = tuple[str, str]
@@ -63,8 +63,8 @@ async def check_plans(subject: Subject) -> list[Finding]:
 
 def shipped() -> list[Query]:
     """Return memoria's queries, sorted by name, without the doctor's own queries."""
-    files = [file for file in root().glob("*/*.cypher") if file.parent.name != "doctor"]
-    return [load(name) for name in sorted(f"{file.parent.name}.{file.stem}" for file in files)]
+    rooms = [name for name in names() if name.count(".") == 1]
+    return [load(name) for name in rooms if not name.startswith("doctor.")]
 
 
 async def explain(

@@ -116,6 +116,6 @@ def memory_node(row: Sequence[Any]) -> MemoryNode:
         priority=foreign.number(priority),
         when=foreign.json_map(when),
         created_at=foreign.moment(created_at),
-        metadata=foreign.json_map(metadata),
+        metadata=foreign.properties(metadata),
         valid_until=foreign.moment(valid_until),
     )

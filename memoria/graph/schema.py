@@ -25,7 +25,7 @@ from memoria.graph.server_facts import (
     require_online,
 )
 from memoria.graph.vocabulary import SCHEMA_VERSION
-from memoria.store import ServerFacts, Session, Store, StoreOrDriver, store_of
+from memoria.store import ServerFacts, Session, Store, StoreOrDriver, writable_store_of
 from memoria.store.facts import is_2026_or_later
 from memoria.store.queries import Query, load
 
@@ -96,7 +96,7 @@ async def apply_schema(
     IndexNotReadyError
         An index is not online in time, or it failed, or another index has its name.
     """
-    store = store_of(store, database)
+    store = writable_store_of(store, database)
     timeout_s = check_seconds(timeout_s, "timeout_s", error=ConfigError)
     name, size = await _name_and_size(embedder, dimensions)
     until = asyncio.get_running_loop().time() + timeout_s

@@ -54,7 +54,7 @@ from memoria.ingest.checks import (
 from memoria.ingest.history import write_history
 from memoria.ingest.rows import batches, memory_row, relation_row
 from memoria.ingest.unembedded import Vectors, embed_in_time, notes_of, settle, vectors_for
-from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, store_of, with_certainty
+from memoria.store import Rows, ServerFacts, Store, StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     HistoryItem,
@@ -100,7 +100,7 @@ class BatchWriter:
         # Embedding takes milliseconds for each memory. Small batches keep the work small that is
         # lost in an interruption.
         self.memory_batch_size = batch_size if embedder is None else min(batch_size, EMBED_BATCH)
-        self._store = store_of(store, database)
+        self._store = writable_store_of(store, database)
         self._clock = clock
         self.facts: ServerFacts | None = None
 

@@ -41,7 +41,7 @@ from memoria.learn.events import (
 )
 from memoria.learn.specific import overrides
 from memoria.learn.trails import EdgeKey, checked_ids, co_active, edges_to
-from memoria.store import Rows, Store, StoreOrDriver, store_of
+from memoria.store import Rows, Store, StoreOrDriver, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     ConsolidateReport,
@@ -86,7 +86,7 @@ class Learner:
         self.config = LearnConfig() if config is None else config
         if not isinstance(self.config, LearnConfig):
             raise ConfigError(f"config must be a LearnConfig, got {kind_of(config)}")
-        self._store = store_of(store, database)
+        self._store = writable_store_of(store, database)
         self._clock = clock
 
     async def reinforce(

@@ -62,7 +62,7 @@ async def warm_plans(
     """
     patient = store.patient(_PLAN_S)
     facts = await server_facts(patient)
-    if was_set_up(facts):
+    if was_set_up(facts) or patient.translation is not None:
         await _send_all(patient, scope, config or RetrieverConfig(), facts)
 
 
@@ -135,8 +135,10 @@ async def _send_for_time(
     if not config.time_phrases:
         return
     if config.relevance is not None:
-        compared = {"ids": [_NOTHING], "others": [_NOTHING], "scope": scope}
+        compared = {"ids": [_NOTHING], "others": [_NOTHING], "probe": None, "scope": scope}
         await store.run(load("ranking.alike").at(facts.generation), compared)
+    if store.translation is not None:
+        return  # the rest may pass over the whole of a mapped graph
     # This one passes over a whole scope, so it gets one without memories.
     windowed = {"held": validity.held, "limit": 1, "scope": _NOTHING}
     await store.run(load("seeds.window"), MemoryFilter().parameters | windowed)

@@ -32,7 +32,7 @@ from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.plan import Plan, Planner
 from memoria.remember.rules import RuleExtractor
 from memoria.remember.state import ConversationState
-from memoria.store import StoreOrDriver, store_of, with_certainty
+from memoria.store import StoreOrDriver, with_certainty, writable_store_of
 from memoria.types import (
     Conversation,
     ConversationReport,
@@ -109,7 +109,7 @@ class ConversationWriter:
     ) -> None:
         self.config = config or ConversationConfig()
         self.extractor = extractor
-        self._store = store_of(store).patient()
+        self._store = writable_store_of(store).patient()
         self._batches = JointWriter(
             self._store,
             scope=scope,

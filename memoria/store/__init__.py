@@ -9,7 +9,7 @@ from memoria.store.driver import Auth, Target, open_driver
 from memoria.store.exchange import Records, Transaction, Work
 from memoria.store.facts import ServerFacts
 from memoria.store.faults import translate
-from memoria.store.pool import Store, StoreOrDriver, store_of
+from memoria.store.pool import Store, StoreOrDriver, store_of, writable_store_of
 from memoria.store.queries import Rows
 from memoria.store.session import Call, Session
 
@@ -29,4 +29,5 @@ __all__ = [
     "store_of",
     "translate",
     "with_certainty",
+    "writable_store_of",
 ]

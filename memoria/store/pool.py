@@ -5,7 +5,7 @@ In: a driver. Out: `Session`s, each for one task.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -18,13 +18,13 @@ from neo4j.api import AsyncBookmarkManager
 from memoria._support.checks import check_id, check_string
 from memoria._support.single_flight import SingleFlight
 from memoria._support.wording import kind_of, number_of
-from memoria.errors import ConfigError, InvalidInputError
+from memoria.errors import ConfigError, InvalidInputError, MappingError
 from memoria.store.config import StoreConfig
 from memoria.store.exchange import Work
 from memoria.store.facts import ServerFacts
 from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
-from memoria.store.session import Session
+from memoria.store.session import Session, Translation
 
 # Assumed length of a recall until the first recalls have ended; seconds.
 _RECALL_S = 0.5
@@ -98,6 +98,8 @@ class Store:
         their questions. Further recalls wait in line here.
     recalls
         Limiter of the recalls at work.
+    translation
+        What a mapping makes of memoria's queries; None for memoria's own graph.
 
     Raises
     ------
@@ -124,6 +126,9 @@ class Store:
         self._sessions = Limiter(self.config.max_sessions, of="session", assumed_s=_RECALL_S)
         self._bookmarks = bookmarks_of(driver, database)
         self._databases: dict[str, Store] = {database: self}
+        self.translation: Translation | None = None
+        self._own: Store = self
+        self._translate: Callable[[Store], Translation] | None = None
 
     def for_database(self, database: str) -> Store:
         """Return the store of another database on the same driver, which keeps to the same limits.
@@ -131,11 +136,14 @@ class Store:
         It has facts about the server and bookmarks of its own. It is made once for each database.
         """
         name = check_id(database, "database")
+        if self._translate is not None:
+            return self._own.for_database(name).translated(self._translate)
         if name not in self._databases:
             other = copy(self)
             other.database = name
             other.facts = SingleFlight[ServerFacts]()
             other._bookmarks = bookmarks_of(self.driver, name)
+            other._own = other
             self._databases[name] = other
         return self._databases[name]
 
@@ -181,6 +189,22 @@ class Store:
         patient.config = replace(self.config, query_timeout_s=limit_s)
         return patient
 
+    def translated(self, translate: Callable[[Store], Translation]) -> Self:
+        """Return a copy of this store that runs what a translation makes of each query.
+
+        The copy shares driver, bookmarks and limits with this store.
+
+        Parameters
+        ----------
+        translate
+            Makes the translation for a store, by which it can ask what there is.
+        """
+        other = copy(self)
+        other._own = self
+        other._translate = translate
+        other.translation = translate(self)
+        return other
+
     @property
     def sessions_in_use(self) -> int:
         """How many sessions are open."""
@@ -211,7 +235,9 @@ class Store:
             bookmark_manager=self._bookmarks,
             notifications_min_severity="OFF",
         )
-        return Session(self._sessions, begin, self.config, until, self.database)
+        if mode == "write" and self.translation is not None:
+            raise _writes_nothing()
+        return Session(self._sessions, begin, self.config, until, self.database, self.translation)
 
     async def run(
         self, query: Query, parameters: Mapping[str, Any], *, until: float | None = None
@@ -266,6 +292,28 @@ def store_of(source: StoreOrDriver, database: str | None = None) -> Store:
             field="store",
         )
     return Store(source, database=database or "neo4j")
+
+
+def writable_store_of(source: StoreOrDriver, database: str | None = None) -> Store:
+    """Return the store as `store_of` does, for what writes.
+
+    Raises
+    ------
+    MappingError
+        The store reads a graph through a mapping, which writes nothing.
+    """
+    store = store_of(source, database)
+    if store.translation is not None:
+        raise _writes_nothing()
+    return store
+
+
+def _writes_nothing() -> MappingError:
+    return MappingError(
+        "this graph is read through a mapping, and a mapping writes nothing: another program keeps "
+        "this graph. To write, link or learn, use memoria's own graph: a retriever without "
+        "mapping, in this database or in another one"
+    )
 
 
 def _check_pool(driver: neo4j.AsyncDriver, config: StoreConfig) -> None:

@@ -1,7 +1,8 @@
 """Load query texts from ``cypher/``, and check each query once.
 
 In: a name such as ``strategies.level``. Out: the text, mode and parameters of that query.
-The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout.
+The files lie in ``memoria/_cypher`` in a wheel and in ``cypher/`` in a checkout. A rule that
+several queries share is a fragment in ``_shared``; a line ``// use: name(args)`` puts it there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from neo4j.time import DateTime
 
 from memoria._support.wording import number_of
 from memoria.errors import ConfigError
+from memoria.store.fragments import Fragment, Library, expand
 
 _HEADER = re.compile(r"// (name|mode|params|returns|needs|again): ?(.*)")
 _PARAM = re.compile(r"\$p\.([a-z_]+)")
@@ -167,6 +169,10 @@ class Query:
                 return column.unlike(value)
         return ""
 
+    def with_text(self, text: str) -> Query:
+        """Return the query with another text, which asks for the same columns."""
+        return replace(self, text=cast(LiteralString, text))  # type: ignore[redundant-cast]
+
     def at(self, generation: int) -> Query:
         """Return the query for the vectors of a generation; the files are written for the first.
 
@@ -221,20 +227,43 @@ def load(name: str) -> Query:
     ConfigError
         The file does not exist, or its header and its text disagree.
     """
+    return parse(_read(name), name)
+
+
+def text_of(name: str, library: Library) -> str:
+    """Return the text of a query with the fragments of ``library``, without comments."""
+    lines = expand(_read(name), library).splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all queries, sorted; without the statements of the set-up."""
+    files = [file.relative_to(root()) for file in root().rglob("*/*.cypher")]
+    found = (".".join(file.with_suffix("").parts) for file in files)
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
+@cache
+def fragment(name: str) -> Fragment:
+    """Read the fragment called ``name``; raises as `load` does."""
+    return Fragment.parse(_read(f"_shared.{name}"), name)
+
+
+def _read(name: str) -> str:
     path = root().joinpath(*name.split(".")).with_suffix(".cypher")
     if not path.is_file():
         raise ConfigError(
             f"the query {name} is missing: memoria is not installed completely, install it again"
         )
-    return parse(path.read_text(encoding="utf-8"), name)
+    return path.read_text(encoding="utf-8")
 
 
-def parse(text: str, name: str) -> Query:
-    """Check the text of the query file called ``name``; see `load`."""
+def parse(text: str, name: str, library: Library = fragment) -> Query:
+    """Check the text of the query file called ``name``, with the fragments of ``library``."""
     head: dict[str, str] = {}
-    lines = text.splitlines()
-    body = [line for line in lines if not line.lstrip().startswith("//")]
-    for line in lines:
+    expanded = expand(text, library).splitlines()
+    body = [line for line in expanded if not line.lstrip().startswith("//")]
+    for line in text.splitlines():
         if match := _HEADER.fullmatch(line):
             head[match[1]] = match[2].strip()
     needs, again = head.pop("needs", ""), head.pop("again", "")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import neo4j
 import tenacity
@@ -19,6 +19,7 @@ from neo4j import exceptions as driver_errors
 from memoria.errors import DeadlineError, OverloadedError, UnavailableError
 from memoria.store.config import StoreConfig
 from memoria.store.exchange import Exchange, Records, Work, end
+from memoria.store.facts import ServerFacts
 from memoria.store.faults import is_unsettled, translate
 from memoria.store.limiter import Limiter
 from memoria.store.queries import Query
@@ -39,6 +40,22 @@ _MAX_WAIT_S = 1.0  # between two retries
 _CLOSE_S = 0.25
 
 
+class Translation(Protocol):
+    """What makes memoria's queries queries of another graph; see `memoria.graph.mapping`."""
+
+    async def facts(self, until: float | None = None) -> ServerFacts:
+        """Check the database before the first query, and say what the server is."""
+        ...
+
+    def query(self, query: Query) -> Query:
+        """Return the query that is to run instead."""
+        ...
+
+    def lucene(self, phrases: Sequence[str]) -> str | None:
+        """Return the query of the full-text indexes for quoted phrases; None without an index."""
+        ...
+
+
 class Session:
     """A session of the driver that runs named queries, with deadlines, retries and our errors.
 
@@ -52,6 +69,8 @@ class Session:
         Opens the session of the driver.
     until
         Time of the loop's clock at which all work in the session must be over; seconds.
+    translation
+        What a mapping makes of the queries; None for memoria's own graph.
     """
 
     def __init__(
@@ -61,7 +80,9 @@ class Session:
         config: StoreConfig,
         until: float | None,
         database: str,
+        translation: Translation | None = None,
     ) -> None:
+        self._translation = translation
         self._sessions = sessions
         self._begin = begin
         self._config = config
@@ -69,6 +90,8 @@ class Session:
         self._database = database
 
     async def __aenter__(self) -> Self:
+        if self._translation is not None:
+            await self._translation.facts(self._until)
         self._started = await self._sessions.enter(self._until)
         try:
             session = self._begin()
@@ -120,6 +143,8 @@ class Session:
         MemoriaError
             The query failed; the class of the error says why.
         """
+        if self._translation is not None:
+            query = self._translation.query(query)
         managed = self._config.transactions == "managed"
         ask = Exchange.ask_managed if managed else Exchange.ask
         return self._perform(query.name, partial(ask, query=query, parameters=parameters))
@@ -165,6 +190,8 @@ class Session:
         MemoriaError
             The server can't plan the query.
         """
+        if self._translation is not None:
+            query = self._translation.query(query)
         send = partial(Exchange.explain, query=query, parameters=parameters or {})
         return self._perform(query.name, send)
 

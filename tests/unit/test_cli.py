@@ -24,7 +24,7 @@ from memoria.importers import FORMATS
 from memoria.types import Seed
 
 COMMANDS = all_commands()
-WITHOUT_JSON = {"export", "mcp", "hook", "view"}  # JSON Lines already, a protocol, a page
+WITHOUT_JSON = {"export", "mcp", "serve", "hook", "view"}  # JSON Lines already, a protocol, a page
 
 
 def memoria(*arguments: str) -> Any:
@@ -59,7 +59,7 @@ def test_every_command_prints_json_on_request(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_on_the_database_lets_it_be_chosen(name: str) -> None:
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
-    needs_none = name in {"up", "down", "status", "logs", "import", "pack", "mcp-token"}
+    needs_none = name in {"up", "down", "status", "logs", "import", "pack", "mcp-token", "queries"}
     for option in ("--uri", "--user", "--password-file", "--database"):
         assert (option in options) != needs_none
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,14 +14,18 @@ from memoria.errors import ConfigError, InvalidInputError
 from memoria.graph.vocabulary import CONNECTOR_KINDS, DEFAULT_KINDS, RESERVED_LABELS
 from memoria.ingest.checks import check_kinds
 from memoria.store import queries
-from memoria.store.queries import Column, Query, load, parse
+from memoria.store.fragments import Fragment, Library, expand
+from memoria.store.queries import Column, Query, fragment, load, parse
 
 PACKAGE = Path(queries.__file__).parent
-FILES = sorted(queries.root().rglob("*.cypher"))
+FRAGMENTS = sorted((queries.root() / "_shared").glob("*.cypher"))
+FILES = sorted({*queries.root().rglob("*.cypher")} - {*FRAGMENTS})
 NAMES = [".".join(file.relative_to(queries.root()).with_suffix("").parts) for file in FILES]
 CYPHER = re.compile(
     r"\b(MATCH|MERGE|CREATE|UNWIND|DELETE|REMOVE|RETURN|CALL|YIELD|WITH|SET|DROP|SHOW|LOAD CSV)\b"
 )
+# Used once; a mapping puts another text in its place.
+EXCHANGED_ALONE = {"text_hits", "vector_hits", "vector_hits_of_scope", "any_memory"}
 GOOD = """\
 // name: test.one
 // mode: read
@@ -63,7 +68,7 @@ def returned(query: Query) -> str:
 
 def test_every_label_that_a_query_names_is_a_kind_or_reserved() -> None:
     """A memory of a kind that memoria uses itself would be taken for one of its notes."""
-    texts = [file.read_text(encoding="utf-8") for file in FILES]
+    texts = [file.read_text(encoding="utf-8") for file in [*FILES, *FRAGMENTS]]
     labels = {label for text in texts for label in re.findall(r"\(\w*:(\w+)\b(?!\|)", text)}
     assert labels == {*RESERVED_LABELS, *DEFAULT_KINDS}
     unions = {each for text in texts for each in re.findall(r"\w+(?:\|\w+)+", text)}
@@ -120,6 +125,77 @@ def test_queries_of_mode_read_hold_no_clause_that_writes() -> None:
     reading = [query for query in map(load, NAMES) if query.mode == "read"]
     assert len(reading) > 50
     assert [query.name for query in reading if writes.search(query.text)] == []
+
+
+def test_every_fragment_states_its_name_and_is_used_twice() -> None:
+    """A rule that one query alone needs stands in that query."""
+    texts = [file.read_text(encoding="utf-8") for file in [*FILES, *FRAGMENTS]]
+    uses = Counter(use for text in texts for use in re.findall(r"// use: (\w+)\(", text))
+    names = {file.stem for file in FRAGMENTS}
+    assert set(uses) == names
+    assert all(fragment(name).name == name for name in names)
+    assert {name for name in names if uses[name] < 2} <= EXCHANGED_ALONE
+
+
+def test_no_rule_of_a_fragment_is_copied() -> None:
+    """Lines of a fragment that stand in a query file as well are a copy of its rule."""
+    copied: list[tuple[str, str]] = []
+    for file in FRAGMENTS:
+        lines = fragment(file.stem).lines
+        if len(lines) < 3:
+            continue  # a pattern, which is a name for a mapping to exchange, and no rule
+        rule = " ".join(" ".join(lines).split())
+        copied += [
+            (file.stem, other.stem)
+            for other in FILES
+            if rule in " ".join(other.read_text(encoding="utf-8").split())
+        ]
+    assert copied == []
+
+
+def library(**texts: str) -> Library:
+    return lambda name: Fragment.parse(texts[name], name)
+
+
+def test_a_use_is_replaced_by_the_lines_of_its_fragment_indented_alike() -> None:
+    given = library(
+        holds="// fragment: holds(m)\n// Said once.\nm.a = 1\nAND m.m = $p.m\n",
+        both="// fragment: both(m, n)\n// use: holds(m)\nAND // use: holds(n) OK\n",
+    )
+    assert expand("WHERE // use: holds(one)\nRETURN 1", given) == (
+        "WHERE one.a = 1\nAND one.m = $p.m\nRETURN 1"
+    )
+    assert expand("  [// use: both(f[0], g(a, b))] AS x", given).splitlines() == [
+        "  [f[0].a = 1",
+        "  AND f[0].m = $p.m",
+        "  AND g(a, b).a = 1",
+        "  AND g(a, b).m = $p.m OK] AS x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("// use: one(a, b)", "takes 1 arguments, not 2"),
+        ("// use: one()", "takes 1 arguments, not 0"),
+        ("// use: one(a", "has no end"),
+        ("// use: loop(a)", "uses itself"),
+        ("// use: headless(a)", "first line must be"),
+    ],
+)
+def test_a_use_that_cannot_be_expanded_is_a_config_error(text: str, message: str) -> None:
+    given = library(
+        one="// fragment: one(m)\nm\n",
+        loop="// fragment: loop(m)\n// use: loop(m)\n",
+        headless="m\n",
+    )
+    with pytest.raises(ConfigError, match=message):
+        expand(text, given)
+
+
+def test_a_fragment_that_is_not_there_is_a_config_error() -> None:
+    with pytest.raises(ConfigError, match="not installed completely"):
+        parse(GOOD.replace("RETURN", "// use: nothing()\nRETURN"), "test.one")
 
 
 def test_query_is_read_once() -> None:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from memoria.recall.explore.group import query_of
 from memoria.recall.strategies import RunInput, Step, StrategyRun, TransferEnergy
-from memoria.recall.strategies._levels import Branch, TransferExploration
-from memoria.recall.strategies.transfer import level_parameters
-from memoria.store.queries import load
 from memoria.types import Path, Seed
-
-PLACES_OF_VISITED = {
-    "$p.visited[f[0]][neighbour.id] IS NOT NULL": "seen",
-    "neighbour.id IN state.visited[f[0]]": "seen",
-    "CALL (state, f, current, degree)": "CALL (f, current, degree)",
-}
 
 
 def child(id_: str, energy: float) -> list[Any]:
@@ -181,25 +171,3 @@ def test_exploration_alone_goes_level_by_level_only_where_all_at_once_failed() -
     assert asked(run.parts()["a"].ask())[0] == "strategies.level"
     run.absorb({"levels": []})
     assert run.parts() == {}
-
-
-def test_both_queries_compute_a_level_in_the_same_words() -> None:
-    core = re.compile(r"MATCH \(current:Memory.*AS children\n\s*\}", re.DOTALL)
-    found = []
-    for name in ("strategies.level", "strategies.levels"):
-        match = core.search(load(name).text)
-        assert match
-        text = match[0]
-        for words, same in PLACES_OF_VISITED.items():
-            text = text.replace(words, same)
-        found.append(text.split())
-    assert found[0] == found[1]
-
-
-def test_a_memory_that_two_explorations_stand_on_is_wanted_once() -> None:
-    given = run_input("a", "b")
-    explorations = [TransferExploration(seed, max_depth=5, max_branches=3) for seed in given.seeds]
-    for exploration in explorations:
-        exploration.frontier = [Branch(id="x", energy=0.5, hops=())]
-    parameters = level_parameters(explorations, given, TransferEnergy())
-    assert parameters["frontier"] == [[0, "x", 0.5, True], [1, "x", 0.5, False]]

@@ -20,6 +20,7 @@ from memoria.ingest.joint import JointWriter
 # What has no twin, and why.
 WITHOUT = {
     "Store.session": "a session belongs to one task",
+    "Store.translated": "connect and open take the mapping",
 }
 # Inside the loop as outside it: what `connect` is given, and what it has no part in.
 GIVEN = {"CachedEmbedder", "CallableEmbedder", "Embedder", "OnnxEmbedder"} | {

@@ -7,22 +7,6 @@
 // generation, and no vector of this one. scope and after: the last one read, "" at first; compared as
 // they are stored, see export.edges. The second half of the union begins only where the first one,
 // the rest of the scope, ends; both read the index in its order, and no more of it than limit.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['scope'])], $p.scope) AS scope, coalesce(last[head(['id'])], $p.after) AS after
-CALL (scope, after) {
-  CALL (scope, after) {
-    MATCH (m:Memory)
-    WHERE m.scope = scope AND m.id > after
-    WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
-    RETURN m
-  UNION ALL
-    MATCH (m:Memory)
-    WHERE m.scope > scope AND m.id > ''
-    WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
-    RETURN m
-  }
-  RETURN m LIMIT toInteger($p.limit)
-}
-WITH collect(m) AS page
+// use: next_in_all_scopes()
 RETURN size(page) AS seen, [page[-1].scope, page[-1].id] AS last,
        [m IN page WHERE m[$p.old] IS NOT NULL AND m.embedding IS NULL | [m.scope, m.id, m.text]] AS rows

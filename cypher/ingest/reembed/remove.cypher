@@ -5,23 +5,7 @@
 // Remove the vectors of a generation from the next memories of the database; seen, last, scope and
 // after as in ingest.reembed.page. bare: how many of them are left without a vector of the live
 // generation, whose property is named live.
-OPTIONAL MATCH (last:Memory {scope: $p.scope, id: $p.after})
-WITH coalesce(last[head(['scope'])], $p.scope) AS scope, coalesce(last[head(['id'])], $p.after) AS after
-CALL (scope, after) {
-  CALL (scope, after) {
-    MATCH (m:Memory)
-    WHERE m.scope = scope AND m.id > after
-    WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
-    RETURN m
-  UNION ALL
-    MATCH (m:Memory)
-    WHERE m.scope > scope AND m.id > ''
-    WITH m ORDER BY m.scope, m.id LIMIT toInteger($p.limit)
-    RETURN m
-  }
-  RETURN m LIMIT toInteger($p.limit)
-}
-WITH collect(m) AS page
+// use: next_in_all_scopes()
 CALL (page) {
   UNWIND page AS m
   WITH m WHERE m.embedding IS NOT NULL

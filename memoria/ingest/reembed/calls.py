@@ -17,7 +17,7 @@ from memoria.graph.server_facts import check_schema, probe, was_set_up
 from memoria.ingest.reembed.ending import ReembedReport, drop_other, is_rolled_back
 from memoria.ingest.reembed.passes import Filled, Filling, await_transactions
 from memoria.ingest.reembed.record import advance, begin, swap
-from memoria.store import ServerFacts, Store, StoreOrDriver, store_of
+from memoria.store import ServerFacts, Store, StoreOrDriver, writable_store_of
 from memoria.store.facts import Reembedding
 from memoria.store.queries import vector_index
 
@@ -70,7 +70,7 @@ async def reembed(
     check_whole(batch_size, "batch_size", low=1, high=10_000, error=ConfigError)
     model = checked_embedder(embedder)
     await asyncio.to_thread(getattr, model, "dimensions")  # some models are loaded for it
-    call = _Call(store_of(store, database).patient(), model, batch_size, progress)
+    call = _Call(writable_store_of(store, database).patient(), model, batch_size, progress)
     return await call.run()
 
 

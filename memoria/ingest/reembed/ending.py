@@ -13,7 +13,7 @@ from memoria.errors import InvalidInputError
 from memoria.graph.server_facts import probe
 from memoria.ingest.reembed.passes import await_transactions, remove
 from memoria.ingest.reembed.record import advance, end, swap
-from memoria.store import ServerFacts, Store, StoreOrDriver, store_of
+from memoria.store import ServerFacts, Store, StoreOrDriver, writable_store_of
 from memoria.store.facts import Reembedding
 
 
@@ -58,7 +58,7 @@ async def finish_reembedding(
     InvalidInputError
         `reembed` is not done, or a roll-back is not.
     """
-    store = store_of(store, database).patient()
+    store = writable_store_of(store, database).patient()
     other = (await probe(store)).reembedding
     if other is not None:
         await advance(store, other.generation, ["kept"], "dropping")
@@ -92,7 +92,7 @@ async def roll_back_reembedding(
     InvalidInputError
         There is nothing to roll back.
     """
-    store = store_of(store, database).patient()
+    store = writable_store_of(store, database).patient()
     other = (await probe(store)).reembedding
     if other is not None:
         if other.state == "filling":

@@ -20,7 +20,7 @@ from memoria.graph.vocabulary import ORIGIN_SIMILARITY, UNIQUE_INDEX
 from memoria.learn.link.call import LinkCall
 from memoria.learn.link.choose import PRUNE_BELOW
 from memoria.learn.link.config import CompositeLinkConfig, LinkConfig
-from memoria.store import StoreOrDriver, store_of, with_certainty
+from memoria.store import StoreOrDriver, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import Count, LinkReport
 
@@ -66,7 +66,7 @@ class Linker:
                 f"got {kind_of(config)}"
             )
         self._batch_size = batch_size
-        self._store = store_of(store, database)
+        self._store = writable_store_of(store, database)
         self._clock = clock
 
     @with_certainty

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from memoria._support.checks import is_id
-from memoria._support.stems import content_words, search_words
+from memoria._support.stems import content_words
 from memoria._support.throttling import throttled_warning
 from memoria.errors import BudgetError, DeadlineError, MemoriaError, QueryError
 from memoria.formulas.fusion import Hits, linear_fusion, reciprocal_rank_fusion, scaled
-from memoria.graph.vocabulary import IN_SESSION, scope_key
+from memoria.graph.vocabulary import IN_SESSION
 from memoria.recall.seeds.config import SeedConfig
+from memoria.recall.seeds.lucene import lucene_query, phrases_of
 from memoria.recall.seeds.questions import (
     LOOSE_RELATIONS,
     SPOKEN_RELATIONS,
@@ -36,10 +35,7 @@ from memoria.types.validity import Validity
 
 log = logging.getLogger(__name__)
 
-MAX_WORDS = 256
 _NO_WORD = "the question has no word to search for, and no vector to compare"
-MAX_WORD_CHARS = 1_000
-_WORD = re.compile(r"\w+")
 
 # Factors of over-sampling, tried in turn, where scope or filter can only be applied after the index
 # has answered. If the last factor is not enough, vectors are compared one by one; the full-text
@@ -279,7 +275,10 @@ async def _vector_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hit
 
 async def _text_hits(store: Store, request: SeedRequest, aside: _Aside) -> Hits:
     """Return the best memories by words, as (id, BM25)."""
-    lucene = lucene_query(request.text, request.scope)
+    if (translation := store.translation) is None:
+        lucene = lucene_query(request.text, request.scope)
+    else:
+        lucene = translation.lucene(phrases_of(request.text))
     if lucene is None:
         if request.vector is None:
             aside.faults.append(_NO_WORD)
@@ -336,35 +335,32 @@ async def _grow(
 
 
 def _best(hits: Hits) -> Hits:
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    """Return hits best first, each memory once: a mapped graph may find it by several facts."""
+    found: dict[str, tuple[str, float]] = {}
+    for hit in sorted(hits, key=lambda hit: (-hit[1], hit[0])):
+        found.setdefault(hit[0], hit)
+    return [*found.values()]
 
 
-def lucene_query(text: str, scope: str) -> str | None:
-    r"""Write a query for Lucene in which nothing of the user's text is read as syntax.
-
-    Each word becomes a quoted phrase, once, regardless of case. Words joined by punctuation become
-    one phrase together and one phrase each; so do the pieces of names (`search_words`). There are
-    at most 256 phrases of 1,000 characters. They match the text of a memory, or its search words,
-    which writers store. The scope must match, but adds nothing to the score. None if the text is
-    blank.
-
-    >>> lucene_query('cat AND "dog"', "s").partition(" ")[2]
-    '+(text:("cat" "AND" "\\"dog\\"") search_words:("cat" "AND" "\\"dog\\""))'
-    >>> lucene_query("getUser", "s").partition(" ")[2]
-    '+(text:("getUser" "get" "user") search_words:("getUser" "get" "user"))'
-    """
-    words: dict[str, str] = {}
-    for word in unicodedata.normalize("NFC", text).split():
-        parts = _WORD.findall(word)
-        for part in (word, *(parts if len(parts) > 1 else ()), *search_words(word)):
-            words.setdefault(part.casefold(), part[:MAX_WORD_CHARS])
-    if not words:
-        return None
-    kept = list(words.values())[:MAX_WORDS]
-    escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in kept)
-    phrases = " ".join(f'"{word}"' for word in escaped)
-    found = " ".join(f"{field}:({phrases})" for field in ("text", "search_words"))
-    return f"+scope_key:{scope_key(scope)}^0 +({found})"
+def joined(found: Seeds, hits: Seeds) -> Seeds:
+    """Append the hits of a second search, such as that within a window, to those of the first."""
+    degraded = tuple(dict.fromkeys((*found.degraded, *hits.degraded)))
+    if not found.seeds:
+        return replace(hits, degraded=degraded)
+    known = {seed.id for seed in (*found.seeds, *found.runners_up, *found.echoes)}
+    least = min((seed.score for seed in (*found.seeds, *found.runners_up)), default=1.0)
+    added = tuple(
+        replace(seed, score=least * seed.score, vector_rank=None, text_rank=None)
+        for seed in (*hits.seeds, *hits.runners_up)
+        if seed.id not in known
+    )
+    echoes = {seed.id for seed in hits.echoes}
+    return replace(
+        found,
+        runners_up=(*found.runners_up, *(seed for seed in added if seed.id not in echoes)),
+        loose=tuple(dict.fromkeys((*found.loose, *hits.loose))),
+        degraded=degraded,
+    )
 
 
 def _fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:

@@ -55,7 +55,7 @@ from memoria.remember.mentions import Extractor
 from memoria.remember.options import MAX_ATTEMPTS, TextOptions
 from memoria.remember.rules import RuleExtractor
 from memoria.remember.topics import write_connectors
-from memoria.store import StoreOrDriver, Transaction, store_of, with_certainty
+from memoria.store import StoreOrDriver, Transaction, with_certainty, writable_store_of
 from memoria.store.queries import load
 from memoria.types import (
     Count,
@@ -101,7 +101,7 @@ class DocumentWriter:
     config
         Settings of what documents become.
     clock
-        Gives the time of documents without one; aware.
+        Gives the time of topics and edges; aware. A document without a time stays without one.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class DocumentWriter:
     ) -> None:
         self.config = config or DocumentConfig()
         self.extractor = extractor
-        self._store = store_of(store).patient()
+        self._store = writable_store_of(store).patient()
         self._batches = JointWriter(
             self._store,
             scope=scope,
@@ -256,6 +256,7 @@ class DocumentWriter:
             memories,
             list(edges.relations.values()),
             skip_missing=True,  # only a text that was forgotten since can be missing
+            undated=[memory.id for memory in memories if memory.created_at is None],
             vectors=vectors,
         )
 

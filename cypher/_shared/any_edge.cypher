@@ -1,0 +1,3 @@
+// fragment: any_edge(r)
+// Every edge, of all scopes.
+MATCH ()-[r:RELATES]->()

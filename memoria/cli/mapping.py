@@ -1,0 +1,200 @@
+"""The option ``--mapping``, and ``adopt``, which makes and checks what it takes.
+
+In: the name of a known graph, or a file. Out: a store that reads through the mapping; text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memoria.cli.common import FAULTY, WARNED, Json, err, out, print_facts, print_text, run
+from memoria.cli.connection import Connection, on_store
+from memoria.errors import MappingError
+
+if TYPE_CHECKING:  # the driver takes long to load, and `memoria mcp` greets before that
+    from memoria.graph.mapping import GraphMapping
+    from memoria.graph.mapping.checking import Problem
+    from memoria.graph.mapping.detecting import Proposal
+    from memoria.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappedConnection(Connection):
+    """The options that name a database, and how to read a graph that another program made."""
+
+    mapping: Annotated[
+        str | None,
+        typer.Option(
+            "--mapping",
+            metavar="FILE",
+            help="Read the graph of another program by this mapping; memoria adopt makes one.",
+        ),
+    ] = None
+
+    def adapted(self, store: Store) -> Store:
+        """Return a store that reads through the mapping, if one is given."""
+        if self.mapping is None:
+            return store
+        from memoria.graph.mapping.reading import MappedGraph
+
+        return store.translated(partial(MappedGraph, mapping_of(self.mapping)))
+
+    @property
+    def plain(self) -> Connection:
+        """The connection alone, without the mapping."""
+        given = {field.name: getattr(self, field.name) for field in fields(Connection)}
+        return Connection(**given)
+
+    def check_scope(self, scope: str) -> None:
+        """Refuse a scope that the mapping does not know, and a mapping that can't be read."""
+        if self.mapping is not None:
+            from memoria.graph.mapping.reading import scope_of
+
+            scope_of(mapping_of(self.mapping), scope)
+
+
+def mapping_of(given: str) -> GraphMapping:
+    """Return the mapping of a known graph, or the one in a file.
+
+    Raises
+    ------
+    MappingError
+        The file can't be read, or does not say a mapping.
+    """
+    from memoria.graph.mapping.model import load_mapping, named_mapping, names_of_mappings
+
+    if given in names_of_mappings() and not Path(given).exists():
+        return named_mapping(given)
+    if not Path(given).exists():
+        raise MappingError(
+            f"there is no file {given}, and no known graph of this name: the known graphs are "
+            f"{', '.join(names_of_mappings())}. memoria adopt --detect > {given} makes a file"
+        )
+    return load_mapping(given)
+
+
+def adopt(
+    mapping: Annotated[
+        str | None,
+        typer.Argument(help="File with a mapping, or the name of a known graph."),
+    ] = None,
+    detect: Annotated[
+        bool, typer.Option("--detect", help="Look at the database, and propose a mapping.")
+    ] = False,
+    create_indexes: Annotated[
+        bool, typer.Option("--create-indexes", help="Create the indexes that are missing.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Most nodes, and relationships, of each kind to examine.")
+    ] = 1_000_000,
+    *,
+    connection: Connection,
+    as_json: Json = False,
+) -> None:
+    """Read the graph of another program: propose a mapping, or check one against the database.
+
+    With --detect, prints a mapping (TOML) with what it rests on. With the name of a known graph,
+    prints its mapping. With a file, says what does not fit; exit code 4: something is left out; 5:
+    the graph can't be read so.
+
+    --json prints severity, mapping and problems (text, stops, statement, waits of each); with
+    --detect based_on, counts, left_out, samples, problems and mapping.
+
+    Nothing is written but with --create-indexes: it prints each statement, and runs it.
+
+    Examples
+    --------
+    memoria adopt --detect > graph.toml
+    memoria adopt graph.toml
+    memoria adopt graph.toml --create-indexes
+    memoria adopt graphiti > graph.toml
+    """
+    if detect == (mapping is not None):
+        raise typer.BadParameter("give a mapping, or --detect", param_hint="MAPPING")
+    if mapping is None:
+        _detect(connection, as_json)
+        return
+    found = mapping_of(mapping)
+    if not Path(mapping).exists() and not create_indexes:
+        from memoria.graph.mapping.model import text_of_named
+
+        text = text_of_named(mapping)
+        print_facts({"mapping": text}, as_json, text.rstrip())
+        return
+    if create_indexes:
+        _create(found, connection)
+    _check(found, connection, limit, as_json)
+
+
+def _detect(connection: Connection, as_json: bool) -> None:
+    from memoria.graph.mapping.detecting import detect
+    from memoria.graph.mapping.model import toml_of
+
+    with err.status("looking at the database"):
+        proposal: Proposal = run(on_store(connection, detect))
+    if as_json:
+        facts = {
+            "based_on": proposal.based_on,
+            "counts": dict(proposal.counts),
+            "left_out": dict(proposal.left_out),
+            "samples": dict(proposal.samples),
+            "problems": [asdict(problem) for problem in proposal.problems],
+            "mapping": toml_of(proposal.mapping),
+        }
+        print_facts(facts, True, "")
+        return
+    print_text(proposal.toml().rstrip())
+    if any(problem.statement for problem in proposal.problems):
+        text = "indexes are missing: memoria adopt FILE --create-indexes makes them"
+        err.print(text, style="yellow", markup=False)
+
+
+def _create(mapping: GraphMapping, connection: Connection) -> None:
+    from memoria.graph.mapping.creating import create_indexes
+
+    def announce(statement: str) -> None:
+        err.print(statement, markup=False)
+
+    made = run(on_store(connection, lambda store: create_indexes(store, mapping, announce)))
+    err.print(f"created {made}" if made else "no index is missing", style="dim", markup=False)
+
+
+def _check(mapping: GraphMapping, connection: Connection, limit: int, as_json: bool) -> None:
+    problems = examine_through(mapping, connection, limit)
+    show_problems(mapping, problems, as_json)
+
+
+def examine_through(mapping: GraphMapping, connection: Connection, limit: int) -> list[Problem]:
+    """Compare a mapping with a database, in full."""
+    from memoria.graph.mapping.examining import examine_mapping
+
+    with err.status("examining the graph"):
+        found: list[Problem] = run(
+            on_store(connection, lambda store: examine_mapping(store, mapping, limit=limit))
+        )
+    return found
+
+
+def show_problems(mapping: GraphMapping, problems: list[Problem], as_json: bool) -> None:
+    """Print what does not fit, and end with the exit code that says how bad it is."""
+    severity = "error" if any(p.stops for p in problems) else "warning" if problems else "ok"
+    if as_json:
+        listed = [asdict(problem) for problem in problems]
+        print_facts({"severity": severity, "mapping": mapping.name, "problems": listed}, True, "")
+    for problem in problems if not as_json else []:
+        style = "red" if problem.stops else "yellow"
+        out.print(
+            f"{'error' if problem.stops else 'note'}: {problem.text}", style=style, markup=False
+        )
+        if problem.statement:
+            out.print(f"  {problem.statement};", markup=False)
+    if not problems and not as_json:
+        out.print(f"the mapping {mapping.name!r} fits", markup=False)
+    code = {"error": FAULTY, "warning": WARNED}.get(severity)
+    if code is not None:
+        raise typer.Exit(code)

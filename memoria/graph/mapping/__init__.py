@@ -1,0 +1,18 @@
+"""Read a graph that another program made, as it is: what a mapping says, and what it makes of it.
+
+In: a `GraphMapping`. Out: translated queries, findings, proposals. Reads only.
+"""
+
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping, WeightOf
+from memoria.graph.mapping.rendering import Translation
+
+__all__ = [
+    "ELEMENT_ID",
+    "WHOLE_GRAPH",
+    "EdgeMapping",
+    "GraphMapping",
+    "NodeMapping",
+    "Translation",
+    "WeightOf",
+]

@@ -1,0 +1,437 @@
+"""Compare a mapping with a database: what is missing, and the statement that makes it.
+
+In: a mapping, what the database has. Out: `Problem`s; or an error for the first of them.
+Touches nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memoria._support.wording import number_of
+from memoria.errors import IndexNotReadyError, MappingError
+from memoria.graph.mapping.database import Index, Inventory
+from memoria.graph.mapping.expressions import either, quoted
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, NodeMapping, WeightOf
+
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that does not fit.
+
+    Attributes
+    ----------
+    text
+        What it is, and what to do.
+    stops
+        Whether the graph can't be read before it is mended.
+    statement
+        The statement that makes what is missing; None if no statement does.
+    waits
+        Whether time alone mends it.
+    """
+
+    text: str
+    stops: bool = True
+    statement: str | None = None
+    waits: bool = False
+
+
+def problems_of(mapping: GraphMapping, inventory: Inventory) -> list[Problem]:
+    """Return everything in which names of a mapping do not fit a database."""
+    return [
+        *_of_labels(mapping, inventory),
+        *_of_indexes(mapping, inventory),
+        *_of_types(mapping, inventory),
+    ]
+
+
+def raise_first(problems: Iterable[Problem]) -> None:
+    """Raise an error for the first problem that stops reading, if there is one.
+
+    Raises
+    ------
+    MappingError
+        Names don't fit, or an index is missing: the message has the statement that makes it.
+    IndexNotReadyError
+        An index is not ready yet.
+    """
+    stopping = [problem for problem in problems if problem.stops]
+    if not stopping:
+        return
+    first = stopping[0]
+    text = first.text if first.statement is None else f"{first.text}: {first.statement}"
+    if more := len(stopping) - 1:
+        text += f" (and {number_of(more, 'more problem')}: memoria adopt FILE lists them)"
+    raise IndexNotReadyError(text) if first.waits else MappingError(text)
+
+
+def readable(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
+    """Leave out what is not there.
+
+    That is labels that no node has and no index covers, because to look for them would be a scan;
+    and full-text indexes.
+    """
+    edges = tuple(
+        replace(edge, fulltext_index=None)
+        if edge.fulltext_index is not None and inventory.index(edge.fulltext_index) is None
+        else edge
+        for edge in mapping.edges
+    )
+    nodes = []
+    for node in mapping.nodes:
+        if node.fulltext_index is not None and inventory.index(node.fulltext_index) is None:
+            node = replace(node, fulltext_index=None)
+        labels = tuple(
+            label
+            for label in node.labels
+            if inventory.labels.get(label) or _is_served(node, label, inventory)
+        )
+        if labels:
+            nodes.append(replace(node, label=labels))
+    return replace(mapping, nodes=tuple(nodes), edges=edges)
+
+
+def sample_problems(
+    mapping: GraphMapping, number: int, label: str, rows: Sequence[Sequence[Any]]
+) -> Iterator[Problem]:
+    """Yield what a sample of the nodes of a label says against their mapping.
+
+    Parameters
+    ----------
+    rows
+        As ``mapping.sample_nodes`` returns them.
+    """
+    node = mapping.nodes[number]
+    kinds: dict[str, set[str]] = {}
+    for _, _, properties in rows:
+        for name, kind, _ in properties:
+            kinds.setdefault(name, set()).add(kind.removesuffix(" NOT NULL"))
+    asked = [("key", node.key), ("scope", node.scope)]
+    for field, name in asked:
+        if name is None or name == ELEMENT_ID or not rows or "STRING" in kinds.get(name, ()):
+            continue
+        where = f"{mapping.place('nodes', number, field)}{quoted(label)}"
+        if name not in kinds:
+            yield Problem(
+                text=f"{where}: no node that was looked at has the property {name!r}"
+                f"{_similar(name, kinds)}"
+            )
+        elif field == "key":
+            yield Problem(
+                text=f"{where}: the key {name!r} must be a text, but is "
+                f"{_kinds(kinds[name])}: use another property, or key = {ELEMENT_ID!r}"
+            )
+        else:
+            yield Problem(
+                text=f"{where}: the scope {name!r} must be a text, but is "
+                f"{_kinds(kinds[name])}: use another property, or map the whole graph as one scope"
+            )
+    if rows and not node.connector and not any(name in kinds for name in node.text):
+        yield Problem(
+            text=f"{mapping.place('nodes', number, 'text')}{quoted(label)}: no node that was "
+            f"looked at has any of {', '.join(map(repr, node.text))}"
+            f"{_similar(node.text[0], kinds)}",
+            stops=False,
+        )
+
+
+def _of_labels(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
+    found = False
+    for number, node in enumerate(mapping.nodes):
+        for label in node.labels:
+            if not inventory.labels.get(label):
+                yield Problem(
+                    text=f"{mapping.place('nodes', number, 'label')}no node has the label {label!r}"
+                    f"{_similar(label, inventory.labels)}",
+                    stops=False,
+                )
+                continue
+            found = found or not node.connector
+            if not _is_served(node, label, inventory):
+                yield _unserved(mapping, number, label, inventory)
+    if not found:
+        asked = mapping.nodes[0].labels[0]
+        yield Problem(
+            text=f"{mapping.place('nodes', 0, 'label')}no node of this database is a memory by the "
+            f"mapping: it has {_some(inventory.labels, 'label')}, and none is {asked!r}"
+            f"{_similar(asked, inventory.labels, listed=False)}. memoria adopt --detect proposes a "
+            "mapping"
+        )
+
+
+def _is_served(node: NodeMapping, label: str, inventory: Inventory) -> bool:
+    if node.key == ELEMENT_ID:
+        return True
+    return any(index.serves_lookups(label, node.key) for index in inventory.indexes)
+
+
+def _unserved(mapping: GraphMapping, number: int, label: str, inventory: Inventory) -> Problem:
+    node = mapping.nodes[number]
+    where = mapping.place("nodes", number, "key")
+    for index in inventory.indexes:
+        ready = replace(index, state="ONLINE")
+        if ready.serves_lookups(label, node.key):
+            return _not_online(where, index)
+    return Problem(
+        text=f"{where}no index finds {quoted(label)} by {node.key!r}, so each lookup would read "
+        f"all {number_of(inventory.labels.get(label) or 0, 'node')}. Create one, or set key to "
+        f"{ELEMENT_ID!r}",
+        statement=f"CREATE INDEX {quoted(_index_name(label, node.key))} IF NOT EXISTS "
+        f"FOR (n:{quoted(label)}) ON (n.{quoted(node.key)})",
+    )
+
+
+def _of_indexes(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
+    sizes: dict[int, str] = {}
+    for number, node in enumerate(mapping.nodes):
+        if node.vector_index is not None:
+            yield from _of_index(
+                mapping, number, "vector_index", "VECTOR", (node.embedding or "",), inventory
+            )
+            index = inventory.index(node.vector_index)
+            if index is not None and index.dimensions is not None:
+                sizes.setdefault(index.dimensions, index.name)
+        if node.fulltext_index is not None:
+            yield from _of_index(
+                mapping, number, "fulltext_index", "FULLTEXT", node.text, inventory
+            )
+    if len(sizes) > 1:
+        listed = ", ".join(f"{name} {size}" for size, name in sorted(sizes.items()))
+        yield Problem(
+            text=f"the vector indexes of the mapping have vectors of several sizes ({listed}), but "
+            "one question has one vector: leave out those of other embedders"
+        )
+
+
+def _of_index(
+    mapping: GraphMapping,
+    number: int,
+    field: str,
+    kind: str,
+    properties: tuple[str, ...],
+    inventory: Inventory,
+) -> Iterator[Problem]:
+    node = mapping.nodes[number]
+    name: str = getattr(node, field)
+    labels = [label for label in node.labels if inventory.labels.get(label)]
+    where = mapping.place("nodes", number, field)
+    index = inventory.index(name)
+    if not labels:
+        return
+    if index is None and (alike := _covering(kind, labels, properties, inventory)) is not None:
+        yield Problem(
+            text=f"{where}there is no index {name!r}, but the index {alike.name!r} covers the "
+            f"same, and Neo4j makes no second one: set {field} to {alike.name!r}"
+        )
+    elif index is None:
+        others = [i.name for i in inventory.indexes if i.type == kind and i.entity == "NODE"]
+        named = (
+            f", so its words are not searched. Create it{_instead(others)}"
+            if kind == "FULLTEXT"
+            else f": leave embedding and {field} out, to search by words{_instead(others)}"
+        )
+        yield Problem(
+            text=f"{where}there is no index {name!r}{named}",
+            stops=kind != "FULLTEXT",
+            statement=fulltext_statement(name, mapping) if kind == "FULLTEXT" else None,
+        )
+    elif index.type != kind or index.entity != "NODE":
+        yield Problem(
+            text=f"{where}the index {name!r} is a {index.type} index on {index.entity.lower()}s, "
+            f"not a {kind} index on nodes: name another one"
+        )
+    elif missing := [label for label in labels if label not in index.labels]:
+        yield Problem(
+            text=f"{where}the index {name!r} covers {', '.join(index.labels)}, not "
+            f"{', '.join(missing)}: name another index, or leave {field} out there"
+        )
+    elif not set(properties) & set(index.properties):
+        yield Problem(
+            text=f"{where}the index {name!r} is on {', '.join(index.properties)}, not on "
+            f"{', '.join(properties)}: name another index, or these properties"
+        )
+    elif index.state != "ONLINE":
+        yield _not_online(where, index)
+    elif kind == "VECTOR" and index.similarity not in (None, "cosine"):
+        yield Problem(
+            text=f"{where}the index {name!r} compares by {index.similarity}, and memoria by "
+            "cosine: leave embedding and vector_index out, or create an index on cosine"
+        )
+
+
+def _covering(
+    kind: str, labels: Sequence[str], properties: Sequence[str], inventory: Inventory
+) -> Index | None:
+    """Return an index of another name on these labels, and on one of these properties."""
+    return next(
+        (
+            index
+            for index in inventory.indexes
+            if (index.type, index.entity) == (kind, "NODE")
+            and set(labels) <= set(index.labels)
+            and set(properties) & set(index.properties)
+        ),
+        None,
+    )
+
+
+def fulltext_statement(name: str, mapping: GraphMapping) -> str:
+    """Write the statement that makes a full-text index of a mapping, on all texts that name it."""
+    nodes = [node for node in mapping.nodes if node.fulltext_index == name]
+    labels = either(label for node in nodes for label in node.labels)
+    properties = dict.fromkeys(text for node in nodes for text in node.text)
+    listed = ", ".join(f"n.{quoted(each)}" for each in properties)
+    return (
+        f"CREATE FULLTEXT INDEX {quoted(name)} IF NOT EXISTS FOR (n:{labels}) ON EACH [{listed}] "
+        "OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-folding'}}"
+    )
+
+
+def _not_online(where: str, index: Index) -> Problem:
+    if index.state == "POPULATING":
+        return Problem(
+            text=f"{where}the index {index.name!r} is being populated: wait, and try again",
+            waits=True,
+        )
+    return Problem(
+        text=f"{where}the index {index.name!r} is {index.state}: drop it, and create it again"
+    )
+
+
+def _of_types(mapping: GraphMapping, inventory: Inventory) -> Iterator[Problem]:
+    for number, edge in enumerate(mapping.edges):
+        if not inventory.types.get(edge.type):
+            yield Problem(
+                text=f"{mapping.place('edges', number, 'type')}no relationship has the type "
+                f"{edge.type!r}{_similar(edge.type, inventory.types)}",
+                stops=False,
+            )
+        if edge.fulltext_index is not None:
+            yield from _of_fact_index(mapping, number, inventory)
+    if not any(inventory.types.get(edge.type) for edge in mapping.edges):
+        yield Problem(
+            text=f"no relationship of this database is an edge by the mapping {mapping.name!r}: "
+            f"only what the search finds can be found. It has {_some(inventory.types, 'type')}",
+            stops=False,
+        )
+
+
+def _of_fact_index(mapping: GraphMapping, number: int, inventory: Inventory) -> Iterator[Problem]:
+    edge = mapping.edges[number]
+    index = inventory.index(edge.fulltext_index or "")
+    where = mapping.place("edges", number, "fulltext_index")
+    if index is None:
+        yield Problem(
+            text=f"{where}there is no index {edge.fulltext_index!r}, so facts are shown, but not "
+            "searched: create a full-text index on the relationships, or leave fulltext_index out",
+            stops=False,
+        )
+    elif (index.type, index.entity) != ("FULLTEXT", "RELATIONSHIP") or (
+        edge.type not in index.labels
+    ):
+        yield Problem(
+            text=f"{where}the index {index.name!r} is a {index.type} index on "
+            f"{', '.join(index.labels)}, not a FULLTEXT index on relationships {edge.type!r}: name "
+            "another one, or leave fulltext_index out"
+        )
+    elif index.state != "ONLINE":
+        yield _not_online(where, index)
+
+
+def fault_problems(
+    mapping: GraphMapping, number: int, label: str, faults: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Yield what ``mapping.node_faults`` has found among the nodes of a label."""
+    node, whole = mapping.nodes[number], faults["examined"]
+    where = quoted(label)
+    if faults["no_key"]:
+        yield Problem(
+            text=f"{where}: {faults['no_key']} of {number_of(whole, 'node')} have no text under "
+            f"{node.key!r}, and are not read",
+            stops=False,
+        )
+    if faults["no_scope"]:
+        yield Problem(
+            text=f"{where}: {faults['no_scope']} of {number_of(whole, 'node')} have no text under "
+            f"{node.scope!r}, so they belong to no scope, and are not read",
+            stops=False,
+        )
+    if faults["no_text"] and not node.connector:
+        yield Problem(
+            text=f"{where}: {faults['no_text']} of {number_of(whole, 'node')} have no text; energy "
+            "flows through them",
+            stops=False,
+        )
+    if faults["duplicates"]:
+        yield Problem(
+            text=f"{where}: a key belongs to several nodes, such as {faults['example']!r} "
+            f"({number_of(faults['duplicates'], 'node')} too many), so they can't be told apart: "
+            f"use a unique property, or key = {ELEMENT_ID!r}"
+        )
+
+
+def edge_fault_problems(
+    mapping: GraphMapping, number: int, faults: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Yield what ``mapping.edge_faults`` has found among the relationships of a type."""
+    edge, whole = mapping.edges[number], faults["examined"]
+    where = quoted(edge.type)
+    if faults["dangling"]:
+        yield Problem(
+            text=f"{where}: {faults['dangling']} of {number_of(whole, 'relationship')} lead to a "
+            "node that is not mapped; they count in the number of edges, and carry nothing",
+            stops=False,
+        )
+    if isinstance(edge.weight, WeightOf):
+        name = edge.weight.property
+        if faults["no_weight"]:
+            yield Problem(
+                text=f"{where}: {faults['no_weight']} of {number_of(whole, 'relationship')} have "
+                f"no {name!r}, and count with the weight 0.01",
+                stops=False,
+            )
+        if faults["bad_weight"]:
+            yield Problem(
+                text=f"{where}: {faults['bad_weight']} of {number_of(whole, 'relationship')} have "
+                f"a {name!r} that is not a number, and carry nothing",
+                stops=False,
+            )
+
+
+def _index_name(label: str, key: str) -> str:
+    words = "".join(c if c.isalnum() else "_" for c in f"memoria_{label}_{key}".lower())
+    return words[:60]
+
+
+def _instead(others: Sequence[str]) -> str:
+    return f", or name one of those that are there ({_first(others)})" if others else ""
+
+
+def _kinds(kinds: Iterable[str]) -> str:
+    return " or ".join(sorted(kinds))
+
+
+def _similar(name: str, known: Iterable[str], *, listed: bool = True) -> str:
+    known = [*known]
+    close = difflib.get_close_matches(name.lower(), [each.lower() for each in known], n=1)
+    match = next((each for each in known if close and each.lower() == close[0]), None)
+    if match is not None:
+        return f": did you mean {match!r}?"
+    return f": there are {_first(known)}" if known and listed else ""
+
+
+def _some(names: Iterable[str], what: str) -> str:
+    names = [*names]
+    return f"no {what} at all" if not names else f"{number_of(len(names), what)}: {_first(names)}"
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(repr(name) for name in names[:_SHOWN]) + more

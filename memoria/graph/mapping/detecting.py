@@ -1,0 +1,389 @@
+"""Propose a mapping for a database: what is there, and how it may be read.
+
+In: a store of memoria's own. Out: a `Proposal`. Reads only, and samples: no pass over the graph.
+Queries: ``mapping.*``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memoria._support.wording import one_line
+from memoria.errors import MappingError
+from memoria.graph.mapping.checking import Problem, problems_of
+from memoria.graph.mapping.database import Index, Inventory, ask, inventory_of, names_of
+from memoria.graph.mapping.model import GraphMapping, named_mapping, names_of_mappings, toml_of
+from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
+from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL, RESERVED_LABELS
+from memoria.store import Store
+
+_MOST_NAMES = 300
+_SAMPLE = 50
+_SHOWN_CHARS = 90
+_KEYS = ("id", "uuid", "key", "guid", "name", "title")
+_SCOPES = ("group_id", "user_id", "tenant", "tenant_id", "scope", "namespace")
+_TITLES = ("name", "title", "heading", "label")
+_TIMES = ("created_at", "createdAt", "created", "timestamp", "date")
+_SHARES = ("weight", "score", "similarity", "confidence", "strength")
+_COUNTS = ("mentions", "count", "frequency", "times")
+_LONG_TEXT, _SHORT_TEXT = 12, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A mapping for a database, and what it rests on.
+
+    Attributes
+    ----------
+    mapping
+        The mapping.
+    based_on
+        Name of the known graph that it began with; None if the samples alone speak.
+    counts
+        Label or type -> number, for what the mapping reads.
+    left_out
+        Labels and types that it does not read, with their numbers.
+    samples
+        Label -> a text as memoria would read it.
+    problems
+        What is missing, with statements.
+    """
+
+    mapping: GraphMapping
+    based_on: str | None
+    counts: Mapping[str, int]
+    left_out: Mapping[str, int]
+    samples: Mapping[str, str]
+    problems: Sequence[Problem]
+
+    def toml(self) -> str:
+        """Return the mapping as TOML, with all the rest as comments."""
+        known = f"the graph of {self.based_on}" if self.based_on else "a graph of its own kind"
+        lines = [
+            f"Proposed by memoria adopt --detect: {known}. Correct it; then memoria adopt FILE"
+        ]
+        lines += [f"{name}: {number}" for name, number in self.counts.items()]
+        if self.left_out:
+            rest = ", ".join(f"{name} ({number})" for name, number in self.left_out.items())
+            lines.append(f"not read: {rest}")
+        lines += [f"{label} reads: {one_line(text)}" for label, text in self.samples.items()]
+        for problem in self.problems:
+            lines.append(f"! {problem.text}")
+            lines += [f"  {problem.statement};"] if problem.statement else []
+        return "".join(f"# {line}\n" for line in lines) + "\n" + toml_of(self.mapping)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """Some nodes of a label."""
+
+    label: str
+    number: int
+    labels: Sequence[frozenset[str]]
+    values: Mapping[str, Sequence[tuple[str, str | None]]]  # property -> (type, text)
+
+    def texts(self, name: str) -> list[str]:
+        return [text for kind, text in self.values.get(name, ()) if kind == "STRING" and text]
+
+    def mean_length(self, name: str) -> float:
+        texts = self.texts(name)
+        return sum(map(len, texts)) / len(texts) if texts else 0.0
+
+    def has_words(self, name: str) -> bool:
+        texts = self.texts(name)
+        return 2 * sum(" " in text for text in texts) >= len(texts)
+
+    def is_common(self, name: str) -> bool:
+        return 2 * len(self.values.get(name, ())) >= len(self.labels)
+
+    def is_unique(self, name: str) -> bool:
+        texts = self.texts(name)
+        return len(texts) == len(self.labels) and len(set(texts)) == len(texts)
+
+
+async def detect(store: Store) -> Proposal:
+    """Look at a database, and propose how to read it.
+
+    Notes
+    -----
+    A handful of round trips, and four for each label and type; of more than 300 labels or types the
+    first 300 by name are looked at.
+
+    Raises
+    ------
+    MappingError
+        There is nothing that could be read.
+    """
+    names, type_names = await names_of(store)
+    own = {MEMORY_LABEL, *RESERVED_LABELS}
+    inventory = await inventory_of(store, names[:_MOST_NAMES], type_names[:_MOST_NAMES])
+    samples = [
+        await _sample(store, label, number)
+        for label, number in inventory.labels.items()
+        if number and (label not in own or label == MEMORY_LABEL)
+    ]
+    samples = [each for each in samples if not _is_memorias(each)]
+    if not samples:
+        raise MappingError(
+            "this database has no graph of another program: it is empty, or holds memoria's own "
+            "graph, which needs no mapping"
+        )
+    ends = {type_: await _ends(store, type_) for type_, number in inventory.types.items() if number}
+    found = _known(samples, ends)
+    based_on = None if found is None else found.name
+    mapping = _guessed(samples, inventory) if found is None else found
+    mapping = _with_indexes(_with_edges(replace(mapping, places={}), ends), inventory)
+    return Proposal(
+        mapping=mapping,
+        based_on=based_on,
+        counts=_counts(mapping, inventory),
+        left_out=_left_out(mapping, inventory, samples),
+        samples=_texts(mapping, samples),
+        problems=[*problems_of(mapping, inventory)],
+    )
+
+
+async def _sample(store: Store, label: str, number: int) -> _Sampled:
+    limits = {"limit": _SAMPLE, "max_chars": 500}
+    rows = (await ask(store, "mapping.sample_nodes", limits, label=label))["rows"]
+    values: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
+    for _, _, properties in rows:
+        for name, kind, text in properties:
+            values[name].append((kind.removesuffix(" NOT NULL"), text))
+    return _Sampled(label, number, [frozenset(row[1]) for row in rows], values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Some relationships of a type: the labels at their ends, and their properties."""
+
+    pairs: Sequence[tuple[frozenset[str], frozenset[str]]]
+    kinds: Mapping[str, Counter[str]]
+
+
+async def _ends(store: Store, type_: str) -> _Ends:
+    rows = (await ask(store, "mapping.sample_edges", {"limit": _SAMPLE}, type_=type_))["rows"]
+    kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for _, _, properties in rows:
+        for name, kind in properties:
+            kinds[name][kind.removesuffix(" NOT NULL")] += 1
+    return _Ends([(frozenset(a), frozenset(b)) for a, b, _ in rows], kinds)
+
+
+def _is_memorias(sampled: _Sampled) -> bool:
+    """Whether the nodes are memoria's own: other programs have a label Memory, too."""
+    return all(MEMORY_LABEL in labels for labels in sampled.labels) and "scope" in sampled.values
+
+
+def _known(samples: Sequence[_Sampled], ends: Mapping[str, _Ends]) -> GraphMapping | None:
+    """Return the mapping of the known graph that fits, restricted to what is there."""
+    there = {sampled.label: sampled for sampled in samples}
+    best: tuple[int, GraphMapping] | None = None
+    for name in names_of_mappings():
+        mapping = named_mapping(name)
+        nodes = [
+            replace(node, label=labels)
+            for node in mapping.nodes
+            if (labels := tuple(label for label in node.labels if _fits(node, there.get(label))))
+        ]
+        edges = [edge for edge in mapping.edges if edge.type in ends]
+        main = [node for node in mapping.nodes if not node.connector]
+        if not edges or not nodes or not any(_fits(main[0], there.get(n)) for n in main[0].labels):
+            continue
+        if len(nodes) == 1 and len(mapping.nodes) > 1:
+            continue  # one label that many programs use is not enough
+        fitting = replace(mapping, nodes=tuple(nodes), edges=tuple(edges))
+        score = sum(len(node.labels) for node in nodes) + len(edges)
+        if best is None or score > best[0]:
+            best = (score, fitting)
+    return None if best is None else best[1]
+
+
+def _fits(node: NodeMapping, sampled: _Sampled | None) -> bool:
+    if sampled is None:
+        return False
+    wanted = [name for name in (node.key, node.scope) if name not in (None, ELEMENT_ID)]
+    texts = not node.text or any(name in sampled.values for name in node.text)
+    return texts and all(name in sampled.values for name in wanted)
+
+
+def _guessed(samples: Sequence[_Sampled], inventory: Inventory) -> GraphMapping:
+    """Make a mapping of samples alone."""
+    chosen: list[_Sampled] = []
+    for sampled in sorted(samples, key=lambda each: (-each.number, each.label)):
+        covered = {each.label for each in chosen}
+        if not all(labels & covered for labels in sampled.labels):
+            chosen.append(sampled)
+    scope = next(
+        (name for name in _SCOPES if all(s.texts(name) and s.is_common(name) for s in chosen)), None
+    )
+    nodes = [_node(sampled, scope, inventory) for sampled in chosen]
+    if all(node.connector for node in nodes):
+        raise MappingError(
+            "no node of this database has a property with a text, so there is nothing to find: add "
+            "one, or write a mapping by hand"
+        )
+    edges = (EdgeMapping(type="RELATES"),)  # replaced by those that are there
+    return GraphMapping(nodes=tuple(nodes), edges=edges, name="graph")
+
+
+def _node(sampled: _Sampled, scope: str | None, inventory: Inventory) -> NodeMapping:
+    indexes = [index for index in inventory.indexes if sampled.label in index.labels]
+    text = _text_properties(sampled, {scope})
+    vectors = [
+        index
+        for index in indexes
+        if index.type == "VECTOR" and index.entity == "NODE" and index.similarity == "cosine"
+    ]
+    return NodeMapping(
+        label=sampled.label,
+        key=_key_of(sampled, indexes),
+        text=text,
+        scope=scope,
+        created_at=next((name for name in _TIMES if _is_time(sampled, name)), None),
+        embedding=vectors[0].properties[0] if vectors and text else None,
+        vector_index=vectors[0].name if vectors and text else None,
+        fulltext_index=_fulltext_of(sampled.label, text, indexes),
+        connector=not text or sampled.label in CONNECTOR_KINDS,
+    )
+
+
+def _text_properties(sampled: _Sampled, but: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the title, and the properties with long texts; else the longest text."""
+    names = [n for n in sampled.values if n not in but and not n.startswith("_")]
+    lengths = {n: sampled.mean_length(n) for n in names if n.lower() not in ("id", "uuid", "guid")}
+    titles = [name for name in _TITLES if lengths.get(name, 0) >= _SHORT_TEXT]
+    long = [
+        name
+        for name, length in lengths.items()
+        if length >= _LONG_TEXT and name not in titles and sampled.has_words(name)
+    ]
+    found = [*titles[:1], *sorted(long, key=lambda name: (-lengths[name], name))[:2]]
+    if not found:
+        rest = [name for name, length in lengths.items() if length >= _SHORT_TEXT]
+        found = sorted(rest, key=lambda name: (-lengths[name], name))[:1]
+    if not found:  # an id that says something, as in LangChain's entities
+        found = [name for name in ("id",) if sampled.mean_length(name) >= _SHORT_TEXT]
+    return tuple(found)
+
+
+def _key_of(sampled: _Sampled, indexes: Sequence[Index]) -> str:
+    indexed = [
+        index.properties[0]
+        for index in indexes
+        if index.properties and index.serves_lookups(sampled.label, index.properties[0])
+    ]
+    for name in [*(key for key in _KEYS if key in indexed), *indexed]:
+        if sampled.is_unique(name):
+            return name
+    return ELEMENT_ID
+
+
+def _fulltext_of(
+    label: str, text: tuple[str, ...], indexes: Sequence[Index], name: str | None = None
+) -> str | None:
+    """Return the index that covers a text; else the name that one is to have."""
+    if not text or label in CONNECTOR_KINDS:
+        return None
+    there = [
+        index
+        for index in indexes
+        if index.type == "FULLTEXT" and index.entity == "NODE" and {*text} & {*index.properties}
+    ]
+    if there:
+        return there[0].name
+    words = "".join(sign if sign.isalnum() else "_" for sign in label.lower()).strip("_")
+    return name or f"memoria_{words or 'node'}_text"
+
+
+def _is_time(sampled: _Sampled, name: str) -> bool:
+    return any("DATETIME" in kind for kind, _ in sampled.values.get(name, ()))
+
+
+def _with_edges(mapping: GraphMapping, ends: Mapping[str, _Ends]) -> GraphMapping:
+    """Add the types that join two nodes of the mapping."""
+    labels = {label for node in mapping.nodes for label in node.labels}
+    known = {edge.type: edge for edge in mapping.edges}
+    edges = [
+        known.get(type_) or _edge(type_, found)
+        for type_, found in ends.items()
+        if any(a & labels and b & labels for a, b in found.pairs)
+    ]
+    return replace(mapping, edges=tuple(edges)) if edges else mapping
+
+
+def _with_indexes(mapping: GraphMapping, inventory: Inventory) -> GraphMapping:
+    """Take the full-text indexes that are there, whatever their names."""
+    nodes = []
+    for node in mapping.nodes:
+        name = node.fulltext_index
+        if name is not None and inventory.index(name) is None:
+            on_label = [i for i in inventory.indexes if {*node.labels} <= {*i.labels}]
+            name = _fulltext_of(node.labels[0], node.text, on_label, name)
+        nodes.append(replace(node, fulltext_index=name))
+    return replace(mapping, nodes=tuple(nodes))
+
+
+def _edge(type_: str, found: _Ends) -> EdgeMapping:
+    def numbers(name: str) -> bool:
+        return bool(found.kinds.get(name)) and set(found.kinds[name]) <= {"FLOAT", "INTEGER"}
+
+    def is_text(name: str) -> bool:
+        return "STRING" in found.kinds.get(name, ())
+
+    share = next((name for name in _SHARES if numbers(name)), None)
+    count = next((name for name in _COUNTS if numbers(name)), None)
+    weight: float | WeightOf = 0.5
+    if share is not None:
+        weight = WeightOf(property=share)
+    elif count is not None:
+        weight = WeightOf(property=count, half=3.0)
+    lists = [n for n, kinds in found.kinds.items() if any(k.startswith("LIST<STR") for k in kinds)]
+    return EdgeMapping(
+        type=type_,
+        weight=weight,
+        relation=next((name for name in ("relation", "name") if is_text(name)), None),
+        fact="fact" if is_text("fact") else None,
+        tags="tags" if "tags" in lists else None,
+    )
+
+
+def _counts(mapping: GraphMapping, inventory: Inventory) -> dict[str, int]:
+    labels = [label for node in mapping.nodes for label in node.labels]
+    counted = {f"(:{label})": inventory.labels.get(label) or 0 for label in labels}
+    types = {f"[:{edge.type}]": inventory.types.get(edge.type) or 0 for edge in mapping.edges}
+    return counted | types
+
+
+def _left_out(
+    mapping: GraphMapping, inventory: Inventory, samples: Sequence[_Sampled]
+) -> dict[str, int]:
+    labels = {label for node in mapping.nodes for label in node.labels}
+    types = {edge.type for edge in mapping.edges}
+    rest = {
+        f"(:{each.label})": each.number
+        for each in samples
+        if not all(found & labels for found in each.labels)
+    }
+    unread = {f"[:{t}]": n for t, n in inventory.types.items() if n and t not in types}
+    return rest | unread
+
+
+def _texts(mapping: GraphMapping, samples: Sequence[_Sampled]) -> dict[str, str]:
+    """Return the first text of each label that is mapped."""
+    found = {}
+    for sampled in samples:
+        for node in mapping.nodes:
+            if sampled.label in node.labels and node.text:
+                texts = [sampled.texts(name)[:1] for name in node.text]
+                text = ": ".join(each[0] for each in texts if each)
+                found[sampled.label] = text[:_SHOWN_CHARS]
+    return found
+
+
+def missing_statements(mapping: GraphMapping, inventory: Inventory) -> list[str]:
+    """Return the statements that make what is missing, each once."""
+    found = (problem.statement for problem in problems_of(mapping, inventory))
+    return list(dict.fromkeys(statement for statement in found if statement))

@@ -1,0 +1,144 @@
+"""Write the expressions of a mapped graph: names in quotes, keys, texts, weights.
+
+In: parts of a mapping. Out: pieces of Cypher. Touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
+
+
+def quoted(name: str) -> str:
+    """Quote a name of Neo4j's for a query.
+
+    >>> quoted("a `b`")
+    '`a ``b```'
+    """
+    return f"`{name.replace('`', '``')}`"
+
+
+def literal(value: str) -> str:
+    r"""Write a text as Cypher does.
+
+    >>> print(literal("it's"))
+    'it\'s'
+    """
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def either(names: Iterable[str]) -> str:
+    """Quote names of labels or types, of which a node or relationship has one.
+
+    >>> either(["A", "B c"])
+    '`A`|`B c`'
+    """
+    return "|".join(map(quoted, dict.fromkeys(names)))
+
+
+def choice(cases: Sequence[tuple[str, str]]) -> str:
+    """Choose by the first condition that is true; without a choice, the value alone."""
+    if len({value for _, value in cases}) == 1:
+        return cases[0][1]
+    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
+    return f"(CASE {whens} END)"
+
+
+def property_of(variable: str, name: str | None) -> str:
+    """Name a property; null if there is none."""
+    return "(null)" if name is None else f"{variable}.{quoted(name)}"
+
+
+def key_of(m: str, node: NodeMapping) -> str:
+    """Name the key of a node."""
+    return f"elementId({m})" if node.key == ELEMENT_ID else f"{m}.{quoted(node.key)}"
+
+
+def text_of_node(m: str, names: Sequence[str]) -> str:
+    """Join the properties that are there; the members of a list are joined by semicolons."""
+    pieces = []
+    for name in names:
+        value = f"{m}.{quoted(name)}"
+        members = (
+            f"reduce(all = '', each IN {value} | all + '; ' + coalesce(toStringOrNull(each), ''))"
+        )
+        pieces.append(
+            f"CASE WHEN {value} IS :: LIST<ANY> NOT NULL THEN substring({members}, 2) "
+            f"ELSE toStringOrNull({value}) END"
+        )
+    if not pieces:
+        return "null"
+    if len(pieces) == 1:
+        return f"({pieces[0]})"
+    there = f"[piece IN [{', '.join(pieces)}] WHERE trim(piece) <> '']"
+    return f"substring(reduce(text = '', piece IN {there} | text + ': ' + piece), 2)"
+
+
+def relation_of(r: str, edge: EdgeMapping) -> str:
+    """Say what an edge means: its fact, else its relation, else its type."""
+    said = [name for name in (edge.fact, edge.relation) if name is not None]
+    if not said:
+        return f"type({r})"
+    values = (property_of(r, name) for name in said)
+    texts = (f"CASE WHEN trim(toStringOrNull({each})) <> '' THEN {each} END" for each in values)
+    return f"coalesce({', '.join([*texts, f'type({r})'])})"
+
+
+def weight_of(r: str, weight: float | WeightOf) -> str:
+    """Write a weight, by the arithmetic that the tests repeat in Python."""
+    if not isinstance(weight, WeightOf):
+        return repr(float(weight))
+    value = property_of(r, weight.property)
+    if weight.half is None and (weight.low, weight.high) == (0.0, 1.0):
+        return value
+    number = f"toFloat({value})"
+    if weight.half is None:
+        low, high = repr(float(weight.low)), repr(float(weight.high))
+        made = f"({number} - {low}) / ({high} - {low})"
+    else:
+        made = f"{number} / ({number} + {float(weight.half)!r})"
+    is_number = f"{value} IS :: INTEGER NOT NULL | FLOAT NOT NULL"
+    positive = f" AND {value} >= 0" if weight.half is not None else ""
+    return f"CASE WHEN {is_number}{positive} THEN {made} ELSE {value} END"
+
+
+def hits_of(
+    m: str, score: str, calls: Sequence[str], facts: Sequence[str] = (), *, comparable: bool = False
+) -> list[str]:
+    """Ask one index, or several; scores of several are divided by the best of each index.
+
+    Parameters
+    ----------
+    facts
+        Calls of indexes on relationships: a fact stands for the nodes at its ends, once for each.
+    comparable
+        Whether the scores of several indexes are on one scale.
+    """
+    if len(calls) == 1 and not facts:
+        return [calls[0], f"YIELD node AS {m}, score AS {score}"]
+    lines = ["CALL () {"]
+    for number, call in enumerate(calls):
+        lines += ["UNION ALL"] * (number > 0)
+        lines += [f"  {call}", "  YIELD node, score"]
+        if comparable:
+            lines.append(f"  RETURN node AS {m}, score AS {score}")
+        else:
+            lines += [
+                "  WITH collect([node, score]) AS hits, max(score) AS best",
+                "  UNWIND hits AS hit",
+                f"  RETURN hit[0] AS {m}, hit[1] / best AS {score}",
+            ]
+    for number, call in enumerate(facts, start=len(calls)):
+        lines += ["UNION ALL"] * (number > 0)
+        lines += [
+            f"  {call}",
+            "  YIELD relationship AS r, score",
+            "  WITH r, score WHERE coalesce(r.weight, 0.01) >= 0",  # a fact that is over has -1
+            "  WITH collect([r, score]) AS hits, max(score) AS best",
+            "  UNWIND hits AS hit",
+            "  UNWIND [startNode(hit[0]), endNode(hit[0])] AS node",
+            f"  RETURN node AS {m}, hit[1] / best AS {score}",
+        ]
+    return [*lines, "}"]

@@ -1,0 +1,391 @@
+"""Turn memoria's reading queries into queries of a mapped graph.
+
+In: a `GraphMapping`, a query. Out: the query for that graph; its columns stay the same.
+Touches nothing.
+
+The text of a query file stays. What the mapping exchanges are the fragments of ``cypher/_shared``
+that name labels, relationships and indexes; and, in what comes of it, the properties of memories
+and edges. These pieces can't be files, because names of labels and properties can't be parameters:
+they come from the mapping alone, never from data, and each is quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from memoria.errors import MappingError
+from memoria.graph.mapping.expressions import (
+    choice,
+    either,
+    hits_of,
+    key_of,
+    literal,
+    property_of,
+    quoted,
+    relation_of,
+    text_of_node,
+    weight_of,
+)
+from memoria.graph.mapping.model import GraphMapping
+from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
+from memoria.graph.vocabulary import CONNECTOR_KINDS, MEMORY_LABEL
+from memoria.store.fragments import Fragment
+from memoria.store.queries import Query, fragment, load, text_of
+
+# The variables under which the query files know memories and edges.
+NODE_VARIABLES = (
+    *("row.memory", "current", "neighbour", "memory", "source", "target", "other", "anchor"),
+    *("connector", "session", "near", "m", "t"),
+)
+EDGE_VARIABLES = ("r",)
+_NODE = re.compile(rf"(?<![\w.$])({'|'.join(map(re.escape, NODE_VARIABLES))})\.(\w+|`when`)")
+_EDGE = re.compile(rf"(?<![\w.$])({'|'.join(EDGE_VARIABLES)})\.(\w+)")
+_LABELS = re.compile(rf"\blabels\(({'|'.join(map(re.escape, NODE_VARIABLES))})\)")
+_SUPPRESSES = re.compile(r":SUPPRESSES\b")
+
+_READ_ROOMS = ("strategies", "seeds", "ranking", "recall", "context", "graph", "evaluation")
+# What these ask for is the server, not the graph.
+_AS_THEY_ARE = frozenset({"graph.components", "graph.indexes", "graph.roles", "doctor.indexes"})
+# Of the search by vector there are two files: for a mapped graph, the one that any server can run.
+_INSTEAD = {"seeds.vector_search": "seeds.vector_procedure"}
+# What the full-text index of several properties counts against its limit of 1,024 clauses.
+_MOST_CLAUSES = 1_024
+_RESERVED_KINDS = (*CONNECTOR_KINDS, MEMORY_LABEL)
+
+
+class Translation:
+    """Translates queries for one mapping; each once.
+
+    Parameters
+    ----------
+    mapping
+        The mapping, restricted to what the database has.
+    text_properties
+        The most properties that a full-text index of the mapping covers; >= 1.
+    missing
+        Statements that would make the full-text indexes that are missing.
+    """
+
+    def __init__(
+        self, mapping: GraphMapping, *, text_properties: int = 1, missing: Sequence[str] = ()
+    ) -> None:
+        self.mapping = mapping
+        self._missing = missing
+        self._max_phrases = max(1, _MOST_CLAUSES // max(1, text_properties))
+        self._done: dict[str, Query] = {}
+
+    def query(self, query: Query) -> Query:
+        """Return the query for the mapped graph.
+
+        Raises
+        ------
+        MappingError
+            The query writes, or asks for something that a mapped graph does not have.
+        """
+        if query.name not in self._done:
+            self._done[query.name] = self._translated(query)
+        return self._done[query.name]
+
+    def lucene(self, phrases: Sequence[str]) -> str | None:
+        """Write the query of the full-text indexes, from quoted phrases; None without an index.
+
+        Raises
+        ------
+        MappingError
+            There is no vector index either, so nothing can be searched.
+        """
+        by_words = (*self.mapping.fulltext_indexes, *self.mapping.fact_indexes)
+        if not by_words and not self.mapping.vector_indexes:
+            create = f"create it: {self._missing[0]}" if self._missing else "name fulltext_index"
+            raise MappingError(
+                f"the mapping {self.mapping.name!r} has neither a full-text nor a vector index, so "
+                f"nothing can be searched: {create} (memoria adopt FILE --create-indexes makes "
+                "what is missing; explore needs none)"
+            )
+        if not phrases or not by_words:
+            return None
+        return " ".join(phrases[: self._max_phrases])
+
+    def _translated(self, query: Query) -> Query:
+        room = query.name.partition(".")[0]
+        if query.mode != "read":
+            raise MappingError(
+                f"the graph is read through the mapping {self.mapping.name!r}, and a mapping "
+                f"writes nothing ({query.name}): to write, learn or link, use memoria's own graph, "
+                "in this database or in another one",
+                query=query.name,
+            )
+        if query.name in _AS_THEY_ARE:
+            return query
+        if query.name == "graph.meta":
+            nothing = ", ".join(f"none AS {column.name}" for column in query.returns)
+            return query.with_text(f"UNWIND [] AS none RETURN {nothing}")
+        if room not in _READ_ROOMS:
+            raise MappingError(
+                f"{query.name} reads memoria's own graph only, not one that is read through a "
+                "mapping",
+                query=query.name,
+            )
+        own = load(_INSTEAD.get(query.name, query.name))
+        rendering = _Rendering(self.mapping, held="held" in own.params)
+        text = text_of(own.name, rendering.library)
+        return replace(query.with_text(rendering.renamed(text)), needs="")
+
+
+class _Rendering:
+    """The pieces of one query for one mapping."""
+
+    def __init__(self, mapping: GraphMapping, *, held: bool) -> None:
+        self._nodes = mapping.nodes
+        self._edges = mapping.edges
+        self._mapping = mapping
+        self._at = "$p.held.at" if held else "datetime()"
+        self._labels = either(label for node in mapping.nodes for label in node.labels)
+        self._types = either(edge.type for edge in mapping.edges)
+        self._both = all(edge.direction == "both" for edge in mapping.edges)
+
+    def library(self, name: str) -> Fragment:
+        """Return the fragment of this name for the mapped graph; else memoria's own."""
+        own = fragment(name)
+        make: Callable[..., list[str]] | None = getattr(self, f"fragment_{name}", None)
+        return own if make is None else replace(own, lines=tuple(make(*own.params)))
+
+    def renamed(self, text: str) -> str:
+        """Put the properties of the mapping in the place of memoria's."""
+        text = _LABELS.sub(lambda match: f"[{self._kind(match[1])}]", text)
+        text = _NODE.sub(lambda match: self._property(match[1], match[2].strip("`")), text)
+        text = _EDGE.sub(lambda match: self._edge_property(match[1], match[2]), text)
+        return _SUPPRESSES.sub(":SUPPRESSES&!SUPPRESSES", text)  # memoria's own edges: none here
+
+    # The fragments that a mapping exchanges, by their names.
+
+    def fragment_find_memory(self, m: str, wanted: str) -> list[str]:
+        finds = list(self._finds(m, wanted))
+        if len(finds) == 1:
+            return [*finds[0], "WITH *"]
+        return [f"CALL ({wanted}) {{", *self._union(m, finds), "}", "WITH *"]
+
+    def _union(self, m: str, finds: Iterable[list[str]]) -> list[str]:
+        lines: list[str] = []
+        for number, find in enumerate(finds):
+            lines += ["UNION"] * (number > 0)
+            lines += [*(f"  {line}" for line in find), f"  RETURN {m}"]
+        return lines
+
+    def _finds(self, m: str, wanted: str) -> Iterable[list[str]]:
+        """Yield a lookup for the nodes of each label and key, each by its index.
+
+        Without the hint, the server may read a whole index while it has few nodes.
+        """
+        earlier: list[str] = []
+        keys = list(dict.fromkeys((node.key, node.scope) for node in self._nodes))
+        for key, scope in keys:
+            alike = [node for node in self._nodes if (node.key, node.scope) == (key, scope)]
+            labels = [label for node in alike for label in node.labels]
+            tests = [f"NOT {m}:{either(earlier)}"] if earlier else []
+            tests += [] if scope is None else [f"{m}.{quoted(scope)} = $p.scope"]
+            earlier += labels
+            if key == ELEMENT_ID:
+                tests = [f"elementId({m}) = {wanted}", *tests]
+                yield [f"MATCH ({m}:{either(labels)})", f"WHERE {' AND '.join(tests)}"]
+                continue
+            for label in labels:
+                yield [
+                    f"MATCH ({m}:{quoted(label)} {{{quoted(key)}: {wanted}}})",
+                    f"USING INDEX SEEK {m}:{quoted(label)}({quoted(key)})",
+                    *([f"WHERE {' AND '.join(tests)}"] if tests else []),
+                ]
+
+    def fragment_after_last(self) -> list[str]:
+        """Read the last id again, as it is stored; see ``export.edges``."""
+
+        def stored(node: NodeMapping) -> str:
+            is_id = node.key == ELEMENT_ID
+            return "elementId(last)" if is_id else f"last[head([{literal(node.key)}])]"
+
+        again = self._per_node("last", stored)
+        return [
+            "WITH $p.after AS wanted",
+            "OPTIONAL CALL (wanted) {",
+            *self._union("last", self._finds("last", "wanted")),
+            "}",
+            f"WITH coalesce({again}, wanted) AS after",
+        ]
+
+    def fragment_all_memories(self, m: str) -> list[str]:
+        return [f"MATCH ({m}:{self._labels})", f"WHERE {self.fragment_in_scope(m)[0]}"]
+
+    def fragment_all_memories_by_seek(self, m: str, _compared: str) -> list[str]:
+        return self.fragment_all_memories(m)
+
+    def fragment_any_memory(self, m: str) -> list[str]:
+        return [f"MATCH ({m}:{self._labels})"]
+
+    def fragment_memories_after(self, m: str, after: str) -> list[str]:
+        first, tests = self.fragment_all_memories(m)
+        return [first, f"{tests} AND {m}.id > {after}"]
+
+    def fragment_memories_among(self, m: str, ids: str) -> list[str]:
+        return [f"UNWIND {ids} AS wanted", *self.fragment_find_memory(m, "wanted"), "WHERE true"]
+
+    def fragment_in_scope(self, m: str) -> list[str]:
+        tests = [f"{m}:{self._labels}"]
+        if self._mapping.has_scopes:
+            tests.append(f"{m}.scope = $p.scope")
+        if any(node.key != ELEMENT_ID for node in self._nodes):
+            tests.append(f"{m}.id IS :: STRING NOT NULL")
+        return [" AND ".join(tests)]
+
+    def fragment_is_of_scope(self, m: str) -> list[str]:
+        return [f"coalesce({self.fragment_in_scope(m)[0]}, false)"]
+
+    def fragment_is_connector(self, m: str) -> list[str]:
+        return [self._per_node(m, lambda node: str(node.connector).lower())]
+
+    def fragment_is_valid(self, m: str) -> list[str]:
+        tests = []
+        if any(node.valid_until for node in self._nodes):
+            tests.append(f"NOT coalesce({m}.valid_until <= $p.held.at, false)")
+        if any(node.created_at for node in self._nodes):
+            made = f"coalesce({m}.created_at > $p.held.made_by, false)"
+            tests.append(f"($p.held.plain OR NOT {made})")
+        return [" AND ".join(tests) or "true"]
+
+    def _pattern(self, m: str, r: str, other: str, edge: EdgeMapping) -> str:
+        left, right = {"both": ("-", "-"), "out": ("-", "->"), "in": ("<-", "-")}[edge.direction]
+        return f"({m}){left}[{r}:{quoted(edge.type)}]{right}({other})"
+
+    def fragment_edges(self, m: str, r: str, other: str) -> list[str]:
+        if self._both:
+            return [f"MATCH ({m})-[{r}:{self._types}]-({other})"]
+        lines = [f"CALL ({m}) {{"]
+        for number, edge in enumerate(self._edges):
+            lines += ["UNION ALL"] * (number > 0)
+            lines += [
+                f"  MATCH {self._pattern(m, r, other, edge)}",
+                f"  RETURN {r}, {other}",
+            ]
+        return [*lines, "}", "WITH *"]
+
+    def fragment_degree(self, m: str) -> list[str]:
+        if self._both:
+            return [f"COUNT {{ ({m})-[:{self._types}]-() }}"]
+        counts = (f"COUNT {{ {self._pattern(m, '', '', edge)} }}" for edge in self._edges)
+        return [f"({' + '.join(counts)})"]
+
+    def fragment_out_edges(self, m: str, r: str, other: str) -> list[str]:
+        return [f"MATCH ({m})-[{r}:{self._types}]->({other})"]
+
+    def fragment_out_degree(self, m: str) -> list[str]:
+        return [f"COUNT {{ ({m})-[:{self._types}]->() }}"]
+
+    def fragment_counted_weight(self, stored: str, most: str) -> list[str]:
+        """Name the weight once where it is longer than a property."""
+        if " " not in self._weight("r"):
+            return list(fragment("counted_weight").lines)
+        own = fragment("counted_weight").filled(("raw", most))
+        return [f"[raw IN [{stored}] |", *(f"  {line}" for line in own), "][0]"]
+
+    def fragment_earlier_question(self, m: str) -> list[str]:
+        return [f"[{m}.id, null, false, false]"]
+
+    def fragment_text_hits(self, m: str, score: str) -> list[str]:
+        call = "CALL db.index.fulltext.queryNodes({}, $p.lucene, {{limit: toInteger($p.limit)}})"
+        of_facts = call.replace("queryNodes", "queryRelationships")
+        return hits_of(
+            m,
+            score,
+            [call.format(literal(name)) for name in self._mapping.fulltext_indexes],
+            [of_facts.format(literal(name)) for name in self._mapping.fact_indexes],
+        )
+
+    def fragment_vector_hits(self, m: str, score: str) -> list[str]:
+        call = "CALL db.index.vector.queryNodes({}, toInteger($p.limit), $p.vector)"
+        calls = [call.format(literal(name)) for name in self._mapping.vector_indexes]
+        return hits_of(m, score, calls, comparable=True)
+
+    # The properties.
+
+    def _per_node(self, m: str, of: Callable[[NodeMapping], str]) -> str:
+        found = [(node, of(node)) for node in self._nodes]
+        return choice([(f"{m}:{either(node.labels)}", value) for node, value in found])
+
+    def _property(self, m: str, name: str) -> str:
+        match name:
+            case "id":
+                return self._per_node(m, lambda node: key_of(m, node))
+            case "scope" if not self._mapping.has_scopes:
+                return literal(WHOLE_GRAPH)
+            case "text":
+                return self._per_node(m, lambda node: text_of_node(m, node.text))
+            case "metadata":
+                return self._metadata(m)
+            case "metadata_pairs":
+                pair = "'\"' + pair[0] + '\": ' + pair[1]"
+                return f"[pair IN {self._pairs(m)} WHERE pair[1] IS NOT NULL | {pair}]"
+            case "scope" | "created_at" | "valid_until" | "tags" | "embedding":
+                return self._per_node(m, lambda node: property_of(m, getattr(node, name)))
+            case _:
+                return "(null)"
+
+    def _kind(self, m: str) -> str:
+        def kind(node: NodeMapping) -> str:
+            if node.connector:
+                return literal(CONNECTOR_KINDS[2])
+            label = choice([(f"{m}:{quoted(label)}", literal(label)) for label in node.labels])
+            if node.kind is None:
+                return label
+            said, reserved = f"{m}.{quoted(node.kind)}", ", ".join(map(literal, _RESERVED_KINDS))
+            usable = f"{said} IS :: STRING NOT NULL AND NOT {said} IN ['', {reserved}]"
+            return f"CASE WHEN {usable} THEN {said} ELSE {label} END"
+
+        return self._per_node(m, kind)
+
+    def _names(self, m: str) -> str:
+        wanted = self._mapping.properties
+        if wanted is True:
+            return f"[name IN keys({m}) WHERE NOT {m}[name] IS :: LIST<FLOAT NOT NULL> NOT NULL]"
+        return f"[{', '.join(map(literal, wanted))}]" if wanted else "[]"
+
+    def _metadata(self, m: str) -> str:
+        """Pairs of name and value, which the client makes a map of."""
+        if not self._mapping.properties:
+            return "null"
+        return f"[name IN {self._names(m)} WHERE {m}[name] IS NOT NULL | [name, {m}[name]]]"
+
+    def _pairs(self, m: str) -> str:
+        """Pairs of name and JSON, as memoria stores them for filters."""
+        value = f"{m}[name]"
+        escaped = f"replace(replace({value}, '\\\\', '\\\\\\\\'), '\"', '\\\\\"')"
+        json = (
+            f"CASE WHEN {value} IS :: STRING NOT NULL THEN '\"' + {escaped} + '\"' "
+            f"WHEN {value} IS :: BOOLEAN NOT NULL | INTEGER NOT NULL | FLOAT NOT NULL "
+            f"THEN toString({value}) END"
+        )
+        return f"[name IN {self._names(m)} | [name, {json}]]"
+
+    def _edge_property(self, r: str, name: str) -> str:
+        match name:
+            case "weight":
+                return self._weight(r)
+            case "relation":
+                return self._per_edge(r, lambda edge: relation_of(r, edge))
+            case "tags" | "created_at":
+                return self._per_edge(r, lambda edge: property_of(r, getattr(edge, name)))
+            case _:
+                return "(null)"
+
+    def _per_edge(self, r: str, of: Callable[[EdgeMapping], str]) -> str:
+        return choice([(f"{r}:{quoted(edge.type)}", of(edge)) for edge in self._edges])
+
+    def _weight(self, r: str) -> str:
+        return self._per_edge(r, lambda edge: self._if_valid(r, edge, weight_of(r, edge.weight)))
+
+    def _if_valid(self, r: str, edge: EdgeMapping, weight: str) -> str:
+        """Return -1, which is not a weight, for an edge that says that it is not valid."""
+        tests = [f"{r}.{quoted(name)} <= {self._at}" for name in edge.valid_until]
+        if edge.valid_from is not None:
+            tests.append(f"{r}.{quoted(edge.valid_from)} > {self._at}")
+        return f"CASE WHEN {' OR '.join(tests)} THEN -1.0 ELSE {weight} END" if tests else weight

@@ -1,0 +1,51 @@
+"""Write the queries of full-text indexes.
+
+In: the user's words. Out: a query in which nothing of them is read as syntax. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from memoria._support.stems import search_words
+from memoria.graph.vocabulary import scope_key
+
+MAX_WORDS = 256
+MAX_WORD_CHARS = 1_000
+_WORD = re.compile(r"\w+")
+
+
+def phrases_of(text: str) -> list[str]:
+    r"""Make a quoted phrase of each word, once, regardless of case.
+
+    Words joined by punctuation become one phrase together and one phrase each; so do the pieces of
+    names (`search_words`). There are at most 256 phrases of 1,000 characters.
+
+    >>> phrases_of('cat AND "dog"')
+    ['"cat"', '"AND"', '"\\"dog\\""']
+    """
+    words: dict[str, str] = {}
+    for word in unicodedata.normalize("NFC", text).split():
+        parts = _WORD.findall(word)
+        for part in (word, *(parts if len(parts) > 1 else ()), *search_words(word)):
+            words.setdefault(part.casefold(), part[:MAX_WORD_CHARS])
+    kept = list(words.values())[:MAX_WORDS]
+    escaped = (word.replace("\\", "\\\\").replace('"', '\\"') for word in kept)
+    return [f'"{word}"' for word in escaped]
+
+
+def lucene_query(text: str, scope: str) -> str | None:
+    r"""Write a query of `phrases_of` a text; None if the text is blank.
+
+    The phrases match the text of a memory, or its search words, which writers store. The scope must
+    match, but adds nothing to the score.
+
+    >>> lucene_query("getUser", "s").partition(" ")[2]
+    '+(text:("getUser" "get" "user") search_words:("getUser" "get" "user"))'
+    """
+    phrases = " ".join(phrases_of(text))
+    if not phrases:
+        return None
+    found = " ".join(f"{field}:({phrases})" for field in ("text", "search_words"))
+    return f"+scope_key:{scope_key(scope)}^0 +({found})"
