@@ -38,7 +38,7 @@ from memoria.cli.packing import Packing
 from memoria.cli.render import screen, show_paths, summary
 from memoria.cli.showing import Showing
 from memoria.recall.call import AUTO, QueryTags
-from memoria.recall.config import RetrieverConfig
+from memoria.recall.config import RecallSettings, RetrieverConfig
 from memoria.recall.explore import in_order
 from memoria.recall.packing import relevance_of
 from memoria.recall.strategies import TransferEnergy
@@ -124,18 +124,16 @@ def recall(
     memoria recall "Why is the oven cold?" --json --full | memoria pack --format markdown
     memoria recall "Why is the oven cold?" --strategy lif --set strategy.max_hops=2 --relevance none
     """
-    if full and not as_json:
-        raise typer.BadParameter("give it with --json", param_hint="--full")
+    _check_full(full, as_json)
     choose, where, tags = embedder_choice(embedder), filtering.where, _query_tags(tag, auto_tags)
     config = replace(
         exploration_config(strategy, {"max_depth": depth}, settings),
         relevance=weights_named(relevance),
         context=packing.config,
-        deadline_s=deadline,
-        budget_tokens=packing.budget,
     )
-    config = with_holding(config, as_of, include_outdated, situation)
-    config = _with_seeds(timing.over(config), max_seeds)
+    config = with_holding(timing.over(config), as_of, include_outdated, situation)
+    given = RecallSettings(budget_tokens=packing.budget, deadline_s=deadline, max_seeds=max_seeds)
+    config = config.overridden(given)
 
     async def ask(store: Store) -> Recall:
         model = await choose(store)
@@ -149,13 +147,23 @@ def recall(
     # A freshly started server is slow to report its version; the recall has its own deadline.
     found = run(on_store(connection, ask, StoreConfig(query_timeout_s=_FIRST_ANSWER_S)))
     showing.draw(found)
-    packing.say_too_small(found.context)
-    if as_json or showing.context_only:  # else the last line says it
-        packing.say_irrelevant(found.context, relevance_of(found.ranked).values())
+    _warn(found, packing, always=as_json or showing.context_only)
     if as_json:
         print_facts(plain_recall(found) if full else brief_recall(found), True, "")
-        return
-    showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
+    else:
+        showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
+
+
+def _warn(found: Recall, packing: Packing, *, always: bool) -> None:
+    """Warn of an empty context; the last line of the output says that nothing is relevant."""
+    packing.say_too_small(found.context)
+    if always:
+        packing.say_irrelevant(found.context, relevance_of(found.ranked).values())
+
+
+def _check_full(full: bool, as_json: bool) -> None:
+    if full and not as_json:
+        raise typer.BadParameter("give it with --json", param_hint="--full")
 
 
 def explore(
@@ -230,15 +238,6 @@ def _query_tags(tags: Sequence[str] | None, auto: bool) -> QueryTags:
     if auto and tags:
         raise typer.BadParameter("give either --tag or --auto-tags", param_hint="--auto-tags")
     return AUTO if auto else tags or ()
-
-
-def _with_seeds(config: RetrieverConfig, max_seeds: int | None) -> RetrieverConfig:
-    """Return the settings with the largest number of seeds, if it is given."""
-    if max_seeds is None:
-        return config
-    search = config.seed_search
-    candidates = max(search.candidates, max_seeds)
-    return replace(config, seeds=replace(search, max_seeds=max_seeds, candidates=candidates))
 
 
 def _seed(text: str) -> Seed:
