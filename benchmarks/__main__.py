@@ -35,6 +35,7 @@ COMMANDS = {
     "calls": ("benchmarks.calls", "calls, frames and files down to the driver; needs no server"),
     "sync": ("benchmarks.without_async", "what calls without async cost, on the sample memory"),
     "mcp": ("benchmarks.served", "the MCP server: greeting, first and second recall, its tokens"),
+    "http": ("benchmarks.over_http", "memoria serve: what HTTP adds to a recall, and 200 clients"),
     "hooks": ("benchmarks.hooks", "memoria hook: how long coding agents wait, whatever is wrong"),
     "telemetry": ("benchmarks.telemetry", "what spans and metrics cost, on the sample memory"),
     "link": ("benchmarks.link", "memories linked per second, also on your server"),

@@ -82,7 +82,7 @@ TRIVIAL = parse(
 _BY_TEXT = {
     query.text: query
     for path in root().rglob("*.cypher")
-    if not path.name.startswith("schema")
+    if not path.name.startswith("schema") and path.parent.name != "_shared"
     for query in [load(".".join(path.relative_to(root()).with_suffix("").parts))]
 } | {TRIVIAL.text: TRIVIAL}
 

@@ -38,6 +38,7 @@ from memoria.recall.explore import (
 )
 from memoria.recall.recaller import Recaller
 from memoria.recall.strategies import RunInput
+from memoria.recall.subjects import Subjects
 from memoria.recall.validity import validity_of
 from memoria.store import ServerFacts, StoreOrDriver, store_of
 from memoria.types import (
@@ -131,10 +132,12 @@ class GraphRetriever:
         self.count_tokens = count_tokens
         self._facts = FittingFacts(self.embedder)
         self._opened = AsyncExitStack()
+        asides = None if embedder is None else Asides(embedder)
         self._engine = Engine(
             scope=self.scope,
             embedder=embedder,
-            asides=None if embedder is None else Asides(embedder),
+            asides=asides,
+            subjects=None if asides is None else Subjects(asides.examples),
             facts=self._facts_until,
             count_tokens=count_tokens,
         )

@@ -409,8 +409,8 @@ class GraphWriter:
     ) -> int:
         """Embed the memories of this scope that have no vector.
 
-        Connectors and memories without text are passed over, and so is a text for which the
-        embedder makes no vector. Call it again after an interruption: it continues.
+        Connectors and memories without text are passed over, and so is a text whose
+        vector can't be used. Call it again after an interruption: it continues.
 
         Parameters
         ----------
@@ -429,7 +429,7 @@ class GraphWriter:
         ConfigError
             The writer has no embedder.
         Exception
-            The error of the embedder, if it makes no vector at all.
+            The error of the embedder, other than about the vector of one text.
         IndexNotReadyError
             Another program wrote the memories, and the database was never set up.
         """

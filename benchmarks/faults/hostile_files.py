@@ -95,7 +95,12 @@ def _document(path: str) -> None:
     read_document(path, lambda _: None)
 
 
-_CHAT_READERS = ("chatgpt", "claude", "slack", "openai", "langchain", "messages", "memory_server")
+_STORES = ("gemini", "mem0", "letta", "langgraph")
+_SESSIONS = ("claude_code", "codex")
+_CHAT_READERS = (
+    *("chatgpt", "claude", "slack", "openai", "langchain", "messages", "memory_server"),
+    *(*_STORES, *_SESSIONS, "whatsapp", "mbox"),
+)
 #: Readers of untrusted files; each imports its own modules, so that a child starts fast.
 READERS: Mapping[str, Callable[[str], None]] = {
     "notes": _notes,
@@ -204,8 +209,8 @@ def _array(header: bytes) -> bytes:
     return b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + b"\0" * 64
 
 
-_CHATS = ("chatgpt", "claude", "openai", "langchain", "detect")
-_LINES = ("lines", "messages", "memory_server", "entries")
+_CHATS = ("chatgpt", "claude", "openai", "langchain", "detect", *_STORES)
+_LINES = ("lines", "messages", "memory_server", "entries", *_SESSIONS, "whatsapp")
 _DOCUMENTS = ("weights", "document")
 _HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000, 4096), }"
 
@@ -250,7 +255,7 @@ FILES: tuple[Hostile, ...] = (
         _CHATS,
         partial(_file, "a.zip", partial(_zip, 5, 40_000_000)),
     ),
-    Hostile("a pipe as the export", (*_CHATS, "slack"), _pipe),
+    Hostile("a pipe as the export", (*_CHAT_READERS[:5], *_CHAT_READERS[7:], "detect"), _pipe),
     Hostile("notes that are links", ("notes",), partial(_link_out, "a.md")),
     Hostile("chats that are links", ("openai", "detect"), partial(_link_out, "a.json")),
     Hostile(

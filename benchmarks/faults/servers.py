@@ -1,7 +1,7 @@
 """Servers of memoria that listen over HTTP: started, asked, measured.
 
-In: a server of Neo4j. Out: a `Served`. Starts `memoria mcp --transport http` and `memoria view`,
-each with 256 descriptors, the limit on some systems.
+In: a server of Neo4j. Out: a `Served`. Starts `memoria mcp --transport http`, `memoria serve` and
+`memoria view`, each with 256 descriptors, the limit on some systems.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ SETTLED_S = 15.0
 MOST_GROWTH = 24_000_000
 MCP_HEADERS = {"accept": "application/json, text/event-stream"}
 _DESCRIPTORS = 256
+# Answered with 200, an error in words, even without a database.
+_STATUS = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "memory_status", "arguments": {}},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +115,31 @@ async def served_mcp(
     async with _started(target, folder, *words, home=home) as (process, line):
         found = re.search(r"listening on (http://\S+)/mcp", line)
         assert found is not None, line
-        call = {"name": "memory_status", "arguments": {}}
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         json_type = {"content-type": "application/json", **MCP_HEADERS}
         yield Served(
             address=_address(found[1]),
-            asked=("POST", "/mcp", MCP_HEADERS, asked),
+            asked=("POST", "/mcp", MCP_HEADERS, _STATUS),
             posted={"/mcp": json_type, "/hook": json_type},
+            pid=process.pid,
+        )
+
+
+@asynccontextmanager
+async def served_api(
+    target: Target, folder: Path, *options: str, home: Path | None = None
+) -> AsyncIterator[Served]:
+    """Start the server of the HTTP API without tokens; arguments as for `served_mcp`."""
+    async with _started(target, folder, "serve", "--port", "0", *options, home=home) as (
+        process,
+        line,
+    ):
+        found = re.search(r"listening on (http://\S+)", line)
+        assert found is not None, line
+        json_type = {"content-type": "application/json"}
+        yield Served(
+            address=_address(found[1]),
+            asked=("POST", "/mcp", MCP_HEADERS, _STATUS),
+            posted={"/v1/recall": json_type, "/v1/append": json_type},
             pid=process.pid,
         )
 

@@ -1,13 +1,19 @@
 """Progress bars for long steps: download, embedding, ingest.
 
-In: calls of ``progress(label, done, total)``. Out: bars on stderr, on a terminal only.
+In: calls of ``progress(label, done, total)``. Out: on stderr, bars on a terminal, and now and then
+a line where there is none.
 """
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+#: Without a terminal, a short command prints nothing, and a long one not too much.
+LINE_EVERY_S = 10.0
 
 
 class ProgressCallback(Protocol):
@@ -26,7 +32,7 @@ def silent(_label: str, _done: int, _total: int | None, /) -> None:
 
 @contextmanager
 def progress_bars() -> Iterator[ProgressCallback]:
-    """Show one bar per label while the context is open."""
+    """Show one bar per label while the context is open; a line now and then without a terminal."""
     from rich import progress as rich
     from rich.console import Console
 
@@ -37,7 +43,10 @@ def progress_bars() -> Iterator[ProgressCallback]:
         rich.TimeElapsedColumn(),
     )
     console = Console(stderr=True)
-    with rich.Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+    if not console.is_terminal:
+        yield _Lines()
+        return
+    with rich.Progress(*columns, console=console) as bars:
         tasks = {}
 
         def show(label: str, done: int, total: int | None) -> None:
@@ -49,3 +58,16 @@ def progress_bars() -> Iterator[ProgressCallback]:
             bars.update(tasks[label], completed=done, total=total or None)
 
         yield show
+
+
+class _Lines:
+    """Prints how far a step has come, at most once in `LINE_EVERY_S`."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + LINE_EVERY_S
+
+    def __call__(self, label: str, done: int, total: int | None, /) -> None:
+        """Print a line if it is time."""
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + LINE_EVERY_S
+            print(f"{label}: {done}" + (f" of {total}" if total else ""), file=sys.stderr)  # noqa: T201

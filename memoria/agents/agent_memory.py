@@ -19,7 +19,7 @@ from memoria.agents.kinds import Kind
 from memoria.agents.words import remembered
 from memoria.errors import InvalidInputError, MemoriaError
 from memoria.learn.trails import found_in
-from memoria.types import MemoryNode, Trace
+from memoria.types import MemoryNode, Message, Trace
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +69,34 @@ class AgentMemory(AgentReader):
         data["may_replace"] = list(done.may_replace)
         text = remembered(done, self._now(size), await self._older(done.may_replace))
         return Answer(text=text, data=self._about(size) | data)
+
+    async def append(
+        self, conversation_id: str, messages: Sequence[Message], *, source: str = ""
+    ) -> Answer:
+        """Append messages to a conversation, which may be new; see `ConversationWriter.append`.
+
+        Raises
+        ------
+        InvalidInputError
+            An argument is not valid, or nothing may be written. Nothing was written.
+        """
+        self._check_writes()
+        writer = self.retriever.conversations()
+        done = await writer.append(conversation_id, messages, source=source)
+        size = await self._size()
+        said = (
+            f"Appended {number_of(done.messages, 'message')}; {done.known} were there before, "
+            f"{done.skipped} left out."
+        )
+        data = {
+            "conversation_id": conversation_id,
+            "messages": done.messages,
+            "known": done.known,
+            "skipped": done.skipped,
+            "parts": done.parts,
+            "certain": done.certain,
+        }
+        return Answer(text=f"{said} {self._now(size)}", data=self._about(size) | data)
 
     async def feedback(
         self, recall_id: str, *, used: Iterable[str] = (), wrong: Iterable[str] = ()

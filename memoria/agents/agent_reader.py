@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from memoria._support.checks import (
     check_ids,
@@ -29,7 +30,7 @@ from memoria.agents.answer import (
 )
 from memoria.agents.explaining import explanation, explanation_data, ranked_in
 from memoria.agents.kept import KeptRecalls
-from memoria.agents.kinds import ANSWER_TOKENS
+from memoria.agents.kinds import ANSWER_TOKENS, MAX_TOKENS, MIN_TOKENS
 from memoria.agents.opening import Opened
 from memoria.agents.words import (
     LONGEST_WEAKNESS,
@@ -46,15 +47,15 @@ from memoria.graph.stats import count_memories, scope_stats
 from memoria.recall.context import estimate_tokens
 from memoria.recall.context.config import ContextConfig
 from memoria.retriever import GraphRetriever
-from memoria.types import Recall
+from memoria.types import Path, Recall
 
 #: Up to here counting takes as long as a bare round trip; a larger scope holds "more than" this.
 MOST_COUNTED = 10_000
-MIN_TOKENS, MAX_TOKENS = 100, 20_000
 MAX_OPENED = 50
 _NOTE_TOKENS = 40
 
-OnPath = Callable[[int], Awaitable[None]]
+#: Called with the number of paths so far, and the last of them.
+OnPath = Callable[[int, Path], Awaitable[None]]
 
 
 class AgentReader:
@@ -93,6 +94,13 @@ class AgentReader:
         self.recalls = KeptRecalls() if recalls is None else recalls
         self.read_only = read_only
         self._count = retriever.count_tokens or estimate_tokens
+        self._on_path: OnPath | None = None
+
+    def telling(self, on_path: OnPath) -> Self:
+        """Return the same memory, whose recalls call ``on_path`` whenever a path has ended."""
+        other = copy(self)
+        other._on_path = on_path
+        return other
 
     async def recall(
         self,
@@ -103,7 +111,6 @@ class AgentReader:
         deadline_s: float | None = None,
         order: Literal["relevance", "time"] | None = None,
         context: ContextConfig | None = None,
-        on_path: OnPath | None = None,
     ) -> Answer:
         """Recall what bears on a question, in at most ``max_tokens`` tokens.
 
@@ -122,8 +129,6 @@ class AgentReader:
             Order of the memories in the text; None: as the context is set.
         context
             Settings of the context; None: those of the retriever.
-        on_path
-            Called with the number of paths so far, whenever one has ended.
 
         Raises
         ------
@@ -150,19 +155,19 @@ class AgentReader:
             "deadline_s": _left_s(until),
             "config": replace(config, context=shown),
         }
-        if on_path is None:
+        if self._on_path is None:
             found = await self.retriever.recall(query, **given)
         else:
-            found = await self._streamed(query, given, on_path)
+            found = await self._streamed(query, given, self._on_path)
         self.recalls.keep(found)
         return self._recalled(found, size, budget)
 
     async def _streamed(self, query: str, given: dict[str, Any], on_path: OnPath) -> Recall:
         async with self.retriever.recall_stream(query, **given) as paths:
             number = 0
-            async for _ in paths:
+            async for path in paths:
                 number += 1
-                await on_path(number)
+                await on_path(number, path)
         return paths.result
 
     async def recalled(self, recall_id: str) -> Answer:
@@ -294,6 +299,10 @@ class AgentReader:
             },
         )
 
+    async def about(self) -> dict[str, Any]:
+        """Return what the data of every answer says: the scope, and how many memories it holds."""
+        return self._about(await self._size())
+
     def _until(self, deadline_s: float | None = None) -> float:
         """Return when a call that begins now must be over, by the loop's clock."""
         given = self.deadline_s if deadline_s is None else check_seconds(deadline_s, "deadline_s")
@@ -325,7 +334,6 @@ class AgentReader:
         return f"Scope {name_of(self.retriever.scope)} now contains {_number(size)}."
 
     def _about(self, size: int) -> dict[str, Any]:
-        """Return what every answer says: the scope, and how many memories it holds."""
         return {
             "scope": self.retriever.scope,
             "scope_size": min(size, MOST_COUNTED),

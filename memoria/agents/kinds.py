@@ -14,6 +14,8 @@ Harness = Literal["claude", "codex"]
 #: Tokens of an answer unless a call or a setting says otherwise. On four sets of chats, 1,000
 #: tokens contain 83 to 97 % of the evidence that 2,000 contain.
 ANSWER_TOKENS = 1_000
+#: Range of the tokens that an answer may be given.
+MIN_TOKENS, MAX_TOKENS = 100, 20_000
 #: Tokens of a hook: of a prompt, because every prompt pays for them, and of the start of a session,
 #: where the host takes 10,000 characters and a token is up to four bytes.
 PROMPT_TOKENS, SESSION_TOKENS = 500, 2_000

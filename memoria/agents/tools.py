@@ -6,12 +6,15 @@ reads of them. They write only if asked to be made with ``write=True``.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from memoria._support.wording import kind_of, told
 from memoria.agents.agent_memory import AgentMemory
 from memoria.agents.answer import Answer
-from memoria.agents.kinds import ANSWER_TOKENS, Kind
+from memoria.agents.calls import READING, WRITING, Call, memory_status
+from memoria.agents.kinds import ANSWER_TOKENS
 from memoria.errors import DeadlineError, DimensionError, InvalidInputError, MemoriaError
 from memoria.retriever import GraphRetriever
 
@@ -41,7 +44,7 @@ def tools(
     budget_tokens
         Tokens of an answer, unless the model asks for another number; 100 to 20,000.
     deadline_s
-        Time for a recall; seconds, > 0.
+        Time for a recall, unless the model asks for another one; seconds, > 0.
 
     Returns
     -------
@@ -64,97 +67,24 @@ def tools(
     memory = AgentMemory(
         retriever, budget_tokens=budget_tokens, deadline_s=deadline_s, read_only=not write
     )
-    return [*_reading(memory), *(_writing(memory) if write else [])]
+    reading = [call for call in READING if call.ask is not memory_status]
+    return [_tool(call, memory) for call in (*reading, *(WRITING if write else ()))]
 
 
-def _reading(memory: AgentMemory) -> list[Tool]:
-    async def memory_recall(
-        query: str, tags: list[str] | None = None, max_tokens: int | None = None
-    ) -> str:
-        """Search long-term memory for information relevant to a question.
+def _tool(call: Call, memory: AgentMemory) -> Tool:
+    """Make a function of the arguments of a call, which frameworks read as if it were written."""
+    arguments = call.arguments
 
-        Use it before any answer that may depend on earlier conversations, decisions or preferences.
-        The result contains memories, each with a label such as [b3].
+    async def tool(*given: Any, **named: Any) -> str:
+        return await said(call.ask(memory, *given, **named))
 
-        Args:
-            query: The question, in words.
-            tags: Topics that steer the search.
-            max_tokens: Size of the answer, 100 to 20000.
-        """
-        return await said(memory.recall(query, tags=tags or (), max_tokens=max_tokens))
-
-    async def memory_explain(recall_id: str, memory_id: str) -> str:
-        """Explain why a recall found a memory: the way to it, with the numbers of each hop.
-
-        Args:
-            recall_id: Id of the recall, from its first line.
-            memory_id: Label or id of a memory that the recall found.
-        """
-        return await said(memory.explain(recall_id, memory_id))
-
-    async def memory_open(ids: list[str], max_tokens: int | None = None) -> str:
-        """Read memories in full, with their links to other memories.
-
-        Args:
-            ids: Labels or ids of memories, at most 50.
-            max_tokens: Size of the answer, 100 to 20000.
-        """
-        return await said(memory.open(ids, max_tokens=max_tokens))
-
-    return [memory_recall, memory_explain, memory_open]
-
-
-def _writing(memory: AgentMemory) -> list[Tool]:
-    async def memory_remember(
-        text: str,
-        kind: Kind = "Event",
-        tags: list[str] | None = None,
-        because_of: list[str] | None = None,
-        about: list[str] | None = None,
-        supersedes: list[str] | None = None,
-        from_recall: str | None = None,
-    ) -> str:
-        """Store one fact, decision or preference for later conversations.
-
-        Use it when something is said that will matter later. A text that is stored already is not
-        stored twice. It is stored for good when this returns. The answer lists earlier memories
-        that the text may replace, and how to say so.
-
-        Args:
-            text: One self-contained sentence, with names instead of pronouns.
-            kind: Kind of the text.
-            tags: Topics of the text.
-            because_of: Labels or ids of memories that the text follows from.
-            about: Labels or ids of memories that the text is about.
-            supersedes: Labels or ids of memories that the text corrects; recalls leave them out.
-            from_recall: Id of the recall that the text comes from, if any.
-        """
-        done = memory.remember(
-            text,
-            kind=kind,
-            tags=tags or (),
-            because_of=because_of or (),
-            about=about or (),
-            supersedes=supersedes or (),
-            from_recall=from_recall,
-        )
-        return await said(done)
-
-    async def memory_feedback(
-        recall_id: str, used: list[str] | None = None, wrong: list[str] | None = None
-    ) -> str:
-        """Report which memories of a recall your answer used, and which proved wrong.
-
-        Use it once after the answer, so that the next recall does better.
-
-        Args:
-            recall_id: Id of the recall, from its first line.
-            used: Labels or ids of memories that the answer is based on.
-            wrong: Labels or ids of memories that proved wrong.
-        """
-        return await said(memory.feedback(recall_id, used=used or (), wrong=wrong or ()))
-
-    return [memory_remember, memory_feedback]
+    tool.__name__ = tool.__qualname__ = call.name
+    tool.__doc__ = call.doc
+    tool.__annotations__ = {each.name: each.annotation for each in arguments} | {"return": str}
+    tool.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        arguments, return_annotation=str
+    )
+    return tool
 
 
 def for_model(error: MemoriaError) -> bool:

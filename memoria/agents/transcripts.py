@@ -8,12 +8,12 @@ Calls of tools, their results, and texts that the host puts into the mouth of th
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from memoria._support.session_lines import said_to_claude_code, said_to_codex
 from memoria.agents.kinds import Harness
 from memoria.errors import InvalidInputError
 from memoria.types import Message
@@ -22,8 +22,6 @@ from memoria.types import Message
 TAIL_BYTES = 1_000_000
 #: How many messages of it are taken, the last ones.
 MOST = 40
-# The tags of hosts are of several words, those of HTML are not: <system-reminder>, <div>.
-_OF_THE_HOST = re.compile(r"\s*(<[a-z]+[-_][\w-]*[ >]|# AGENTS\.md)")
 
 
 def read_transcript(file: Path, harness: Harness) -> tuple[Message, ...]:
@@ -60,36 +58,8 @@ def _last_lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 def _said(value: dict[str, Any], harness: Harness) -> tuple[str, str] | None:
     """Return the role and the text of a line; None if nobody said anything there."""
-    if harness == "claude":
-        message = value.get("message")
-        if value.get("type") not in ("user", "assistant") or not isinstance(message, dict):
-            return None
-        if value.get("isMeta") or value.get("isSidechain"):
-            return None
-    else:
-        message = value.get("payload")
-        if value.get("type") != "response_item" or not isinstance(message, dict):
-            return None
-        if message.get("type") != "message":
-            return None
-    role, text = str(message.get("role")), _text(message.get("content"))
-    if role not in ("user", "assistant") or not text:
-        return None
-    return None if role == "user" and _OF_THE_HOST.match(text) else (role, text)
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content.strip()
-    parts = content if isinstance(content, list) else []
-    texts = [
-        part["text"]
-        for part in parts
-        if isinstance(part, dict)
-        and part.get("type") in ("text", "input_text", "output_text")
-        and isinstance(part.get("text"), str)
-    ]
-    return "\n\n".join(texts).strip()
+    said = said_to_claude_code(value) if harness == "claude" else said_to_codex(value)
+    return (said.role, said.text) if said.text else None
 
 
 def _message(said: tuple[str, str], value: dict[str, Any], id_: str) -> Message | None:

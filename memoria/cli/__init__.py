@@ -44,7 +44,7 @@ PANELS = {
     "Retrieval": (
         "recall.recall recall.explore view.view pack.pack replay.replay evaluate.evaluate tune.tune"
     ),
-    "Agents": "mcp.mcp mcp.mcp_token hook.hook",
+    "Agents": "mcp.mcp mcp.serve mcp.mcp_token hook.hook",
 }
 LEARNING = (
     "learn.reinforce learn.feedback learn.co_activate learn.suppress learn.override "

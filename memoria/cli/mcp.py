@@ -1,4 +1,4 @@
-"""Serve memories to agents: ``mcp``, ``mcp-token``."""
+"""Serve memories to agents and programs: ``mcp``, ``mcp-token``, ``serve``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,28 @@ from memoria.cli.mapping import MappedConnection
 from memoria.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from starlette.routing import BaseRoute
+
+    from memoria.agents.mcp.by_scope import Memories
     from memoria.agents.mcp.rights import Rights
+    from memoria.retriever import GraphRetriever
 
 TokenFile = Annotated[
     Path | None,
     typer.Option("--tokens", help="File of tokens, made by mcp-token; only over HTTP."),
+]
+
+Host = Annotated[str, typer.Option(help="Interface to listen on.")]
+Port = Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer nothing that writes.")]
+AllowForget = Annotated[bool, typer.Option("--allow-forget", help="Let clients delete memories.")]
+Budget = Annotated[
+    int, typer.Option(min=100, max=20_000, help="Most tokens of an answer by default.")
+]
+Deadline = Annotated[
+    float, typer.Option(min=0.05, max=60, help="Time for a recall by default; seconds.")
 ]
 
 
@@ -37,25 +54,17 @@ def mcp(
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="Standard streams, or streamable HTTP.")
     ] = "stdio",
-    host: Annotated[str, typer.Option(help="Interface to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 for a free one.")] = 8765,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
     tokens: TokenFile = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Offer no tool that writes.")] = (
-        False
-    ),
-    allow_forget: Annotated[
-        bool, typer.Option("--allow-forget", help="Offer the tool that deletes memories.")
-    ] = False,
+    read_only: ReadOnly = False,
+    allow_forget: AllowForget = False,
     compat: Annotated[
         Literal["chatgpt"] | None,
         typer.Option(help="Offer search and fetch as well, which ChatGPT's connectors ask for."),
     ] = None,
-    budget: Annotated[
-        int, typer.Option(min=100, max=20_000, help="Most tokens of an answer by default.")
-    ] = ANSWER_TOKENS,
-    deadline: Annotated[
-        float, typer.Option(min=0.05, max=60, help="Time for a recall by default; seconds.")
-    ] = 5.0,
+    budget: Budget = ANSWER_TOKENS,
+    deadline: Deadline = 5.0,
 ) -> None:
     """Serve memories to agents by MCP, the Model Context Protocol. Needs the extra mcp.
 
@@ -70,34 +79,82 @@ def mcp(
     memoria mcp --transport http --tokens tokens.txt --host 0.0.0.0
     memoria mcp --transport http --tokens tokens.txt --compat chatgpt
     """
-    _load_server()
-    from memoria.agents.mcp.by_scope import Memories
-    from memoria.agents.mcp.rights import is_guarded
-    from memoria.agents.mcp.transports import Address, serve_http, serve_stdio
+    _load_server("memoria.agents.mcp.transports", "mcp")
+    from memoria.agents.mcp.transports import Address, Offer, serve_http, serve_stdio
 
     over_http = transport == "http"
     if tokens is not None and not over_http:
         raise typer.BadParameter("tokens are for --transport http", param_hint="--tokens")
-    if over_http and tokens is None and not is_guarded(host):
-        raise typer.BadParameter(
-            f"{host} may be reached from elsewhere: give --tokens, or listen on 127.0.0.1",
-            param_hint="--host",
-        )
     read_only = read_only or connection.mapping is not None  # a mapping writes nothing
-    rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
-    memories = Memories(
-        opening_of(connection, rights.grant.scope, embedder_choice(embedder), writes=not read_only),
-        budget_tokens=budget,
-        deadline_s=deadline,
-        warm_up=lambda retriever: load_model(retriever.embedder, silent),
-    )
     if over_http:
-        run(serve_http(memories, rights, Address(host=host, port=port), compat))
+        _check_host(host, tokens)
+    rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
+    choice = embedder_choice(embedder)
+    opening = opening_of(connection, rights.grant.scope, choice, writes=not read_only)
+    memories = _memories(opening, budget, deadline)
+    if over_http:
+        run(serve_http(memories, rights, Address(host=host, port=port), Offer(compat=compat)))
         return
     if sys.stdin.isatty():
         text = "memoria mcp: waiting for a host of MCP on standard input; Ctrl-C ends it"
         err.print(text, style="dim", markup=False)
     run(serve_stdio(memories, rights, compat))
+
+
+def serve(
+    scope: Scope = "default",
+    *,
+    connection: MappedConnection,
+    embedder: EmbedderName = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    tokens: TokenFile = None,
+    read_only: ReadOnly = False,
+    allow_forget: AllowForget = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Serve the page of `memoria view` as well.")
+    ] = False,
+    budget: Budget = ANSWER_TOKENS,
+    deadline: Deadline = 5.0,
+) -> None:
+    """Serve memories to programs over HTTP, and to agents by MCP. Needs the extra mcp.
+
+    The API is at http://127.0.0.1:8765/v1, its description in OpenAPI at /v1/openapi.json, MCP at
+    /mcp. Clients read and write one scope: --scope, or with --tokens the scope of their token.
+    Without --tokens it listens on this machine only; the page is for this machine in any case.
+
+    Examples
+    --------
+    memoria serve --scope alice
+    memoria serve --tokens tokens.txt --host 0.0.0.0
+    memoria serve --scope alice --page
+    """
+    _load_server("memoria.agents.http.app", "serve")
+    from memoria.agents.http.app import api_route
+    from memoria.agents.mcp.rights import is_guarded
+    from memoria.agents.mcp.transports import Address, Offer, serve_http
+
+    _check_host(host, tokens)
+    if page and not is_guarded(host):
+        raise typer.BadParameter("the page is for 127.0.0.1 only", param_hint="--page")
+    read_only = read_only or connection.mapping is not None  # a mapping writes nothing
+    rights = _rights(scope, tokens, read_only=read_only, allow_forget=allow_forget)
+    choice = embedder_choice(embedder)
+    opening = opening_of(connection, rights.grant.scope, choice, writes=not read_only)
+    memories = _memories(opening, budget, deadline)
+
+    def routes(port: int) -> Sequence[BaseRoute]:
+        served: list[BaseRoute] = [api_route(memories, rights, is_guarded=is_guarded(host))]
+        if page:
+            from memoria.view.serving import page_route
+
+            route, address = page_route(memories.retriever, scope, port)
+            served.append(route)
+            err.print(f"memoria serve: the page is {address}", markup=False)
+        return served
+
+    offer = Offer(command="serve", routes=routes)
+    run(serve_http(memories, rights, Address(host=host, port=port), offer))
 
 
 def mcp_token(
@@ -108,7 +165,7 @@ def mcp_token(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a token for a client of `memoria mcp`, and the line that grants it a scope.
+    """Make a token for a client of `memoria mcp` or `serve`, and the line that grants it a scope.
 
     The token is printed once and stored nowhere; the line has only its hash.
 
@@ -128,17 +185,40 @@ def mcp_token(
         err.print(f"line for the file of --tokens: {line}", markup=False)
 
 
-def _load_server() -> None:
+def _load_server(module: str, command: str) -> None:
     gc.disable()  # else a tenth of the start goes into looking for garbage among what is loaded
     try:
-        import_module("memoria.agents.mcp.transports")
+        import_module(module)
     except ModuleNotFoundError as exc:
         if (exc.name or "").startswith("memoria"):
             raise
-        text = f"memoria mcp needs the extra mcp: {install_command('mcp')}"
+        text = f"memoria {command} needs the extra mcp: {install_command('mcp')}"
         raise ConfigError(text) from exc
     finally:
         gc.enable()
+
+
+def _check_host(host: str, tokens: Path | None) -> None:
+    from memoria.agents.mcp.rights import is_guarded
+
+    if tokens is None and not is_guarded(host):
+        raise typer.BadParameter(
+            f"{host} may be reached from elsewhere: give --tokens, or listen on 127.0.0.1",
+            param_hint="--host",
+        )
+
+
+def _memories(
+    opening: Callable[[], Awaitable[GraphRetriever]], budget: int, deadline: float
+) -> Memories:
+    from memoria.agents.mcp.by_scope import Memories
+
+    return Memories(
+        opening,
+        budget_tokens=budget,
+        deadline_s=deadline,
+        warm_up=lambda retriever: load_model(retriever.embedder, silent),
+    )
 
 
 def _rights(scope: str, tokens: Path | None, *, read_only: bool, allow_forget: bool) -> Rights:

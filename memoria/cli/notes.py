@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypedDict
 
 import typer
 
-from memoria._support.progress import ProgressCallback, progress_bars
+from memoria._support.progress import progress_bars
 from memoria._support.wording import number_of
 from memoria.cli.common import Json, Scope, one_line, print_doubt, print_facts, run
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.embedders import EmbedderName, embedder_choice, load_model
 from memoria.cli.tally import DryRun, Problems, embedded
+from memoria.errors import InvalidInputError
 from memoria.importers import read_notes
 from memoria.importers.notes.folder import SOURCE
-from memoria.remember import DocumentConfig, DocumentWriter
-from memoria.remember.documents.cutting import cut
+from memoria.importers.notes.links import LINK_TO
+from memoria.remember import DocumentWriter
+from memoria.remember.documents.rehearsal import rehearse
 from memoria.store import Store
 from memoria.types import Document, DocumentReport
 
+Words = list[str] | None
+#: Hosts that links lead to: in JSON, and in words.
+MAX_HOSTS, SHOWN = 50, 6
+
+
+class NotesOptions(TypedDict):
+    """What is read, and how it is named."""
+
+    source: str
+    sites: Sequence[str]
+    exclude: Sequence[str]
+
 
 def import_notes(
-    folder: Annotated[Path, typer.Argument(help="Folder of notes in Markdown.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of notes in Markdown, or one note.")],
     scope: Scope = "default",
     *,
     connection: Connection,
@@ -32,6 +47,14 @@ def import_notes(
     source: Annotated[
         str, typer.Option(help="First part of the ids; another one for each folder of a scope.")
     ] = SOURCE,
+    site: Annotated[
+        Words,
+        typer.Option(help="Address under which the folder is published; may be repeated."),
+    ] = None,
+    exclude: Annotated[
+        Words,
+        typer.Option(help="Notes to leave out, such as README.md or templates; may be repeated."),
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Forget the notes of this source that are gone.")
     ] = False,
@@ -50,55 +73,87 @@ def import_notes(
     Examples
     --------
     memoria import-notes ~/notes --scope ada --dry-run
-    memoria import-notes ~/notes --scope ada
+    memoria import-notes ~/notes --scope ada --exclude README.md --exclude templates
+    memoria import-notes ~/notes --scope ada --site https://ada.example/notes/
     memoria import-notes ~/notes --scope ada --prune --skip-invalid
     """
+    if prune and folder.is_file():
+        raise typer.BadParameter("all other notes would be forgotten", param_hint="--prune")
     tally = _Tally(skip_invalid=skip_invalid)
-    notes = tally.counted(read_notes(folder, source=source, on_invalid=tally.on_invalid))
-    if dry_run:
-        with progress_bars() as progress:
-            done = _rehearsed(notes, progress)
-    else:
-        choose = embedder_choice(embedder)
+    options: NotesOptions = {"source": source, "sites": site or (), "exclude": exclude or ()}
+    read = tally.reader(folder, options)
+    with progress_bars() as progress:
+        if dry_run:
+            done = rehearse(read, progress)
+        else:
+            choose = embedder_choice(embedder)
 
-        async def write(store: Store) -> DocumentReport:
-            model = await choose(store)
-            writer = DocumentWriter(store, scope=scope, embedder=model)
-            await writer.ready()  # fail before a model is downloaded
-            await load_model(model)
-            with progress_bars() as progress:
-                report = await writer.write(notes, progress=progress)
-            if prune and tally.why_not_pruned is None:
-                gone = await writer.prune(source, tally.paths)
-                report = report.plus(DocumentReport(forgotten=gone, certain=gone.certain))
-            return report
+            async def write(store: Store) -> DocumentReport:
+                model = await choose(store)
+                writer = DocumentWriter(store, scope=scope, embedder=model)
+                await writer.ready()  # fail before a model is downloaded
+                await load_model(model)
+                report = await writer.write(read(), progress=progress)
+                if prune and tally.why_not_pruned is None:
+                    gone = await writer.prune(source, tally.paths)
+                    report = report.plus(DocumentReport(forgotten=gone, certain=gone.certain))
+                return report
 
-        done = run(on_store(connection, write))
+            done = run(on_store(connection, write))
     if prune and tally.why_not_pruned is not None:
         tally.problems.append(f"nothing was pruned, since {tally.why_not_pruned}")
     tally.show_problems()
     print_doubt(done.certain)
-    facts = {
-        "dry_run": dry_run,
-        "invalid": tally.skipped,
-        "problems": tally.problems,
-        **asdict(done),
-    }
+    facts = {"dry_run": dry_run, **tally.facts(), **asdict(done)}
     print_facts(facts, as_json, _in_words(done, tally, None if dry_run else scope))
 
 
+def _pass_over(_: InvalidInputError) -> None:
+    """Say nothing of a note that was named before."""
+
+
 class _Tally(Problems):
-    """Counts the notes that were read, and those that can't be."""
+    """Counts the notes that were read, those that can't be, and what is left out of them."""
 
     def __init__(self, *, skip_invalid: bool) -> None:
         super().__init__(skip_invalid=skip_invalid)
         self.paths: list[str] = []
+        self.left_out: Counter[str] = Counter()
+        self.links: Counter[str] = Counter()
 
-    def counted(self, notes: Iterator[Document]) -> Iterator[Document]:
-        """Pass notes on, and keep their paths."""
-        for note in notes:
-            self.paths.append(note.id)
-            yield note
+    def reader(self, folder: Path, options: NotesOptions) -> Callable[[], Iterator[Document]]:
+        """Return a function that reads the notes; the first time it counts what is left out."""
+        begun = False
+
+        def read() -> Iterator[Document]:
+            nonlocal begun
+            first, begun = not begun, True
+            on_invalid = self.on_invalid if first else _pass_over
+            on_left_out = self.on_left_out if first else None
+            self.paths.clear()
+            for note in read_notes(
+                folder, **options, on_invalid=on_invalid, on_left_out=on_left_out
+            ):
+                self.paths.append(note.id)
+                yield note
+
+        return read
+
+    def facts(self) -> dict[str, Any]:
+        """Return the counts for ``--json``."""
+        return {
+            "invalid": self.skipped,
+            "problems": self.problems,
+            "left_out": dict(self.left_out.most_common()),
+            "links_elsewhere": dict(self.links.most_common(MAX_HOSTS)),
+        }
+
+    def on_left_out(self, reason: str) -> None:
+        """Count a part of a note that is left out, or a link that leads to no note."""
+        if reason.startswith(LINK_TO):
+            self.links[reason.removeprefix(LINK_TO)] += 1
+        else:
+            self.left_out[reason] += 1
 
     @property
     def why_not_pruned(self) -> str | None:
@@ -107,16 +162,6 @@ class _Tally(Problems):
             return "not all notes could be read"
         # A disk that is not mounted leaves an empty folder.
         return None if self.paths else "no note was read"
-
-
-def _rehearsed(notes: Iterator[Document], progress: ProgressCallback) -> DocumentReport:
-    """Count what would be written, without the edges, which depend on what is there."""
-    report = DocumentReport()
-    for note in notes:
-        parts = len(cut(note, DocumentConfig().max_chars))
-        report = report.plus(DocumentReport(documents=1, parts=parts, skipped=int(not parts)))
-        progress("documents", report.documents, None)
-    return report
 
 
 def _in_words(done: DocumentReport, tally: _Tally, scope: str | None) -> str:
@@ -129,19 +174,32 @@ def _in_words(done: DocumentReport, tally: _Tally, scope: str | None) -> str:
         said.append(f"{done.skipped} empty")
     if tally.skipped:
         said.append(f"{tally.skipped} that can't be read")
-    if scope is None:
-        return f"would write {', '.join(said)}"
     stored = done.written
+    new = "" if scope is None else f"{stored.relations_created} new; "
     said.append(
-        f"{number_of(stored.relations, 'edge')} ({stored.relations_created} new; {done.names} by "
-        f"title, {done.links} by link)"
+        f"{number_of(stored.relations, 'edge')} ({new}{done.names} by title, {done.links} by link)"
     )
-    said.append(embedded(stored))
+    if scope is not None:
+        said.append(embedded(stored))
     if done.forgotten:
         said.append(f"{number_of(done.forgotten, 'memory', 'memories')} forgotten")
+    line = ", ".join(said)
+    if tally.left_out:
+        line += f"; left out: {_listed(tally.left_out)}"
+    if tally.links:
+        line += f"; links that lead elsewhere: {_listed(tally.links)}"
+    if scope is None:
+        return f"would write {line}"
     first = (
         "the database was not set up, so its indexes were created; "
         if stored.schema_created
         else ""
     )
-    return f"{first}{', '.join(said)}; scope {one_line(scope)}"
+    return f"{first}{line}; scope {one_line(scope)}"
+
+
+def _listed(counts: Counter[str]) -> str:
+    """Return counts in words, the largest first."""
+    shown = [f"{number} {one_line(name)}" for name, number in counts.most_common(SHOWN)]
+    rest = sum(number for _, number in counts.most_common()[SHOWN:])
+    return ", ".join([*shown, f"{rest} others"] if rest else shown)

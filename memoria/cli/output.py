@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
 import typer
+
+from memoria.ingest.vault import VaultWriter
 
 STDOUT = "-"
 
@@ -70,6 +73,32 @@ def opened(output: str) -> Iterator[IO[bytes]]:
                 Path(name).replace(path)
         finally:
             Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def opened_lines(output: str) -> Iterator[Callable[[str], object]]:
+    """Open the output; give a function that writes a line to it."""
+    with opened(output) as stream:
+        yield lambda line: stream.write(line.encode("utf-8") + b"\n")
+
+
+@contextmanager
+def vault(output: str) -> Iterator[Callable[[str], object]]:
+    """Give a function that writes a line of an export as notes.
+
+    The folder gets its name only if no error occurred.
+    """
+    path = Path(output)
+    with _naming(output):
+        folder = Path(tempfile.mkdtemp(prefix=".memoria-export-", dir=path.absolute().parent))
+    try:
+        writer = VaultWriter(folder)
+        yield writer.add
+        writer.close()
+        with _naming(output):
+            folder.replace(path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

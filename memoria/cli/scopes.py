@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.box import SIMPLE
@@ -26,7 +27,7 @@ from memoria.cli.common import (
 from memoria.cli.connection import Connection, on_store
 from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import no_memories
-from memoria.cli.output import STDOUT, check_output, opened
+from memoria.cli.output import STDOUT, check_output, opened_lines, vault
 from memoria.cli.render import print_table
 from memoria.graph.roles import declare_roles, declared_roles
 from memoria.graph.stats import (
@@ -159,36 +160,58 @@ def relations(
 def export(
     scope: Scope = "default",
     output: Annotated[
-        str, typer.Option("--output", "-o", help="File, compressed if it ends in .gz; - is stdout.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File, compressed if it ends in .gz; - is stdout. A folder for markdown.",
+        ),
     ] = STDOUT,
+    format: Annotated[  # noqa: A002  # the name in the help
+        Literal["jsonl", "markdown"],
+        typer.Option(help="jsonl: one file. markdown: a folder with a note for each memory."),
+    ] = "jsonl",
     embeddings: Annotated[
-        bool, typer.Option("--embeddings/--no-embeddings", help="Also write the vectors.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--embeddings/--no-embeddings",
+            help="Also write the vectors; by default in jsonl only.",
+            show_default=False,
+        ),
+    ] = None,
     *,
     connection: Connection,
 ) -> None:
-    """Write a scope as JSON Lines for memoria ingest: memories, edges, and what it learned.
+    """Write a scope in a form that memoria ingest reads: memories, edges, and what it learned.
 
     Values that an export can't hold, such as properties of another program, are counted on stderr.
 
-    A file gets its name only when it is complete, and only its owner can read it.
+    A file or folder gets its name only when it is complete, and only its owner can read a file.
 
     Examples
     --------
     memoria export --scope alice --output alice.jsonl.gz
     memoria export --scope alice | memoria ingest - --scope bob --embedder none
+    memoria export --scope alice --format markdown --output alice-vault
     """
-    check_output(output)
+    notes = format == "markdown"
+    if notes and (output == STDOUT or Path(output).exists()):
+        raise typer.BadParameter("name a folder that does not exist", param_hint="--output")
+    if not notes:
+        check_output(output)
     problems = _Problems()
 
     async def write(store: Store) -> int:
         lines = 0
         show = nullcontext(silent) if output == STDOUT else progress_bars()
-        with opened(output) as stream, show as progress:
+        with vault(output) if notes else opened_lines(output) as write_line, show as progress:
             async for line in export_lines(
-                store, scope=scope, embeddings=embeddings, on_skipped=problems.add
+                store,
+                scope=scope,
+                embeddings=not notes if embeddings is None else embeddings,
+                on_skipped=problems.add,
             ):
-                stream.write(line.encode("utf-8") + b"\n")
+                write_line(line)
                 lines += 1
                 if lines % LINES_PER_STEP == 0:
                     progress("lines", lines, None)

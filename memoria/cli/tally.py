@@ -15,7 +15,11 @@ from memoria._support.progress import ProgressCallback
 from memoria._support.wording import number_of
 from memoria.cli.common import err, one_line
 from memoria.errors import InvalidInputError
-from memoria.types import Conversation, ConversationReport, Memory, Relation, WriteReport
+from memoria.graph.connectors import is_connector
+from memoria.remember import ConversationConfig, DocumentConfig
+from memoria.remember.documents.cutting import cut
+from memoria.remember.parts import parts_of
+from memoria.types import Conversation, Document, ImportReport, Item, Memory, WriteReport
 
 MAX_PROBLEMS = 20
 #: Written facts of a report, with the names that ``ingest`` has for them.
@@ -78,76 +82,99 @@ class Tally(Problems):
         super().__init__(skip_invalid=skip_invalid)
         self._left_out: Counter[str] = Counter()
         self._conversations: set[tuple[str, str]] = set()
-        self._messages = 0
-        self._nouns = ("message", "messages")
+        self._messages = self._documents = self._memories = 0
+        self._plain = 0  # memories that are not connectors
+        self._parts = 0  # what messages, documents and memories become
 
     def on_left_out(self, reason: str) -> None:
         """Count a message that is left out."""
         self._left_out[reason] += 1
 
-    def conversations(
-        self, items: Iterable[Conversation], progress: ProgressCallback
-    ) -> Iterator[Conversation]:
-        """Yield the conversations of which the writer remembers a message."""
+    def counted(self, items: Iterable[Item], progress: ProgressCallback) -> Iterator[Item]:
+        """Yield the items of which the writer remembers something."""
         for each in items:
-            roles = Counter(message.role for message in each.messages)
-            system = roles.pop("system", 0)  # instructions, which the writer leaves out
-            self._left_out["system"] += system
-            if roles:
-                self._conversations.add((each.source, each.id))
-                self._messages += roles.total()
-                yield each
-            progress("messages", self._messages, None)
+            if isinstance(each, Conversation):
+                if self._count_messages(each):
+                    yield each
+                progress("messages", self._messages, None)
+                continue
+            if isinstance(each, Document):
+                self._documents += 1
+                self._parts += len(cut(each, DocumentConfig().max_chars))
+            elif isinstance(each, Memory):
+                self._memories += 1
+                self._plain += not is_connector(each)
+                self._parts += not is_connector(each)
+            yield each
         progress("messages", self._messages, self._messages)
 
-    def graph(
-        self, items: Iterable[Memory | Relation], progress: ProgressCallback
-    ) -> Iterator[Memory | Relation]:
-        """Yield memories and relations; what memories are made of is counted as messages are."""
-        self._nouns = ("entity or observation", "entities and observations")
-        for each in items:
-            self._messages += isinstance(each, Memory)
-            yield each
-            progress("memories", self._messages, None)
-        progress("memories", self._messages, self._messages)
+    def _count_messages(self, conversation: Conversation) -> bool:
+        """Count messages and their parts; tell whether any is remembered."""
+        roles = Counter(message.role for message in conversation.messages)
+        system = roles.pop("system", 0)  # instructions, which the writer leaves out
+        self._left_out["system"] += system
+        if not roles:
+            return False
+        self._conversations.add((conversation.source, conversation.id))
+        self._messages += roles.total()
+        size = ConversationConfig().max_chars
+        self._parts += sum(
+            len(parts_of(message.text, size)) if len(message.text) > size else 1
+            for message in conversation.messages
+            if message.role != "system"
+        )
+        return True
 
-    def facts(self, done: ConversationReport) -> dict[str, Any]:
+    def facts(self, done: ImportReport, *, rehearsed: bool) -> dict[str, Any]:
         """Return the counts for ``--json``."""
+        talk, documents, written = done.conversations, done.documents, done.written
+        parts = talk.parts + documents.parts + self._plain
         return {
             "conversations": len(self._conversations),
             "messages": self._messages,
+            "documents": self._documents,
+            "memories_read": self._memories,
             "left_out": dict(sorted((+self._left_out).items())),
             "skipped": self.skipped,
             "problems": self.problems,
-            "known": done.known,
-            "parts": done.parts,
-            "sessions": done.sessions,
-            "topics": done.topics,
-            "forgotten": done.forgotten,
-            "connectors": done.connectors,
-            **{name: getattr(done.written, name) for name in WRITTEN},
+            "known": talk.known,
+            "parts": self._parts if rehearsed else parts,
+            "sessions": talk.sessions,
+            "topics": talk.topics + documents.topics,
+            "forgotten": talk.forgotten + documents.forgotten,
+            "connectors": talk.connectors + documents.connectors,
+            **{name: getattr(written, name) for name in WRITTEN},
             "certain": done.certain,
         }
 
-    def in_words(self, done: ConversationReport, scope: str | None) -> str:
+    def in_words(self, done: ImportReport, scope: str | None) -> str:
         """Return the counts of `facts` in a line; without a ``scope`` nothing was to be written."""
-        read = number_of(self._messages, *self._nouns)
-        if self._conversations:
-            read = f"{number_of(len(self._conversations), 'conversation')}, {read}"
-        parts = [read]
-        if scope is not None:
-            written = done.written
-            parts = [
-                f"{read} ({done.known} known)" if done.known else read,
-                number_of(done.parts, "part"),
+        counts = (
+            (len(self._conversations), "conversation", "conversations"),
+            (self._messages, "message", "messages"),
+            (self._documents, "document", "documents"),
+            (self._memories, "memory or entity", "memories and entities"),
+        )
+        known = f" ({done.conversations.known} known)" if done.conversations.known else ""
+        parts = [
+            number_of(number, *nouns) + (known if nouns[0] == "message" else "")
+            for number, *nouns in counts
+            if number
+        ] or ["nothing to remember"]
+        if scope is None:
+            parts.append(number_of(self._parts, "part"))
+        else:
+            facts, written = self.facts(done, rehearsed=False), done.written
+            parts += [
+                number_of(facts["parts"], "part"),
                 f"{number_of(written.memories, 'memory', 'memories')} with connectors "
                 f"({written.memories_created} new, {embedded(written)})",
                 f"{number_of(written.relations, 'edge')} ({written.relations_created} new)",
             ]
-            if done.forgotten:
-                parts.append(f"{number_of(done.forgotten, 'memory', 'memories')} forgotten")
-            if done.connectors:
-                parts.append(f"{number_of(done.connectors, 'unused connector')} deleted")
+            if facts["forgotten"]:
+                parts.append(f"{number_of(facts['forgotten'], 'memory', 'memories')} forgotten")
+            if facts["connectors"]:
+                parts.append(f"{number_of(facts['connectors'], 'unused connector')} deleted")
         reasons = ", ".join(f"{count} {name}" for name, count in (+self._left_out).most_common())
         if reasons:
             parts.append(f"{self._left_out.total()} left out ({reasons})")

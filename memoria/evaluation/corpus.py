@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoria.graph.server_facts import current_facts
-from memoria.recall.asides import unit_vectors
+from memoria.recall.examples import unit_vectors
 from memoria.store import Store
 from memoria.store.queries import load
 

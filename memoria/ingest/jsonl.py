@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, cast
 
 from memoria._support.foreign_files import parse_json, unpacked
 from memoria.errors import InvalidInputError
+from memoria.ingest.vault import is_vault, vault_lines
 from memoria.types import (
     CoActivation,
     EdgeHistory,
@@ -100,7 +101,8 @@ def read_lines(
     Parameters
     ----------
     paths
-        Files, gzip or plain (told apart by their first bytes); ``-`` is standard input.
+        Files, gzip or plain (told apart by their first bytes); ``-`` is standard input. A folder is
+        an export in Markdown.
     on_invalid
         Called with the error of each bad line, which is then skipped; None raises the first error.
 
@@ -134,6 +136,9 @@ def raw_lines(path: str | PathLike[str]) -> Iterator[tuple[str, int, bytes]]:
         The file can't be read.
     """
     name = fspath(path)
+    if name != STDIN and is_vault(Path(name)):
+        yield from vault_lines(Path(name))
+        return
     file = "<stdin>" if name == STDIN else name
     with _opened(name, file) as stream:
         for number, raw in _numbered(stream):

@@ -146,7 +146,7 @@ async def embed_stored(
 ) -> int:
     """Embed the memories without a vector, ``size`` at a time; return the number of vectors.
 
-    A text for which the embedder makes no vector is passed over, unless it makes none at all.
+    A text whose vector can't be used is passed over; any other error of the embedder is raised.
 
     Raises
     ------
@@ -163,7 +163,8 @@ async def embed_stored(
             for (id_, text), vector in zip(texts.items(), made.vectors, strict=True)
             if vector is not None
         )
-        if made.error is not None and not vector_rows:
+        of_one_text = isinstance(made.error, InvalidInputError) and made.error.item is not None
+        if made.error is not None and not vector_rows and not of_one_text:
             raise made.error
         if facts is not None and vector_rows:  # perhaps the first vectors of the database
             facts = await record_embedder(store, facts, embedder)

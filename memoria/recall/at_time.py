@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from memoria._support.checks import is_id
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
-from memoria.recall.seeds import SeedRequest, search_seeds
+from memoria.recall.seeds import SeedRequest, joined, search_seeds
 from memoria.recall.when import tense_of, window_of
 from memoria.store import Store
 from memoria.store.queries import load
@@ -66,7 +66,8 @@ def when_for(call: RecallCall, now: datetime) -> When:
         window = window_of(call.query, now=now, zone=config.zone)
     if window is None:
         return When(tense=tense)
-    if tense == "present" and _is_today(window, now):
+    # "How has my rent changed this year?" asks for a course, and prefers that of this year.
+    if tense == "course" or (tense == "present" and _is_today(window, now)):
         return When(window=replace(window, only=False), tense=tense)
     return When(window=window)
 
@@ -102,7 +103,7 @@ async def at_time(
         note = f"memories from the time of {window.phrase!r} could not be searched ({exc})"
         found = replace(found, degraded=(*found.degraded, note))
         return Windowed(seeds=found, window=replace(window, only=False), where=where)
-    return Windowed(seeds=_joined(found, hits), window=window, where=where)
+    return Windowed(seeds=joined(found, hits), window=window, where=where)
 
 
 async def _all_inside(
@@ -130,25 +131,4 @@ async def _all_inside(
         window=window,
         where=request.where,
         notes=notes if len(ids) > MOST else (),
-    )
-
-
-def _joined(found: Seeds, hits: Seeds) -> Seeds:
-    """Append the hits of the search within the window to those of the search without it."""
-    degraded = tuple(dict.fromkeys((*found.degraded, *hits.degraded)))
-    if not found.seeds:
-        return replace(hits, degraded=degraded)
-    known = {seed.id for seed in (*found.seeds, *found.runners_up, *found.echoes)}
-    least = min((seed.score for seed in (*found.seeds, *found.runners_up)), default=1.0)
-    added = tuple(
-        replace(seed, score=least * seed.score, vector_rank=None, text_rank=None)
-        for seed in (*hits.seeds, *hits.runners_up)
-        if seed.id not in known
-    )
-    echoes = {seed.id for seed in hits.echoes}
-    return replace(
-        found,
-        runners_up=(*found.runners_up, *(seed for seed in added if seed.id not in echoes)),
-        loose=tuple(dict.fromkeys((*found.loose, *hits.loose))),
-        degraded=degraded,
     )

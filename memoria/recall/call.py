@@ -16,6 +16,7 @@ from memoria.recall.asides import Asides
 from memoria.recall.config import RetrieverConfig
 from memoria.recall.context import CountTokens
 from memoria.recall.live import Facts
+from memoria.recall.subjects import Subjects
 from memoria.types import MemoryFilter, Seeds
 
 #: In place of tags: those of the edges around the hits whose words stand in the question.
@@ -92,6 +93,8 @@ class Engine:
         Returns the facts about the server by a given time of the loop's clock.
     asides
         The examples of small talk by the embedder, or None without one.
+    subjects
+        The examples of facts by the embedder, or None without one.
     count_tokens
         Counts the tokens of a context, or None for the estimate.
     """
@@ -99,5 +102,6 @@ class Engine:
     scope: str
     embedder: Embedder | None
     asides: Asides | None
+    subjects: Subjects | None
     facts: Facts
     count_tokens: CountTokens | None

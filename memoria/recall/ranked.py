@@ -5,11 +5,13 @@ In: a call, and its completed results. Out: `RankedMemory`s. Reads only. Query: 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
 from memoria.recall.ranking import FactsRequest, ask_alike, gather, rank_by_relevance
+from memoria.recall.ranking.alike import of_user
 from memoria.recall.ranking.energy import rank_by_energy
 from memoria.recall.ranking.within import in_order_of_time
 from memoria.recall.texts import Completed
@@ -30,11 +32,21 @@ async def with_alike(
     paths = (*found.linked, *found.hits)
     memories = {memory.id: memory for path in paths for memory in path.memories}
     try:
-        alike = await ask_alike(store, request, [*memories.values()], found.facts.cosines)
+        alike, probed = await ask_alike(store, request, [*memories.values()], found.facts.cosines)
     except MemoriaError as exc:
         notes.append(f"older statements could not be told from newer ones ({exc})")
         return found
-    return replace(found, facts=replace(found.facts, alike=alike))
+    return replace(found, facts=replace(found.facts, alike=alike, probed=probed))
+
+
+def stated_only(found: Completed, by_probe: Collection[str]) -> Completed:
+    """Leave out those hits that only the probe found, and that the user did not state."""
+    if not by_probe:
+        return found
+    hits = [path for path in found.hits if path.seed_id in by_probe]
+    stated = {one.id for one in of_user([path.memories[0] for path in hits])}
+    kept = (one for one in found.hits if one.seed_id not in by_probe or one.seed_id in stated)
+    return replace(found, hits=tuple(kept))
 
 
 def ranked_of(

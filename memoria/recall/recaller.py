@@ -32,11 +32,12 @@ from memoria.recall.packing import (
     worth_of,
 )
 from memoria.recall.plain_settings import settings_of
-from memoria.recall.ranked import ranked_of, with_alike
+from memoria.recall.ranked import ranked_of, stated_only, with_alike
 from memoria.recall.ranking import FactsRequest
 from memoria.recall.reporting import missed, outcome_of, recall_span, report
 from memoria.recall.seeds import SeedRequest, with_unembedded
 from memoria.recall.strategies import RunInput
+from memoria.recall.subjects import Probe, with_subject
 from memoria.recall.tags import fitting_tags
 from memoria.recall.texts import Completed, Found, complete, read_early
 from memoria.recall.validity import validity_of
@@ -86,6 +87,8 @@ class Recaller:
         self._timings_s: dict[str, float] = {}
         self._vector: tuple[float, ...] | None = None
         self._aside: float | None = None  # how close the query is to small talk
+        self._probe: Probe | None = None  # to search for statements of its subject
+        self._by_probe: frozenset[str] = frozenset()  # what was found with it alone
         self._generation = 1  # of the stored vectors that it is compared with
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
@@ -167,6 +170,12 @@ class Recaller:
                 self._aside = await self._engine.asides.likeness(
                     self._vector, until=late, notes=notes
                 )
+            asks_for_fact = self._when.tense and self._call.config.relevance is not None
+            subjects = self._engine.subjects if asks_for_fact else None
+            if subjects is not None and self._vector is not None and self._aside is not None:
+                self._probe = await subjects.probe(
+                    self._vector, aside=self._aside, until=late, notes=notes
+                )
         return facts, notes
 
     async def _search(self, facts: ServerFacts | None, notes: list[str]) -> Seeds:
@@ -194,6 +203,10 @@ class Recaller:
             request, found = await search_live(self._store, request, self._engine.facts)
             rest = replace(request, until=self._after(0.5))
             seeds = await with_unembedded(self._store, found, rest)
+            if self._probe is not None:
+                seeds, self._by_probe = await with_subject(
+                    self._store, rest, seeds, self._probe.vector
+                )
             windowed = await at_time(self._store, rest, seeds, self._when.window)
         seeds, self._of_window = windowed.seeds, windowed.notes
         self._when = replace(self._when, window=windowed.window)
@@ -299,15 +312,18 @@ class Recaller:
             max_weight=config.max_weight,
             until=self._after(_READ_SHARE),
             now=self._started_at,
+            probe=None if self._probe is None else self._probe.vector,
         )
         reading, ranks = self._clock(), config.relevance is not None
         completed = await complete(self._store, found, request, for_ranking=ranks, notes=notes)
+        completed = stated_only(completed, self._by_probe)
         if self._when.tense:
             request = replace(request, until=self._after(_READ_SHARE))
             completed = await with_alike(self._store, completed, request, notes)
         streamed_s = max((each.stats.hydrate_s for each in found.explorations), default=0.0)
         self._timings_s["hydrate"] = self._clock() - reading + streamed_s
-        return replace(completed, facts=replace(completed.facts, aside=self._aside))
+        asks = 0.0 if self._probe is None else self._probe.share
+        return replace(completed, facts=replace(completed.facts, aside=self._aside, asks=asks))
 
     async def _pack(
         self, found: Completed, ranked: tuple[RankedMemory, ...], notes: list[str]

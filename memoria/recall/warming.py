@@ -135,7 +135,7 @@ async def _send_for_time(
     if not config.time_phrases:
         return
     if config.relevance is not None:
-        compared = {"ids": [_NOTHING], "others": [_NOTHING], "scope": scope}
+        compared = {"ids": [_NOTHING], "others": [_NOTHING], "probe": None, "scope": scope}
         await store.run(load("ranking.alike").at(facts.generation), compared)
     if store.translation is not None:
         return  # the rest may pass over the whole of a mapped graph

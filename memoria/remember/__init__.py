@@ -12,6 +12,7 @@ from memoria.remember.documents import (
     DocumentOptions,
     DocumentWriter,
 )
+from memoria.remember.importing import ImportWriter
 from memoria.remember.mentions import Extractor, Mention
 from memoria.remember.rules import RuleExtractor
 
@@ -25,6 +26,7 @@ __all__ = [
     "DocumentOptions",
     "DocumentWriter",
     "Extractor",
+    "ImportWriter",
     "Mention",
     "RuleExtractor",
 ]

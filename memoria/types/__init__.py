@@ -2,7 +2,7 @@
 
 from memoria.types.activation import Activation, Contribution, Direction
 from memoria.types.conversation import ROLES, Conversation, Message, Role
-from memoria.types.document import Document, Section
+from memoria.types.document import Document, Item, Section
 from memoria.types.explorations import Exploration, ExplorationStats, Status
 from memoria.types.filters import MemoryFilter, filter_of, metadata_pairs
 from memoria.types.found import FoundMemories, MemoryPage, Neighbour, Neighbourhood
@@ -33,6 +33,7 @@ from memoria.types.reports import (
     Count,
     DocumentReport,
     ForgetReport,
+    ImportReport,
     ScopeReceipt,
     WriteReport,
 )
@@ -74,6 +75,8 @@ __all__ = [
     "FoundMemories",
     "HistoryItem",
     "Hop",
+    "ImportReport",
+    "Item",
     "LearnReport",
     "LinkReport",
     "Memory",

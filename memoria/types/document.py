@@ -13,7 +13,9 @@ from typing import Any
 from memoria._support import checks
 from memoria._support.wording import kind_of
 from memoria.errors import InvalidInputError
+from memoria.types.conversation import Conversation
 from memoria.types.history import aware_time
+from memoria.types.memory import Memory, Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,8 @@ class Document:
         Ids of documents of the same source that it links to, besides those of its sections.
     created_at
         When it was written; an aware datetime, or a naive one, which counts as UTC. None: unknown.
+    valid_until
+        When a later revision took its place, likewise; None: it is the last one.
     metadata
         Anything else to be kept with its memories.
 
@@ -85,6 +89,7 @@ class Document:
     tags: Sequence[str] = ()
     links: Sequence[str] = ()
     created_at: datetime | None = None
+    valid_until: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,8 +104,9 @@ class Document:
         object.__setattr__(self, "aliases", _strings(self.aliases, "aliases"))
         object.__setattr__(self, "tags", checks.check_strings(self.tags, "tags"))
         object.__setattr__(self, "links", _strings(self.links, "links"))
-        if self.created_at is not None:
-            object.__setattr__(self, "created_at", aware_time(self.created_at, "created_at"))
+        for name in ("created_at", "valid_until"):
+            if (time := getattr(self, name)) is not None:
+                object.__setattr__(self, name, aware_time(time, name))
         object.__setattr__(self, "metadata", checks.check_json_map(self.metadata, "metadata"))
 
     def _checked_sections(self) -> tuple[Section, ...]:
@@ -111,6 +117,10 @@ class Document:
                 field="sections",
             )
         return sections
+
+
+#: What a reader of foreign files yields. A relation comes after both of its ends.
+Item = Conversation | Document | Memory | Relation
 
 
 def _strings(

@@ -267,6 +267,39 @@ class DocumentReport:
         return replace(self, **_sums(self, other))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What an import did.
+
+    Attributes
+    ----------
+    conversations, documents, graph
+        What became of the conversations, of the documents, and of memories and relations.
+    """
+
+    conversations: ConversationReport = ConversationReport()
+    documents: DocumentReport = DocumentReport()
+    graph: WriteReport = WriteReport()
+
+    @property
+    def written(self) -> WriteReport:
+        """Counts of all that was stored."""
+        return self.conversations.written.plus(self.documents.written).plus(self.graph)
+
+    @property
+    def certain(self) -> bool:
+        """False if an answer of the server was lost and a change was sent again."""
+        return self.conversations.certain and self.documents.certain and self.graph.certain
+
+    def plus(self, other: ImportReport) -> ImportReport:
+        """Return the sums of two reports."""
+        return ImportReport(
+            conversations=self.conversations.plus(other.conversations),
+            documents=self.documents.plus(other.documents),
+            graph=self.graph.plus(other.graph),
+        )
+
+
 def _sums(one: Any, other: Any) -> dict[str, Any]:
     """Add two reports of one type, field by field; a report inside a report likewise.
 

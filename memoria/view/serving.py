@@ -7,14 +7,17 @@ Touches a port; opens the browser if it is to.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from memoria._support.web import bounded
 from memoria.errors import ConfigError
+from memoria.retriever import GraphRetriever
 from memoria.view.app import build_app
 from memoria.view.guard import new_token
 from memoria.view.source import Source
@@ -55,15 +58,29 @@ async def serve(page: Page, announce: Callable[[str], None]) -> None:
         The port can't be listened on.
     """
     with closing(_listening(page.port)) as listening:
-        port = listening.getsockname()[1]
-        token = new_token()
-        hosts = (f"{HOST}:{port}", f"localhost:{port}")
-        app = build_app(page.source, scope=page.scope, token=token, hosts=hosts)
-        announce(f"http://{HOST}:{port}/#token={token}")  # the socket listens already
+        app, address = _built(page.source, page.scope, listening.getsockname()[1])
+        announce(address)  # the socket listens already
         try:
             await uvicorn.Server(bounded(app)).serve(sockets=[listening])
         finally:
             await page.source.close()
+
+
+def page_route(
+    opening: Callable[[], Awaitable[GraphRetriever]], scope: str, port: int
+) -> tuple[Mount, str]:
+    """Return the page as the last route of another server, and its address with the token.
+
+    What ``opening`` returns is closed by the other server.
+    """
+    app, address = _built(Source(opening), scope, port)
+    return Mount("/", app), address
+
+
+def _built(source: Source, scope: str, port: int) -> tuple[Starlette, str]:
+    token, hosts = new_token(), (f"{HOST}:{port}", f"localhost:{port}")
+    app = build_app(source, scope=scope, token=token, hosts=hosts)
+    return app, f"http://{HOST}:{port}/#token={token}"
 
 
 def _listening(port: int) -> socket.socket:

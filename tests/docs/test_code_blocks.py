@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -23,14 +25,15 @@ ROOT = Path(__file__).parents[2]
 INTERPRETER = Path(__file__).parent / "interpreter.py"
 CYPHER_SHELL = Path(__file__).parent / "cypher_shell.py"
 SHOWN_URI = "bolt://localhost:7687"
+SHOWN_PORT = "8765"  # of `memoria serve`; another program may have it
 # Pages of one row are followed one after the other, by one reader: they share its server.
 PAGES = [
     ("README.md",),
     ("docs/tutorial.md",),
     (
         *("docs/memories.md", "docs/architecture.md", "docs/your-graph.md", "docs/core.md"),
-        *("docs/sync.md", "docs/settings.md"),
-        *("docs/remember.md", "docs/integrations/tools.md", "docs/integrations/mcp.md"),
+        *("docs/sync.md", "docs/settings.md", "docs/remember.md"),
+        *("docs/integrations/tools.md", "docs/integrations/mcp.md", "docs/integrations/http.md"),
     ),
     ("docs/recipes.md",),
     ("docs/conversations.md",),
@@ -58,6 +61,8 @@ class Reader:
             "PATH": programs,
         }
         self.printed = ""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = str(free.getsockname()[1])
         self._interpreter: subprocess.Popen[str] | None = None
         self._embeddings: HostedModel | None = None
 
@@ -94,7 +99,9 @@ class Reader:
                     "-euo",
                     "pipefail",
                     "-c",
-                    command.replace(SHOWN_URI, variables.get("URI", SHOWN_URI)),
+                    command.replace(SHOWN_URI, variables.get("URI", SHOWN_URI)).replace(
+                        SHOWN_PORT, self.port
+                    ),
                 ],
                 cwd=ROOT if command.startswith("scripts/") else self.folder,
                 env={**self.environ, **variables},
@@ -179,6 +186,9 @@ class Reader:
             self._interpreter.communicate(timeout=60)
         if self._embeddings is not None:
             self._embeddings.close()
+        for file in self.folder.glob("*.pid"):  # of servers that a page starts in the background
+            with suppress(ProcessLookupError):
+                os.kill(int(file.read_text("utf-8")), signal.SIGTERM)
 
 
 def _read_json(block: Block) -> None:

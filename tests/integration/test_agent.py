@@ -32,6 +32,7 @@ from memoria.recall.context import estimate_tokens
 from memoria.recall.ranking.calibration import Calibration
 from memoria.store import Store
 from memoria.store.queries import Query
+from memoria.types import Path
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.integration.test_doctor import run_statement
 
@@ -256,10 +257,10 @@ async def test_a_hit_that_energy_reached_is_explained_by_the_search_first(
 async def test_paths_are_counted_as_they_end(memory: AgentMemory) -> None:
     counts: list[int] = []
 
-    async def note(number: int) -> None:
+    async def note(number: int, _: Path) -> None:
         counts.append(number)
 
-    streamed = await memory.recall(QUESTION, on_path=note)
+    streamed = await memory.telling(note).recall(QUESTION)
     assert counts == list(range(1, len(counts) + 1))
     assert counts
     plain = await memory.recall(QUESTION)

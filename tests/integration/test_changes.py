@@ -60,6 +60,10 @@ async def dana(
     await remove(driver, scope)
 
 
+def searches(wire: Wire) -> int:
+    return sum(sent.startswith("RUN seeds.vector") for sent in wire.sent)
+
+
 def texts(found: Recall, count: int) -> list[str]:
     return [one.memory.text for one in found.ranked[:count]]
 
@@ -99,6 +103,26 @@ async def test_statements_are_compared_in_one_query_only_if_the_question_needs_i
         found = await dana.recall(question, config=config)
         assert wire.count("RUN ranking.alike") == 0
         assert not any(one.newer for one in found.ranked)
+
+
+async def test_a_statement_in_other_words_is_found_by_its_subject_with_one_more_search(
+    dana: GraphRetriever, wire: Wire
+) -> None:
+    implied = "The tram takes me there in fifteen minutes"
+    told = Message(text=implied, created_at=day(115))
+    await dana.conversations().append("more", [told])
+    off = replace(dana.config, time_phrases=False)
+    await dana.recall("How do I get to work?")
+    wire.clear()
+    plain = await dana.recall("How do I get to work?", config=off)
+    without = searches(wire)
+    assert texts(plain, 1) != [implied]
+    wire.clear()
+    found = await dana.recall("How do I get to work?")
+    assert searches(wire) == without + 1
+    assert texts(found, 1) == [implied]
+    assert found.ranked[0].shares["subject"] > 0
+    assert implied in found.context.text
 
 
 async def test_without_an_answer_to_that_query_the_order_stays_and_the_trace_says_so(

@@ -36,10 +36,19 @@ from memoria.ingest.export import Skipped, export_lines
 from memoria.ingest.export.pages import EDGE_PAGE, MEMORY_PAGE, PAGE_CHARS
 from memoria.ingest.jsonl import parse_line
 from memoria.local import EphemeralNeo4j
+from memoria.remember import ImportWriter
 from memoria.store import Store, Target, open_driver
 from memoria.store.config import StoreConfig
 from memoria.store.queries import load, root
-from memoria.types import EdgeHistory, Memory, MemoryHistory, Relation
+from memoria.types import (
+    Conversation,
+    Document,
+    EdgeHistory,
+    Memory,
+    MemoryHistory,
+    Message,
+    Relation,
+)
 from memoria.writer import GraphWriter
 from tests.conftest import DIMENSIONS, EMBEDDER
 from tests.effort import on_a_server
@@ -576,6 +585,42 @@ async def test_command_writes_the_same_bytes_to_stdout_and_to_files(
     assert gzip.decompress(paths[1].read_bytes()) == expected
     assert paths[1].read_bytes() == paths[2].read_bytes()
     assert files_in(tmp_path) == paths
+
+
+async def test_a_vault_of_notes_is_ingested_to_the_same_graph(
+    target: Target, store: Store, scope: str, tmp_path: Path
+) -> None:
+    talk = Conversation(
+        id="c",
+        source="chat",
+        title="Ovens",
+        messages=[
+            Message(id="1", text="Who mends ovens in Bergen?", created_at=datetime(2026, 3, 2)),
+            Message(id="2", role="assistant", text="Ada Berg does.", reply_to="1"),
+        ],
+    )
+    note = Document(id="a.md", source="notes", title="Ada Berg", text="---\nMends ovens.\r\n%%x%%")
+    writer = ImportWriter(store, scope=scope)
+    await writer.write([talk, note])
+    folder = tmp_path / "vault"
+    export = ("export", "--scope", scope, "--format", "markdown", "--output", str(folder))
+    done = memoria(*export, target=target)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert memoria(*export, target=target).returncode == 2  # it is there
+    other = f"{scope}-copy"
+    again = memoria("ingest", str(folder), "--scope", other, "--embedder", "none", target=target)
+    assert again.returncode == 0, again.stderr
+    lines = await export_whole(store, scope)
+    copied = await export_whole(store, other)
+    assert len(lines) > 12
+    assert [dated(line) for line in copied] == [dated(line) for line in lines]
+    refused = memoria("import-notes", str(folder), "--dry-run", target=target)
+    assert b"memoria ingest" in refused.stderr.replace(b"\n", b" ")
+
+
+def dated(line: str) -> dict[str, Any]:
+    """A line; of a memory or an edge without a time, the ingest gives it one."""
+    return {name: value for name, value in json.loads(line).items() if name != "created_at"}
 
 
 async def test_command_names_on_stderr_what_it_leaves_out(

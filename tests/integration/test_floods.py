@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -17,14 +18,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from benchmarks.faults.floods import idle, large, sessions
-from benchmarks.faults.servers import Served, served_mcp, served_page
+from benchmarks.faults.servers import Served, served_api, served_mcp, served_page
 from memoria._support.web import Bounds, bounded
+from memoria.agents.mcp.transports import Address, listening
 from memoria.store import Target
 
 Serving = Callable[[Target, Path], AbstractAsyncContextManager[Served]]
 
 NOBODY = Target(uri="bolt://127.0.0.1:1", auth=("neo4j", "none"))
-SERVERS = pytest.mark.parametrize("server", [served_mcp, served_page])
+SERVERS = pytest.mark.parametrize("server", [served_mcp, served_api, served_page])
 SHORT = Bounds(connections=6, waiting=3, request_s=0.5)
 
 
@@ -126,6 +128,28 @@ async def test_a_request_that_is_never_whole_is_cut_off(pieces: tuple[bytes, ...
         answer = await answer_to(address, *pieces, pause_s=0.2)
         assert loop.time() - began < 5
     assert answer[:12] in (b"", b"HTTP/1.1 200")
+
+
+async def test_an_answer_is_sent_at_once_whoever_made_the_socket() -> None:
+    delays = []
+
+    async def delay(_: Request) -> Response:
+        delays.extend(
+            not each.transport.get_extra_info("socket").getsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NODELAY
+            )
+            for each in server.server_state.connections
+        )
+        return PlainTextResponse("done")
+
+    server = uvicorn.Server(bounded(Starlette(routes=[Route("/", delay)])))
+    (listens,) = listening(Address(port=0))
+    task = asyncio.create_task(server.serve([listens]))
+    async with httpx2.AsyncClient() as http:
+        await http.get("http://127.0.0.1:{1}/".format(*listens.getsockname()))
+    server.should_exit = True
+    await task
+    assert delays == [False]
 
 
 async def test_a_whole_request_has_as_long_as_its_answer_takes() -> None:

@@ -91,12 +91,37 @@ async def test_notes_imported_again_are_updated_and_those_gone_are_pruned(
     }
 
 
-async def test_a_dry_run_counts_and_writes_nothing(
+async def test_a_dry_run_counts_what_is_written_later(
     run_import: Import, vault: Path, store: Store, scope: str
 ) -> None:
-    done = run_import(str(vault), "--dry-run")
-    assert done.stdout.strip() == "would write 4 notes, 4 memories"
+    (vault / "odd.md").write_text(
+        "---\ntitle: Odd: a note\n---\n%%no%% See [[Stone oven]], [[Gone]] and "
+        "[the web](https://example.org/x).\n",
+        encoding="utf-8",
+    )
+    (vault / "README.md").write_text("Stone oven, Sourdough", encoding="utf-8")
+    options = (str(vault), "--exclude", "README.md")
+    rehearsed = facts(run_import(*options, "--dry-run", "--json"))
     assert await memories(store, scope) == {}
+    done = facts(run_import(*options, "--json"))
+    for name in ("documents", "parts", "topics", "names", "links", "missing_links", "left_out"):
+        assert rehearsed[name] == done[name], name
+    assert rehearsed["written"]["relations"] == done["written"]["relations"] > 20
+    assert done["left_out"] == {"excluded": 1, "comment": 1, "front matter that is not YAML": 1}
+    assert done["links_elsewhere"] == {"example.org": 1, "no note": 1}
+    line = run_import(*options, "--dry-run").stdout
+    assert "would write 5 notes, 5 memories, " in line
+    assert "; left out: 1 " in line
+    assert "links that lead elsewhere: 1 " in line
+
+
+async def test_one_note_is_imported_by_its_path_and_its_links_lead_to_what_is_there(
+    run_import: Import, vault: Path, store: Store, scope: str
+) -> None:
+    facts(run_import(str(vault / "Stone oven.md"), "--json"))
+    assert list(await memories(store, scope)) == ["notes/Stone oven.md"]
+    refused = run_import(str(vault / "Stone oven.md"), "--prune")
+    assert refused.returncode == 2
 
 
 async def test_a_note_that_cannot_be_read_stops_the_import_or_is_left_out(

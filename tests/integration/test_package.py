@@ -47,7 +47,9 @@ def test_wheel_holds_the_package_and_the_sample_and_nothing_else(wheel: Path) ->
     assert "memoria/recall/ranking/profiles/default.json" in names
     assert "memoria/py.typed" in names
     data = [name for name in names if name.endswith((".npy", ".gz", ".jar"))]
-    assert data == ["memoria/recall/asides.npy"], "evaluation data is not shipped"
+    assert data == ["memoria/recall/asides.npy", "memoria/recall/subjects.npy"], (
+        "evaluation data is not shipped"
+    )
 
 
 def wheel_info(names: list[str]) -> str:

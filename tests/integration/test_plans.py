@@ -122,7 +122,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "scope": "s",
         "vector": [0.1] * 384,
     },
-    "ranking.alike": {"ids": ["a"], "others": ["a", "b"], "scope": "s"},
+    "ranking.alike": {
+        "ids": ["a"],
+        "others": ["a", "b"],
+        "probe": [0.1] * 384,
+        "scope": "s",
+    },
     "seeds.text": {**FILTER, **ASKED, "held": HELD, "limit": 5, "lucene": "x", "scope": "s"},
     "seeds.unembedded": {**FILTER, "held": HELD, "limit": 5, "scope": "s"},
     "seeds.window": {**FILTER, "held": HELD, "limit": 5, "scope": "s"},

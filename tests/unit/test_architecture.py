@@ -268,6 +268,7 @@ def test_a_room_is_there_without_an_import_of_its_own_and_a_wrong_name_is_not() 
         "from memoria import Seed, UnavailableError",
         "import memoria.cli",
         "import memoria.cli.mcp, memoria.agents.mcp.transports",  # what a host of MCP waits for
+        "import memoria.cli.mcp, memoria.agents.http.app",
         "import memoria.cli.hook, memoria.agents.hooks, memoria.agents.mcp.places",
     ],
 )

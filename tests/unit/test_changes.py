@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memoria.recall.ranking import NOTHING_KNOWN, Candidate, Facts, rank_by_relevance
 from memoria.recall.ranking.alike import to_compare
-from memoria.recall.ranking.changes import Changes, replacements
+from memoria.recall.ranking.changes import Changes, about, replacements
 from memoria.recall.ranking.config import RelevanceConfig
 from memoria.types import MemoryNode, RankedMemory
 from memoria.types.window import Tense, TimeWindow, When
@@ -243,3 +243,48 @@ def test_of_two_best_statements_the_first_id_is_put_in_order_of_time() -> None:
     )
     found = changes.in_time(np.array([1.0, 0.0, 0.0, 1.0]))
     assert found.tolist() == [1.0, 1.0, 0.0, 1.0]
+
+
+def probed(**cosines: float) -> dict[str, float]:
+    """Return cosines with the probe: those given, and 0.0 and 0.2 in turn for the notes."""
+    notes = {one.memory.id: (0.0, 0.2)[row % 2] for row, one in enumerate(NOTES)}
+    return {**notes, **cosines}
+
+
+def test_the_probability_to_be_about_the_subject_by_hand() -> None:
+    # 15 cosines of 0.0, 15 of 0.2, one of 0.5: mean 3.5 / 31 = 0.1129; mean of the squares
+    # (15 * 0.2**2 + 0.5**2) / 31 = 0.02742; deviation sqrt(0.02742 - 0.1129**2) = 0.1211. The
+    # statement stands out by 0.3871 / 0.1211 = 3.196, and its sum is 2 below the best: log odds
+    # -3.4 + 1.7 * 3.196 - 0.2 * 2 = 1.633.
+    all_ = [OLD, *NOTES]
+    sums = np.array([-2.0, *[0.0] * len(NOTES)])
+    found = about(all_, sums, replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.5)))
+    assert math.log(1 / found["old"] - 1) == pytest.approx(-1.633, abs=0.005)
+
+
+def test_few_statements_say_nothing_about_the_subject() -> None:
+    facts = replace(NOTHING_KNOWN, asks=1.0, probed={"old": 0.9, "new": 0.1})
+    assert about([OLD, NEW], np.zeros(2), facts) == {}
+    assert about([OLD, *NOTES], np.zeros(31), NOTHING_KNOWN) == {}
+
+
+def test_a_statement_in_other_words_comes_first_if_it_is_the_newest_about_the_subject() -> None:
+    implied = said("implied", "Torunn took over the group, she signs my holidays", 120)
+    facts = replace(NOTHING_KNOWN, asks=1.0, probed=probed(old=0.6, new=0.6, implied=0.6))
+    found = ranked(OLD, NEW, implied, *NOTES, when="present", near=[], facts=facts)
+    assert first_ids(found, 3) == ["implied", "new", "old"]
+    assert {one.id: one.newer for one in found[:3]} == {
+        "implied": None,
+        "new": "implied",
+        "old": "implied",
+    }
+    for tense in ("past", "course"):
+        found = ranked(OLD, NEW, implied, *NOTES, when=tense, near=[], facts=facts)
+        assert first_ids(found, 3) == ["old", "new", "implied"]
+
+
+def test_the_subject_alone_makes_an_implied_answer_relevant() -> None:
+    changes = Changes(
+        memories={"a": OLD.memory, "b": NEW.memory}, replaced={}, adjacent={}, likely={"b": 0.8}
+    )
+    assert changes.relevance().tolist() == [0.0, 0.8]

@@ -27,9 +27,12 @@ from memoria.importers import (
     read_openai,
     read_slack,
 )
+from memoria.importers import (
+    READERS as ALL_READERS,
+)
 from memoria.importers.chats.messages import _Held
 from memoria.importers.chats.parsing import MAX_TEXT_CHARS, Aside
-from memoria.types import Conversation, Memory, Message, Relation
+from memoria.types import Conversation, Document, Memory, Message, Relation
 
 DATA = Path(__file__).parents[1] / "data" / "chats"
 Reader = Callable[..., Iterator[Conversation]]
@@ -161,6 +164,82 @@ def test_a_circle_of_parents_ends(tmp_path: Path) -> None:
     assert list(read_chatgpt(path, all_branches=True)) == []  # no root leads there
 
 
+def canvas_export(*messages: dict[str, Any]) -> list[dict[str, Any]]:
+    """A conversation whose messages follow one another, each with a second more."""
+    mapping: dict[str, Any] = {}
+    for number, message in enumerate(messages, start=1):
+        mapping[f"n{number}"] = {
+            "parent": f"n{number - 1}" if number > 1 else None,
+            "message": {"author": {"role": "assistant"}, "create_time": number, **message},
+        }
+    return [{"id": "c", "title": "Beans", "mapping": mapping, "current_node": f"n{len(messages)}"}]
+
+
+def call(kind: str, **given: Any) -> dict[str, Any]:
+    """A call of the tool that writes canvases."""
+    content = {"content_type": "code", "text": json.dumps(given)}
+    return {"recipient": f"canmore.{kind}_textdoc", "content": content}
+
+
+def text(said: str, role: str = "user", **more: Any) -> dict[str, Any]:
+    """A message that somebody said."""
+    return {"author": {"role": role}, "content": {"parts": [said]}, **more}
+
+
+def test_a_canvas_is_a_document_and_its_revisions_are_superseded(tmp_path: Path) -> None:
+    def update(pattern: str, replacement: str) -> dict[str, Any]:
+        return call("update", updates=[{"pattern": pattern, "replacement": replacement}])
+
+    export = canvas_export(
+        text("Write me a plan for the beans."),
+        call("create", name="bean_plan", type="document", content="# Plan\nSow in March."),
+        text(
+            "Successfully created text document with textdoc_id: 'x'",
+            "tool",
+            metadata={"canvas": {"title": "Plan for beans"}},
+        ),
+        text("I wrote a plan.", "assistant"),
+        update("March", "April"),
+        update("a(b|c)+", "x"),  # a pattern that may take for ever is not run
+        update("not there", "x"),
+        call("comment", comments=[]),
+        {"recipient": "canmore.create_textdoc", "content": {"text": '{"name": "cut'}},
+        call("create", name="list", content="peas"),
+        update(".*", "peas, beans"),
+        {"recipient": "bio", "content": {"parts": ["The user grows beans."]}},
+        text("Model set context updated.", "tool"),
+    )
+    reasons: Counter[str] = Counter()
+    found = list(
+        read_chatgpt(
+            written(tmp_path / "conversations.json", export),
+            on_left_out=lambda reason: reasons.update([reason]),
+        )
+    )
+    conversation, *documents, edge1, edge2, edge3, edge4 = found
+    assert [message.text for message in conversation.messages] == [
+        "Write me a plan for the beans.",
+        "I wrote a plan.",
+        "The user grows beans.",
+    ]
+    at = [datetime(1970, 1, 1, 0, 0, second, tzinfo=UTC) for second in range(12)]
+    assert [
+        (d.id, d.title, d.sections[0].text, d.created_at, d.valid_until) for d in documents
+    ] == [
+        ("c/canvas-1", None, "# Plan\nSow in March.", at[2], at[5]),
+        ("c/canvas-1@2", "Plan for beans", "# Plan\nSow in April.", at[5], None),
+        ("c/canvas-2", None, "peas", at[10], at[11]),
+        ("c/canvas-2@2", "list", "peas, beans", at[11], None),
+    ]
+    assert [(e.source, e.target, e.relation) for e in (edge1, edge2, edge3, edge4)] == [
+        ("chatgpt:c:n1", "chatgpt/c/canvas-1", "links_to"),
+        ("chatgpt:c:n4", "chatgpt/c/canvas-1@2", "links_to"),
+        ("chatgpt:c:n4", "chatgpt/c/canvas-2", "links_to"),
+        ("chatgpt:c:n4", "chatgpt/c/canvas-2@2", "links_to"),
+    ]
+    assert reasons == {"tool that says done": 2, "edit of a canvas": 3, "tool call": 1}
+
+
 # --- Claude ---------------------------------------------------------------------------------------
 
 
@@ -204,6 +283,65 @@ def test_claude_leaves_out_what_has_no_text() -> None:
     reasons: Counter[str] = Counter()
     list(read_claude(DATA / "claude", on_left_out=lambda reason: reasons.update([reason])))
     assert reasons == {"empty": 1}
+
+
+def test_claude_artifacts_projects_and_memories_are_documents(tmp_path: Path) -> None:
+    def message(id_: str, *blocks: dict[str, Any]) -> dict[str, Any]:
+        at = f"2026-04-01T08:0{id_}:00Z"
+        return {"uuid": id_, "sender": "assistant", "content": list(blocks), "created_at": at}
+
+    def tool(name: str, **given: Any) -> dict[str, Any]:
+        return {"type": "tool_use", "name": name, "input": given}
+
+    def write(command: str, **given: Any) -> dict[str, Any]:
+        return tool("artifacts", command=command, id="plan", **given)
+
+    chat = [
+        message("1", {"type": "text", "text": "Here it is."}, write(
+            "create", title="Plan", content="Sow in March.")),
+        message("2", write("update", old_str="March", new_str="April")),
+        message("3", write("update", old_str="May", new_str="June"), tool("search", query="x")),
+        message("4", {"type": "text", "text":
+            'A <antArtifact identifier="old" title="Old one">Text.</antArtifact> <antArtifact'}),
+        message("5", tool("create_file", path="/home/list.md", file_text="peas"),
+                tool("str_replace", path="/home/list.md", old_str="peas", new_str="beans")),
+    ]  # fmt: skip
+    written(tmp_path / "conversations.json", [{"uuid": "c", "chat_messages": chat}])
+    (tmp_path / "projects").mkdir()
+    project = {
+        "uuid": "p1",
+        "name": "Garden",
+        "description": "All about it",
+        "prompt_template": "Be brief.",
+        "created_at": "2026-01-01T00:00:00Z",
+        "docs": [{"uuid": "d1", "filename": "soil.md", "content": "Loam."}],
+    }
+    written(tmp_path / "projects" / "p1.json", project)
+    memory = {"account_uuid": "a", "conversations_memory": "Likes beans.", "project_memories": {
+        "p1": "Has loam."}}  # fmt: skip
+    written(tmp_path / "memories.json", [memory])
+    reasons: Counter[str] = Counter()
+    found = list(read_claude(tmp_path, on_left_out=lambda reason: reasons.update([reason])))
+    documents = {each.id: each for each in found if isinstance(each, Document)}
+    assert {id_: (d.title, d.sections[0].text) for id_, d in documents.items()} == {
+        "c/plan": (None, "Sow in March."),
+        "c/plan@2": ("Plan", "Sow in April."),
+        "c/old": ("Old one", "Text."),
+        "c//home/list.md": (None, "peas"),
+        "c//home/list.md@2": ("list.md", "beans"),
+        "project/p1": ("Garden", "All about it\n\nBe brief."),
+        "project/p1/d1": ("soil.md", "Loam."),
+        "memory/a": ("Memory of Claude", "Likes beans."),
+        "memory/a/p1": ("Memory of Claude, project p1", "Has loam."),
+    }
+    assert documents["c/plan"].valid_until == documents["c/plan@2"].created_at
+    assert found[0].messages[1].text == "A Old one <antArtifact"
+    assert reasons == {"edit of an artifact": 1, "empty": 3}
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in tmp_path.rglob("*.json"):
+            archive.write(file, f"data/{file.relative_to(tmp_path).as_posix()}")
+    assert list(read_claude(path)) == found
 
 
 # --- Slack ----------------------------------------------------------------------------------------
@@ -298,6 +436,70 @@ def test_names_of_channels_are_read_from_zips_that_do_not_say_that_they_are_utf_
     path.write_bytes(data)
     names = {conversation.id for conversation in read_slack(path)}
     assert "gäten/2026-03" in names  # not in the list, so it goes by the name of its folder
+
+
+def test_slack_reads_blocks_edits_titles_of_files_and_alerts_if_they_are_wanted(
+    tmp_path: Path,
+) -> None:
+    def line(*elements: dict[str, Any], kind: str = "rich_text_section") -> dict[str, Any]:
+        return {"type": kind, "elements": list(elements)}
+
+    rich = {
+        "type": "rich_text",
+        "elements": [
+            line(
+                {"type": "text", "text": "Frost, says "},
+                {"type": "user", "user_id": "U1"},
+                {"type": "emoji", "name": "cold_face"},
+                {"type": "link", "url": "https://frost.example", "text": "here"},
+            ),
+            line(
+                line({"type": "text", "text": "beans"}),
+                line({"type": "text", "text": "peas"}),
+                kind="rich_text_list",
+            ),
+        ],
+    }
+    fields = {
+        "type": "section",
+        "text": {"type": "mrkdwn", "text": "*Low*"},
+        "fields": [{"type": "mrkdwn", "text": "-3"}, {"type": "mrkdwn", "text": "Tuesday"}],
+    }
+    alert = {
+        "title": "Barn",
+        "text": "Door is open",
+        "fields": [{"title": "Since", "value": "9:00"}],
+    }
+    day = [
+        {"user": "U1", "text": "", "blocks": [rich], "ts": "1.0"},
+        {"user": "U2", "text": "", "blocks": [fields], "ts": "2.0"},
+        {"user": "U2", "text": "Wrong", "ts": "3.0"},
+        {"subtype": "message_changed", "ts": "3.5", "message": {
+            "user": "U2", "text": "Right", "ts": "3.0", "edited": {"user": "U2", "ts": "3.5"}}},
+        {"user": "U1", "text": "", "ts": "4.0", "files": [
+            {"name": "p.pdf", "title": "Plan of the oven"}, {"name": "x.png", "title": "x.png"}]},
+        {"subtype": "bot_message", "bot_id": "B1", "username": "Watch", "ts": "5.0", "text": "",
+         "attachments": [alert]},
+        {"bot_id": "B2", "ts": "6.0", "text": "Deployed", "bot_profile": {"name": "Deploy"}},
+        {"user": "U1", "text": "See", "ts": "7.0", "attachments": [{"text": "preview of a page"}]},
+    ]  # fmt: skip
+    written(tmp_path / "users.json", [{"id": "U1", "name": "ida"}])
+    (tmp_path / "a").mkdir()
+    written(tmp_path / "a" / "2026-03-01.json", day)
+    (people,) = read_slack(tmp_path)
+    assert [(each.speaker, each.text, each.metadata) for each in people.messages] == [
+        ("ida", "Frost, says @ida:cold_face:here (https://frost.example)\nbeans\npeas", {}),
+        ("U2", "*Low*\n-3\nTuesday", {}),
+        ("U2", "Right", {"edited": True}),
+        ("ida", "file: Plan of the oven", {}),
+        ("ida", "See", {}),
+    ]
+    (everybody,) = read_slack(tmp_path, bots=True)
+    bots = [each for each in everybody.messages if each.role == "tool"]
+    assert [(each.speaker, each.text) for each in bots] == [
+        ("Watch", "Barn\nDoor is open\nSince: 9:00"),
+        ("Deploy", "Deployed"),
+    ]
 
 
 # --- lists of messages ----------------------------------------------------------------------------
@@ -443,11 +645,11 @@ READERS: dict[str, tuple[Any, str]] = {
 }
 
 
-def test_every_format_has_a_reader_that_this_file_tests() -> None:
-    assert set(READERS) == set(FORMATS)
+def test_every_format_has_a_reader() -> None:
+    assert tuple(ALL_READERS) == FORMATS
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", READERS)
 def test_each_fixture_is_told_apart_and_read_twice_the_same(name: str) -> None:
     reader, path = READERS[name]
     assert detect_format(DATA / path) == name
@@ -493,3 +695,23 @@ def test_halves_of_characters_do_not_stop_an_import(tmp_path: Path) -> None:
     path.write_text('[{"role": "user", "content": "cut \\ud83d off"}]', encoding="utf-8")
     (found,) = read_openai(path)
     assert found.messages[0].text == "cut \ufffd off"
+
+
+def test_two_objects_on_a_line_are_two(tmp_path: Path) -> None:
+    lines = (DATA / "memory.jsonl").read_text("utf-8").splitlines()
+    path = tmp_path / "memory.jsonl"
+    path.write_text(f"{lines[0]}{lines[1]} {lines[2]}\n" + "\n".join(lines[3:]), encoding="utf-8")
+    assert list(read_memory_server(path)) == list(read_memory_server(DATA / "memory.jsonl"))
+    null = {"type": "entity", "name": "Ada", "observations": [None, "is here"]}
+    path.write_text(json.dumps(null) + '{"type": "ent', encoding="utf-8")
+    errors: list[InvalidInputError] = []
+    found = list(read_memory_server(path, on_invalid=errors.append))
+    assert [each.text for each in found if isinstance(each, Memory)] == ["Ada", "Ada: is here"]
+    assert len(errors) == 1
+
+
+@pytest.mark.parametrize("answer", ["Done.", "ok", "File has been created successfully."])
+def test_an_answer_of_a_tool_that_only_says_done_is_left_out(tmp_path: Path, answer: str) -> None:
+    lists = [{"role": "user", "content": "Save it"}, {"role": "tool", "content": answer}]
+    (found,) = read_openai(written(tmp_path / "x.json", lists))
+    assert [message.text for message in found.messages] == ["Save it"]

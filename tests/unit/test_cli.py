@@ -24,7 +24,7 @@ from memoria.importers import FORMATS
 from memoria.types import Seed
 
 COMMANDS = all_commands()
-WITHOUT_JSON = {"export", "mcp", "hook", "view"}  # JSON Lines already, a protocol, a page
+WITHOUT_JSON = {"export", "mcp", "serve", "hook", "view"}  # JSON Lines already, a protocol, a page
 
 
 def memoria(*arguments: str) -> Any:

@@ -43,6 +43,7 @@ COUNTED: dict[str, Any] = {
     "newest": None,
     "mean_degree": 1.0,
     "max_degree": 1,
+    "pending_vectors": 0,
 }
 ROWS: dict[str, dict[str, Any]] = {
     "graph.stats_memories": COUNTED,

@@ -37,11 +37,12 @@ def test_any_text_has_a_tense_or_none(text: str) -> None:
         ("Wo wohne ich heute?", "present", False),
         ("What meetings do I have today?", "present", False),
         ("What is new today?", "present", False),
+        ("How has my rent changed this year?", "course", False),
         ("What did I do today?", None, True),
         ("What is on my list this week?", None, True),
     ],
 )
-def test_a_question_about_today_only_prefers_this_day_and_has_a_tense(
+def test_a_question_about_today_or_a_course_only_prefers_its_time_and_has_a_tense(
     question: str, tense: str | None, only: bool
 ) -> None:
     now = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memoria.recall.at_time import _joined
+from memoria.recall.seeds import joined
 from memoria.recall.when import window_of
 from memoria.recall.when.grammar import LANGUAGES
 from memoria.recall.when.phrases import MAX_CHARS
@@ -185,5 +185,5 @@ def test_a_question_takes_little_time() -> None:
 def test_faults_of_the_search_within_a_time_are_reported_too(seeds: tuple[Seed, ...]) -> None:
     found = Seeds(seeds=seeds, degraded=("no embedder", "late"))
     hits = Seeds(seeds=(Seed(id="b", score=0.5),), degraded=("late", "vector search failed"))
-    joined = _joined(found, hits)
-    assert joined.degraded == ("no embedder", "late", "vector search failed")
+    both = joined(found, hits)
+    assert both.degraded == ("no embedder", "late", "vector search failed")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from types import TracebackType
@@ -85,9 +85,17 @@ class Memories:
         if self._opened is not None:
             await self._opened.close()
 
+    @property
+    def defaults(self) -> Mapping[str, int]:
+        """Argument of a call -> its value where a client gives none."""
+        return {
+            "max_tokens": self.budget_tokens,
+            "deadline_ms": int(self.deadline_s * 1_000),
+        }
+
     async def of(self, grant: Grant) -> AgentMemory:
         """Return the memory that a credential grants; opens the database if it is not open."""
-        retriever = await self._retriever()
+        retriever = await self.retriever()
         if grant not in self._of:
             from memoria.agents.agent_memory import AgentMemory
 
@@ -100,7 +108,8 @@ class Memories:
             )
         return self._of[grant]
 
-    async def _retriever(self) -> GraphRetriever:
+    async def retriever(self) -> GraphRetriever:
+        """Return the retriever of the server; opens the database if it is not open."""
         async with self._lock:
             if self._opened is None:
                 # The driver and all the rest; in a thread, so that clients are answered meanwhile.
@@ -111,7 +120,7 @@ class Memories:
     async def _warm(self) -> None:
         await asyncio.sleep(_WARM_UP_AFTER_S)
         try:
-            await self._warm_up(await self._retriever())
+            await self._warm_up(await self.retriever())
         except Exception as exc:  # noqa: BLE001  # foreign code, such as a model's, may raise anything
             why = str(exc) if isinstance(exc, MemoriaError) else in_short(exc)
             log.warning("%s; the next call tries again", why)

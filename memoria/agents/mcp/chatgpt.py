@@ -20,8 +20,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 
 from memoria._support.wording import cut, told
+from memoria.agents.arguments import Query
+from memoria.agents.kinds import MAX_TOKENS
 from memoria.agents.mcp.by_scope import Memories
-from memoria.agents.mcp.mcp_server import DATA_KEY, Query, add_reader
+from memoria.agents.mcp.mcp_server import DATA_KEY, add_reader
 from memoria.agents.mcp.rights import Rights, granted
 from memoria.errors import InvalidInputError, MemoriaError
 
@@ -74,7 +76,6 @@ async def _searched(memory: AgentMemory, query: str) -> Asked:
 
 async def _fetched(memory: AgentMemory, id_: str) -> Asked:
     """Open a memory with all the tokens that ``memory_open`` may be given: nobody can ask again."""
-    from memoria.agents.agent_reader import MAX_TOKENS
     from memoria.agents.opening import not_there  # they load more than a greeting needs
 
     answer = await memory.open([id_], max_tokens=MAX_TOKENS)

@@ -10,26 +10,16 @@ import re
 from typing import Any
 
 from mcp.server import MCPServer
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from memoria.agents.mcp.by_scope import Memories
-from memoria.agents.mcp.grants import Grant, hash_of
+from memoria.agents.mcp.grants import Grant
 from memoria.agents.mcp.places import HOOK_PATH, PROOF_PATH, proof_of
-from memoria.agents.mcp.rights import Rights, is_loopback
+from memoria.agents.mcp.rights import LOCAL, Rights, grant_of, is_loopback
 from memoria.errors import InvalidInputError, MemoriaError
 
 _NONCE = re.compile(r"[0-9a-f]{32}")
-_NAMES = ["127.0.0.1", "localhost", "[::1]"]
-#: Refuses the pages of other sites, as the SDK does for its own address.
-_LOCAL = TransportSecurityMiddleware(
-    TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}:*" for name in _NAMES],
-        allowed_origins=[f"http://{name}:*" for name in _NAMES],
-    )
-)
 
 
 def add_hooks(server: MCPServer, memories: Memories, rights: Rights, secret: str) -> None:
@@ -45,7 +35,7 @@ def add_hooks(server: MCPServer, memories: Memories, rights: Rights, secret: str
         refused = await _refusal(request, is_post=True)
         if refused is not None:
             return refused
-        grant = _granted(request, rights)
+        grant = grant_of(rights, request.headers.get("authorization", ""))
         if grant is None:
             return PlainTextResponse("this request has no valid token", status_code=401)
         return await _answered(request, memories, grant)
@@ -65,19 +55,12 @@ def add_hooks(server: MCPServer, memories: Memories, rights: Rights, secret: str
 
 async def _refusal(request: Request, *, is_post: bool) -> Response | None:
     """Return the answer to a page of another site, and to a program of another machine."""
-    refused = await _LOCAL.validate_request(request, is_post=is_post)
+    refused = await LOCAL.validate_request(request, is_post=is_post)
     if refused is not None:
         return refused
     if request.client is None or not is_loopback(request.client.host):
         return PlainTextResponse("hooks are for programs of this machine", status_code=403)
     return None
-
-
-def _granted(request: Request, rights: Rights) -> Grant | None:
-    if rights.tokens is None:
-        return rights.grant
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    return rights.tokens.get(hash_of(token)) if kind.lower() == "bearer" else None
 
 
 async def _body(request: Request) -> Any:

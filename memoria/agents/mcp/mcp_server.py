@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 from mcp import MCPError
 from mcp.server import MCPServer
@@ -29,10 +29,11 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import AliasChoices, AnyHttpUrl, BeforeValidator, Field
+from pydantic import AnyHttpUrl
 
 from memoria._support.wording import told
-from memoria.agents.kinds import Kind
+from memoria.agents.arguments import arguments_for_models, calls_of, given
+from memoria.agents.calls import Call, Does
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.rights import HashedTokens, Rights, granted
 from memoria.errors import MemoriaError
@@ -40,6 +41,7 @@ from memoria.errors import MemoriaError
 if TYPE_CHECKING:
     from memoria.agents.agent_memory import AgentMemory
     from memoria.agents.answer import Answer
+    from memoria.types import Path
 
     OfMemory = Callable[[], Awaitable[AgentMemory]]
 
@@ -53,32 +55,15 @@ READING = (
 WRITING = "Call memory_remember to store facts, decisions and preferences that will matter later."
 #: Where some tokens may write and others not: a server has the same instructions for all clients.
 PERHAPS_WRITING = f"If it is among your tools: {WRITING[0].lower()}{WRITING[1:]}"
-_READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-_WRITES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-_DELETES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-)
-
-
-def _none_is_empty(value: object) -> object:
-    return [] if value is None else value
-
-
-_LONG = 20_000
-Query = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=_LONG,
-        validation_alias=AliasChoices("query", "q", "question", "text"),
-    ),
-]
-Text = Annotated[str, Field(min_length=1, max_length=_LONG)]
-Strings = Annotated[list[str], BeforeValidator(_none_is_empty)]
-Tokens = Annotated[int, Field(ge=100, le=_LONG)]
-Milliseconds = Annotated[int, Field(ge=50, le=60_000)]
+_HINTS: Mapping[Does, ToolAnnotations] = {
+    does: ToolAnnotations(
+        read_only_hint=does == "reads",
+        destructive_hint=None if does == "reads" else does == "deletes",
+        idempotent_hint=True,
+        open_world_hint=False,
+    )
+    for does in get_args(Does)
+}
 
 
 class MemoryServer(MCPServer):
@@ -147,11 +132,8 @@ def build_server(memories: Memories, rights: Rights) -> MemoryServer:
     async def of() -> AgentMemory:
         return await memories.of(granted(rights))
 
-    _add_reading(server, of, memories)
-    if not rights.grant.read_only:
-        _add_writing(server, of)
-        if rights.allow_forget:
-            _add_forgetting(server, of)
+    for call in calls_of(rights):
+        _add_call(server, of, call, memories)
     add_resources(server, of)
     _add_prompt(server, rights)
     return server
@@ -188,117 +170,31 @@ async def _answered(
     )
 
 
-def _add(server: MCPServer, tool: Callable[..., Any], annotations: ToolAnnotations) -> None:
-    server.add_tool(
-        tool, description=inspect.getdoc(tool), annotations=annotations, structured_output=False
-    )
+def _add(server: MCPServer, tool: Callable[..., Any], does: Does, about: str) -> None:
+    server.add_tool(tool, description=about, annotations=_HINTS[does], structured_output=False)
 
 
 def add_reader(server: MCPServer, tool: Callable[..., Any]) -> None:
     """Offer a tool that reads only; its docstring is what the model is told of it."""
-    _add(server, tool, _READS)
+    _add(server, tool, "reads", inspect.getdoc(tool) or "")
 
 
-def _add_reading(server: MCPServer, of: OfMemory, memories: Memories) -> None:
-    budget, deadline = memories.budget_tokens, int(memories.deadline_s * 1_000)
+def _add_call(server: MCPServer, of: OfMemory, call: Call, memories: Memories) -> None:
+    """Offer a call as a tool, with arguments that the SDK reads as if they were written here."""
+    arguments = arguments_for_models(call, memories.defaults)
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
 
-    async def memory_recall(
-        query: Query,
-        ctx: Context,
-        tags: Strings = [],  # noqa: B006 - never changed, and shorter than null in a schema
-        max_tokens: Tokens = budget,
-        deadline_ms: Milliseconds = deadline,
-        order: Literal["relevance", "time"] = "relevance",
-    ) -> CallToolResult:
-        """Search long-term memory for information relevant to a question.
+    async def tool(ctx: Context, **named: Any) -> CallToolResult:
+        def tell(number: int, _: Path) -> Awaitable[None]:
+            return ctx.report_progress(number, message=f"{number} paths")
 
-        Call it before answers that may depend on earlier conversations, decisions or preferences.
-        Returns memories, each with a label such as [b3], and the id of the recall.
-        """
         return await _answered(
-            of,
-            lambda memory: memory.recall(
-                query,
-                tags=tags,
-                max_tokens=max_tokens,
-                deadline_s=deadline_ms / 1_000,
-                order=order,
-                on_path=lambda number: ctx.report_progress(number, message=f"{number} paths"),
-            ),
+            of, lambda memory: call.ask(memory.telling(tell), **given(call, named))
         )
 
-    async def memory_explain(recall_id: str, memory_id: str) -> CallToolResult:
-        """Explain why a recall found a memory: the way to it, with the numbers of each hop."""
-        return await _answered(of, lambda memory: memory.explain(recall_id, memory_id))
-
-    async def memory_open(ids: Strings, max_tokens: Tokens = budget) -> CallToolResult:
-        """Read full memories by label or id (at most 50), with their links to other memories."""
-        return await _answered(of, lambda memory: memory.open(ids, max_tokens=max_tokens))
-
-    async def memory_status() -> CallToolResult:
-        """Show the scope, the number of memories in it, and the state of the indexes."""
-        return await _answered(of, lambda memory: memory.status())
-
-    for tool in (memory_recall, memory_explain, memory_open, memory_status):
-        add_reader(server, tool)
-
-
-def _add_writing(server: MCPServer, of: OfMemory) -> None:
-    async def memory_remember(
-        text: Text,
-        kind: Kind = "Event",
-        tags: Strings = [],  # noqa: B006
-        because_of: Strings = [],  # noqa: B006
-        about: Strings = [],  # noqa: B006
-        supersedes: Strings = [],  # noqa: B006
-        from_recall: str = "",
-    ) -> CallToolResult:
-        """Store one fact, decision or preference, in one self-contained sentence.
-
-        It is stored for good when this returns; a text that is stored already is not stored twice.
-        because_of, about: labels of memories it follows from, or is about. supersedes: labels or
-        ids of memories it corrects or replaces, such as those the answer lists; recalls leave them
-        out. from_recall: id of the recall it comes from.
-        """
-        return await _answered(
-            of,
-            lambda memory: memory.remember(
-                text,
-                kind=kind,
-                tags=tags,
-                because_of=because_of,
-                about=about,
-                supersedes=supersedes,
-                from_recall=from_recall or None,
-            ),
-        )
-
-    async def memory_feedback(
-        recall_id: str,
-        used: Strings = [],  # noqa: B006
-        wrong: Strings = [],  # noqa: B006
-    ) -> CallToolResult:
-        """Report which memories of a recall (labels) your answer used, and which proved wrong.
-
-        Call it once after the answer, so that the next recall does better.
-        """
-        return await _answered(
-            of, lambda memory: memory.feedback(recall_id, used=used, wrong=wrong)
-        )
-
-    for tool in (memory_remember, memory_feedback):
-        _add(server, tool, _WRITES)
-
-
-def _add_forgetting(server: MCPServer, of: OfMemory) -> None:
-    async def memory_forget(ids: Strings) -> CallToolResult:
-        """Permanently delete memories by label or id; only when the user asks for it.
-
-        To correct a memory, call memory_remember with supersedes.
-        """
-        return await _answered(of, lambda memory: memory.forget(ids))
-
-    _add(server, memory_forget, _DELETES)
+    tool.__name__ = call.name
+    tool.__signature__ = inspect.Signature([*arguments, context])  # type: ignore[attr-defined]
+    _add(server, tool, call.does, call.head)
 
 
 def working_with_memory(task: str, *, read_only: bool) -> str:

@@ -12,8 +12,19 @@ from dataclasses import dataclass
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 
 from memoria.agents.mcp.grants import Grant, hash_of
+
+_NAMES = ["127.0.0.1", "localhost", "[::1]"]
+#: Refuses the pages of other sites, as the SDK does for its own address.
+LOCAL = TransportSecurityMiddleware(
+    TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[f"{name}:*" for name in _NAMES],
+        allowed_origins=[f"http://{name}:*" for name in _NAMES],
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +90,11 @@ def granted(rights: Rights) -> Grant:
     if grant is None:
         raise ToolError("this request has no valid token")
     return grant
+
+
+def grant_of(rights: Rights, authorization: str) -> Grant | None:
+    """Return what a request with this header may do; None refuses it."""
+    if rights.tokens is None:
+        return rights.grant
+    kind, _, token = authorization.partition(" ")
+    return rights.tokens.get(hash_of(token)) if kind.lower() == "bearer" else None

@@ -10,13 +10,13 @@ import errno
 import logging
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from memoria._support.web import MOST_BODY, bounded
 from memoria._support.wording import printable
@@ -47,6 +47,29 @@ class Address:
     port: int = 8765
 
 
+def _no_routes(_: int) -> Sequence[BaseRoute]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a server over HTTP offers.
+
+    Attributes
+    ----------
+    command
+        The command that the user called.
+    compat
+        As of `serve_stdio`.
+    routes
+        Port -> what it serves besides MCP and hooks.
+    """
+
+    command: str = "mcp"
+    compat: Compat | None = None
+    routes: Callable[[int], Sequence[BaseRoute]] = _no_routes
+
+
 async def serve_stdio(memories: Memories, rights: Rights, compat: Compat | None = None) -> None:
     """Serve the client at the standard streams until it closes them."""
     async with memories:
@@ -54,16 +77,17 @@ async def serve_stdio(memories: Memories, rights: Rights, compat: Compat | None 
 
 
 async def serve_http(
-    memories: Memories, rights: Rights, address: Address, compat: Compat | None = None
+    memories: Memories, rights: Rights, address: Address, offer: Offer | None = None
 ) -> None:
-    """Serve clients over streamable HTTP until the process is interrupted.
+    """Serve clients over HTTP, and MCP over streamable HTTP, until the process is interrupted.
 
     Raises
     ------
     ConfigError
         The address can't be listened on.
     """
-    server, secret = _built(memories, rights, compat), new_secret()
+    offer = offer or Offer()
+    server, secret = _built(memories, rights, offer.compat, offer.command), new_secret()
     add_hooks(server, memories, rights, secret)
     # Stateless: recalls are kept by scope, so sessions would be empty and might pile up.
     app = server.streamable_http_app(
@@ -77,8 +101,9 @@ async def serve_http(
             route.methods = {"POST"}  # GET would open a stream that this server never uses
     with ExitStack() as stack:
         sockets = [stack.enter_context(each) for each in listening(address)]
+        app.router.routes.extend(offer.routes(sockets[0].getsockname()[1]))
         async with memories:
-            await _Announcing(bounded(app), stack, secret).serve(sockets)
+            await _Announcing(bounded(app), stack, secret, offer.command).serve(sockets)
 
 
 def listening(address: Address) -> list[socket.socket]:
@@ -121,11 +146,13 @@ def _opened(places: Iterable[tuple[socket.AddressFamily, Any]]) -> list[socket.s
     return opened
 
 
-def _built(memories: Memories, rights: Rights, compat: Compat | None) -> MemoryServer:
+def _built(
+    memories: Memories, rights: Rights, compat: Compat | None, command: str = "mcp"
+) -> MemoryServer:
     # Otherwise the SDK installs a handler that imports modules while it writes. If all descriptors
     # are in use, that fails and ends the loop.
     handler = logging.StreamHandler()
-    handler.setFormatter(_Printable("memoria mcp: %(message)s"))
+    handler.setFormatter(_Printable(f"memoria {command}: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     server = build_server(memories, rights)
     if compat == "chatgpt":
@@ -143,10 +170,14 @@ class _Printable(logging.Formatter):
 class _Announcing(uvicorn.Server):
     """Says where it listens once it does, to the user and to hooks."""
 
-    def __init__(self, config: uvicorn.Config, announcements: ExitStack, secret: str) -> None:
+    def __init__(
+        self, config: uvicorn.Config, announcements: ExitStack, secret: str, command: str
+    ) -> None:
         super().__init__(config)
         self._announcements = announcements
         self._secret = secret
+        self._path = PATH if command == "mcp" else ""
+        self._command = command
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         await super().startup(sockets)  # type: ignore[arg-type]
@@ -154,7 +185,8 @@ class _Announcing(uvicorn.Server):
             for each in server.sockets:
                 host, port = each.getsockname()[:2]
                 shown = f"[{host}]" if ":" in host else host
-                sys.stderr.write(f"memoria mcp: listening on http://{shown}:{port}{PATH}\n")
+                line = f"listening on http://{shown}:{port}{self._path}"
+                sys.stderr.write(f"memoria {self._command}: {line}\n")
                 near = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
                 if is_loopback(near):
                     place = Place(near, port, self._secret)

@@ -55,6 +55,10 @@ class Export:
         depth = min((name.count("/") for name in found), default=0)
         return [name for name in found if name.count("/") == depth]
 
+    def matching(self, pattern: str) -> list[str]:
+        """Return the names that match as a whole, folders included."""
+        return [name for name in self.names if re.fullmatch(pattern, name)]
+
     @contextmanager
     def opened(self, name: str) -> Iterator[Callable[[int], bytes]]:
         """Give a function that reads the next bytes of a file; b"" is the end.
@@ -77,8 +81,13 @@ class Export:
 
 
 @contextmanager
-def open_export(path: str | PathLike[str]) -> Iterator[Export]:
+def open_export(path: str | PathLike[str], *, folders: int = MAX_FOLDERS) -> Iterator[Export]:
     """Open a zip, a folder or a single file, plain or gzip.
+
+    Parameters
+    ----------
+    folders
+        How many folders lead to a file, at most.
 
     Raises
     ------
@@ -88,7 +97,7 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
     where = Path(path)
     with _naming(str(where)):
         if where.is_dir():
-            archive, names = None, list(_files_below(where))
+            archive, names = None, list(_files_below(where, folders))
         else:
             if where.exists() and not where.is_file():  # reading a pipe could block
                 raise ValueError("it is neither a file nor a folder")
@@ -108,12 +117,12 @@ def open_export(path: str | PathLike[str]) -> Iterator[Export]:
         yield Export(where, names, lambda _: _plain(where), single=True)
 
 
-def _files_below(folder: Path) -> Iterator[str]:
+def _files_below(folder: Path, depth: int) -> Iterator[str]:
     """Yield the paths of the files, without links, which could lead out of the folder."""
-    for at, folders, files in os.walk(folder):
+    for at, within, files in os.walk(folder):
         below = Path(at).relative_to(folder)
-        if len(below.parts) >= MAX_FOLDERS:
-            folders.clear()
+        if len(below.parts) >= depth:
+            within.clear()
         yield from ((below / file).as_posix() for file in files if is_own(Path(at, file)))
 
 

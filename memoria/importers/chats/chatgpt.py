@@ -1,18 +1,20 @@
 """Read the export of ChatGPT.
 
 In: the zip, the folder it was unpacked to, or one of its files ``conversations.json``,
-``conversations-000.json``, .... Out: conversations. Reads files.
+``conversations-000.json``, .... Out: conversations and documents. Reads
+files.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from os import PathLike
 from typing import Any
 
 from memoria.errors import InvalidInputError
+from memoria.importers.chats.canvas import CANVAS_CALLS, Canvases
 from memoria.importers.chats.parsing import (
     Aside,
     OnInvalid,
@@ -21,13 +23,15 @@ from memoria.importers.chats.parsing import (
     as_map,
     map_in,
     messages_of,
+    only_says_done,
     read_export,
     string_in,
     time_in,
     whole,
 )
+from memoria.importers.chats.revisions import with_documents
 from memoria.importers.chats.tree import all_lines, in_order, line_to
-from memoria.types import Conversation, Message, Role
+from memoria.types import Conversation, Item, Message, Role
 
 FILES = r"conversations(-\d+)?\.json"
 ROLES: Mapping[str, Role] = {
@@ -48,6 +52,8 @@ INTERNAL = frozenset(
         "system_error",
     }
 )
+#: The tool with which the model remembers what it learns of its user.
+MEMORY = "bio"
 #: Times after the year 9999 are not times.
 MAX_SECONDS = 253_402_300_800
 #: Marks of citations, which point to sources that the export does not hold.
@@ -60,8 +66,10 @@ def read_chatgpt(
     all_branches: bool = False,
     on_invalid: OnInvalid | None = None,
     on_left_out: OnLeftOut | None = None,
-) -> Iterator[Conversation]:
+) -> Iterator[Item]:
     """Read the export of ChatGPT, one conversation at a time.
+
+    A canvas becomes a document for each of its revisions, which follow its conversation.
 
     Parameters
     ----------
@@ -74,7 +82,8 @@ def read_chatgpt(
         passed over; None raises the first.
     on_left_out
         Called with the reason for each message that is left out: ``hidden``, ``internal``,
-        ``tool call`` or ``empty``.
+        ``tool call``, ``tool that says done``, ``edit of a canvas`` (one that does not fit) or
+        ``empty``.
 
     Raises
     ------
@@ -87,9 +96,7 @@ def read_chatgpt(
     return read_export(path, FILES, "export of ChatGPT (conversations.json)", parse, aside)
 
 
-def _conversation(
-    fields: Mapping[str, Any], aside: Aside, *, all_branches: bool
-) -> Conversation | None:
+def _conversation(fields: Mapping[str, Any], aside: Aside, *, all_branches: bool) -> Iterable[Item]:
     if "mapping" not in fields:
         raise InvalidInputError("mapping is missing: this is not a ChatGPT export", field="mapping")
     nodes = {
@@ -102,20 +109,23 @@ def _conversation(
     tip = string_in(fields, "current_node")
     order = all_lines(parents) if all_branches else line_to(parents, tip)
     made: dict[str, list[Message]] = {}
+    canvases = Canvases(aside)
     for key in order:
         with aside.at(f"message {whole(key)[:80]}"):
-            if found := _messages(key, nodes[key], aside):
+            if found := _messages(key, nodes[key], aside, canvases):
                 made[key] = found
     messages = in_order(order, parents, made)
-    if not messages:
-        return None
+    if not messages and not canvases.revisions:
+        return ()
+    # The oldest exports name no conversation.
     id_ = string_in(fields, "conversation_id") or string_in(fields, "id")
-    return Conversation(
-        id=id_ or str(messages[0].id),  # the oldest exports name no conversation
+    conversation = Conversation(
+        id=id_ or str(messages[0].id if messages else canvases.revisions[0].node),
         messages=messages,
         title=string_in(fields, "title"),
         source="chatgpt",
     )
+    return with_documents(conversation, canvases.revisions, parents, made)
 
 
 def _seconds(node: Mapping[str, Any]) -> float:
@@ -125,7 +135,7 @@ def _seconds(node: Mapping[str, Any]) -> float:
     return float(time) if isinstance(time, int | float) and abs(time) < MAX_SECONDS else 0.0
 
 
-def _messages(key: str, node: Mapping[str, Any], aside: Aside) -> list[Message]:
+def _messages(key: str, node: Mapping[str, Any], aside: Aside, canvases: Canvases) -> list[Message]:
     """Return the message of a node, or nothing if nobody has said it."""
     fields = map_in(node, "message")
     if not fields:
@@ -133,16 +143,24 @@ def _messages(key: str, node: Mapping[str, Any], aside: Aside) -> list[Message]:
     author, content = map_in(fields, "author"), map_in(fields, "content")
     metadata = map_in(fields, "metadata")
     role = ROLES.get(string_in(author, "role") or "", "other")
+    recipient = string_in(fields, "recipient")
     text = _text(content)
+    created_at = time_in(fields, "create_time")
     reason = None
     if metadata.get("is_visually_hidden_from_conversation") is True:
         reason = "hidden"
     elif string_in(content, "content_type") in INTERNAL:
         reason = "internal"
-    elif role == "assistant" and string_in(fields, "recipient") not in (None, "all"):
+    elif role == "assistant" and recipient in CANVAS_CALLS:
+        canvases.call(str(recipient), text, whole(key), created_at)
+        return []
+    elif role == "assistant" and recipient not in (None, "all", MEMORY):
         reason = "tool call"
     elif not text.strip():
         reason = "empty"
+    elif role == "tool" and only_says_done(text):
+        canvases.name(map_in(metadata, "canvas"))
+        reason = "tool that says done"
     if reason is not None:
         aside.left_out(reason)
         return []
@@ -152,7 +170,7 @@ def _messages(key: str, node: Mapping[str, Any], aside: Aside) -> list[Message]:
         id_=whole(key),
         role=role,
         speaker=string_in(author, "name"),
-        created_at=time_in(fields, "create_time"),
+        created_at=created_at,
         metadata={"model": model} if model else {},
     )
 

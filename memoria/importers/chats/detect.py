@@ -5,12 +5,17 @@ In: a path. Out: the name of a format. Reads the beginning of files.
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
+from memoria._support.foreign_files import is_own
 from memoria.errors import InvalidInputError
-from memoria.importers.chats import chatgpt, slack
+from memoria.importers.chats import chatgpt, gemini, mail, slack, whatsapp
 from memoria.importers.chats.archive import open_export
+from memoria.importers.chats.databases import is_sqlite, sqlite_rows
 from memoria.importers.chats.parsing import placed_items
 
 FORMATS = (
@@ -21,16 +26,38 @@ FORMATS = (
     "langchain",
     "messages",
     "memory-server",
+    "claude-code",
+    "codex",
+    "gemini",
+    "whatsapp",
+    "mbox",
+    "mem0",
+    "letta",
+    "langgraph",
 )
 #: What only the elements of one format have.
 MARKS = (
     ("chatgpt", {"mapping"}),
     ("claude", {"chat_messages"}),
     ("messages", {"conversation", "text"}),
+    ("claude-code", {"sessionId", "type"}),
+    ("claude-code", {"leafUuid", "summary"}),
+    ("codex", {"payload", "type"}),
+    ("gemini", {"header", "title", "time"}),
+    ("letta", {"agents", "blocks"}),
+    ("letta", {"core_memory", "messages"}),
+    ("langgraph", {"namespace", "key", "value"}),
+    ("mem0", {"id", "memory"}),
     ("openai", {"role", "content"}),
     ("langchain", {"type", "data"}),
 )
-_ANY_JSON = r".*\.jsonl?"
+_ANY_JSON = r".*\.(?:jsonl?|af)"
+#: Names of files that only one format has.
+NAMES = (("gemini", gemini.FILES), ("whatsapp", whatsapp.FILES))
+#: How many elements are looked at: a session may begin with what nobody said.
+MAX_ITEMS = 20
+#: Sessions of coding agents lie deepest.
+MAX_FOLDERS = 6
 
 
 def detect_format(path: str | PathLike[str]) -> str:
@@ -41,16 +68,21 @@ def detect_format(path: str | PathLike[str]) -> str:
     InvalidInputError
         The path can't be read, or what is there may be several formats, or none.
     """
-    with open_export(path) as export:
+    if (found := _by_file(Path(path))) is not None:
+        return found
+    with open_export(path, folders=MAX_FOLDERS) as export:
         if not export.single and export.find(slack.FILES) and not export.find(chatgpt.FILES):
             return "slack"
+        for format_, pattern in NAMES:
+            if any(re.fullmatch(pattern, name) for name in export.names):
+                return format_
         name = next(iter(export.find(chatgpt.FILES) or export.find(_ANY_JSON)), None)
         if name is not None:
             with export.opened(name) as read:
                 items = placed_items(read, f"{export.place(name)}: element")
-                _, item = next(items, ("", None))
-                if (found := _format_of(item)) is not None:
-                    return found
+                for _, item in islice(items, MAX_ITEMS):
+                    if (found := _format_of(item)) is not None:
+                        return found
     raise InvalidInputError(
         f"{fspath(path)}: can't tell which program this is from: name the format, one of "
         f"{', '.join(FORMATS)}",
@@ -58,12 +90,30 @@ def detect_format(path: str | PathLike[str]) -> str:
     )
 
 
+def _by_file(path: Path) -> str | None:
+    """Return the format of a file that is not text, or of a mailbox."""
+    if path.is_dir():
+        found = any(each.suffix in mail.SUFFIXES and is_own(each) for each in path.iterdir())
+        return "mbox" if found else None
+    if is_sqlite(path):
+        tables = sqlite_rows(path, "SELECT name FROM sqlite_master", ("name",))
+        names = {row["name"] for row in tables}
+        return "mem0" if "history" in names else "langgraph" if "store" in names else None
+    if is_own(path):
+        with path.open("rb") as file:
+            return "mbox" if file.read(5) == b"From " else None
+    return None
+
+
 def _format_of(item: Any) -> str | None:
     """Return the format that an element belongs to."""
     while isinstance(item, list) and item:
         item = item[0]
-    if isinstance(item, dict) and isinstance(item.get("messages"), list) and item["messages"]:
-        item = item["messages"][0]
+    if isinstance(item, dict) and not {"core_memory", "agents"} & item.keys():
+        for name in ("messages", "results", "memories"):
+            if isinstance(item.get(name), list) and item[name]:
+                item = item[name][0]
+                break
     if not isinstance(item, dict):
         return None
     for name, marks in MARKS:

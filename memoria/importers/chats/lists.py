@@ -25,6 +25,7 @@ from memoria.importers.chats.parsing import (
     digest,
     map_in,
     messages_of,
+    only_says_done,
     placed_items,
     string_in,
     texts_of,
@@ -69,7 +70,8 @@ def read_openai(
         Called with the error about each message or conversation that is wrong, which is then
         passed over; None raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``tool call`` or ``empty``.
+        Called with the reason for each message that is left out: ``tool call``,
+        ``tool that says done`` or ``empty``.
 
     Raises
     ------
@@ -96,7 +98,8 @@ def read_langchain(
         Called with the error about each message or conversation that is wrong, which is then
         passed over; None raises the first.
     on_left_out
-        Called with the reason for each message that is left out: ``tool call`` or ``empty``.
+        Called with the reason for each message that is left out: ``tool call``,
+        ``tool that says done`` or ``empty``.
 
     Raises
     ------
@@ -183,6 +186,9 @@ class _Chain:
         text, called = whole(fields.pop("text")).strip(), fields.pop("called")
         if not text:
             self._aside.left_out("tool call" if called else "empty")
+            return
+        if fields["role"] == "tool" and only_says_done(text):
+            self._aside.left_out("tool that says done")
             return
         said = digest(self._said, fields["role"], fields["speaker"], text)
         self._messages += messages_of(text, id_=fields.pop("id") or said, **fields)

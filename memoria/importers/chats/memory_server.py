@@ -21,10 +21,11 @@ from memoria.importers.chats.parsing import (
     OnLeftOut,
     as_list,
     digest,
+    objects_in,
     string_in,
     whole,
 )
-from memoria.ingest.jsonl import parse_object, raw_lines
+from memoria.ingest.jsonl import raw_lines
 from memoria.remember.ids import topic_id
 from memoria.types import Memory, Relation
 
@@ -71,16 +72,16 @@ def read_memory_server(
         made: list[Memory | Relation] = []
         if raw.strip():
             with aside.at(f"{file}:{number}"):
-                fields = parse_object(raw)
-                if fields.get("type") == "entity":
-                    made = list(_entity(fields, aside))
-                    entities.add(_needed(fields, "name"))
-                elif fields.get("type") == "relation":
-                    names = ("from", "to", "relationType")
-                    source, target, relation = (_needed(fields, name) for name in names)
-                    relations.append((source, target, relation))
-                else:
-                    aside.left_out("unknown type")
+                for fields in objects_in(raw):
+                    if fields.get("type") == "entity":
+                        made += list(_entity(fields, aside))  # all of it, or nothing
+                        entities.add(_needed(fields, "name"))
+                    elif fields.get("type") == "relation":
+                        names = ("from", "to", "relationType")
+                        source, target, relation = (_needed(fields, name) for name in names)
+                        relations.append((source, target, relation))
+                    else:
+                        aside.left_out("unknown type")
         yield from made
     for source, target, relation in relations:
         if source == target:
@@ -103,9 +104,9 @@ def _entity(fields: Mapping[str, Any], aside: Aside) -> Iterator[Memory | Relati
     topic = Memory(id=topic_id(name), kind=TOPIC, text=name, category=type_)
     yield topic
     for said in as_list(fields.get("observations"), "observations"):
-        if not isinstance(said, str):
+        if not isinstance(said, str | None):
             raise InvalidInputError("observations must contain strings", field="observations")
-        text = whole(said).strip()
+        text = whole(said or "").strip()
         if not text:
             aside.left_out("empty")
             continue

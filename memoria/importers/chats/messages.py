@@ -18,10 +18,11 @@ from memoria.importers.chats.parsing import (
     OnLeftOut,
     map_in,
     messages_of,
+    objects_in,
     string_in,
     time_in,
 )
-from memoria.ingest.jsonl import parse_object, raw_lines
+from memoria.ingest.jsonl import raw_lines
 from memoria.types import Conversation, Message
 
 FIELDS = (
@@ -74,7 +75,8 @@ def read_messages(
     for file, number, raw in raw_lines(path):
         if raw.strip():
             with aside.at(f"{file}:{number}"):
-                held.add(parse_object(raw), aside)
+                for fields in objects_in(raw):
+                    held.add(fields, aside)
         yield from held.conversations(above=MAX_HELD)
     yield from held.conversations()
 

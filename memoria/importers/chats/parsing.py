@@ -6,31 +6,46 @@ In: values of an export. Out: checked values and messages. Touches nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
+from memoria._support.foreign_files import check_containers
 from memoria._support.wording import kind_of
 from memoria._support.wording import whole as whole  # for the importers
 from memoria.errors import InvalidInputError
-from memoria.importers.chats.archive import open_export
+from memoria.importers.chats.archive import Export, open_export
 from memoria.importers.chats.items import read_items
-from memoria.ingest.jsonl import at_place
-from memoria.types import Conversation, Message
+from memoria.ingest.jsonl import MAX_LINE_BYTES, at_place, parse_object
+from memoria.types import Item, Message
 
 #: A text of so many characters is at most 1 MB, which is what a message may hold.
 MAX_TEXT_CHARS = 250_000
+
+#: What tools answer when there is nothing to say.
+_DONE = re.compile(
+    r"\W*(?:(?:it |that )?(?:is |was )?(?:done|ok|okay|success|successful|succeeded|true|null|none|"
+    r"completed?|finished|saved|updated|created|processing image)|successfully \w.{0,150}|"
+    r"(?:[\w.'-]+ ){1,6}(?:has |have |was |were )?(?:been )?(?:successfully )?"
+    r"(?:created|updated|saved|completed|deleted)(?: successfully)?)\W*",
+    re.IGNORECASE,
+)
+
+_CHUNK_BYTES = 1_000_000
+_BLANKS = re.compile(r"\s*")
 
 OnInvalid = Callable[[InvalidInputError], None]
 OnLeftOut = Callable[[str], None]
 
 
 class Parser(Protocol):
-    """Makes a conversation from an element of an export; None if nothing of it is to be kept."""
+    """Makes a conversation and its documents from an element of an export."""
 
-    def __call__(self, item: Mapping[str, Any], aside: Aside, /) -> Conversation | None:
+    def __call__(self, item: Mapping[str, Any], aside: Aside, /) -> Iterable[Item]:
         """Read one element."""
 
 
@@ -71,7 +86,7 @@ class Aside:
 
 def read_export(
     path: str | PathLike[str], pattern: str, what: str, parse: Parser, aside: Aside
-) -> Iterator[Conversation]:
+) -> Iterator[Item]:
     """Read the conversations of all files of an export whose name matches a pattern.
 
     Parameters
@@ -83,15 +98,26 @@ def read_export(
         names = export.find(pattern)
         if not names:
             raise InvalidInputError(f"{export.path}: no {what} in it")
-        for name in names:
-            file = export.place(name)
-            with export.opened(name) as read:
-                for place, item in placed_items(read, f"{file}: conversation"):
-                    found = None
-                    with aside.at(place):
-                        found = parse(as_map(item, "a conversation"), aside.within(place))
-                    if found is not None:
-                        yield found
+        yield from read_elements(export, names, "conversation", parse, aside)
+
+
+def read_elements(
+    export: Export, names: Iterable[str], what: str, parse: Parser, aside: Aside
+) -> Iterator[Item]:
+    """Read the elements of some files of an export.
+
+    Parameters
+    ----------
+    what
+        Name of an element in errors.
+    """
+    for name in names:
+        with export.opened(name) as read:
+            for place, item in placed_items(read, f"{export.place(name)}: {what}"):
+                found: Iterable[Item] = ()
+                with aside.at(place):
+                    found = list(parse(as_map(item, f"a {what}"), aside.within(place)))
+                yield from found
 
 
 def placed_items(read: Callable[[int], bytes], place: str) -> Iterator[tuple[str, Any]]:
@@ -107,6 +133,33 @@ def placed_items(read: Callable[[int], bytes], place: str) -> Iterator[tuple[str
         except InvalidInputError as exc:
             raise at_place(exc, f"{place} {number}") from exc
         yield f"{place} {number}", item
+
+
+class PlacedLine(NamedTuple):
+    """A line of a file: its place in messages, where it begins, its bytes, and whether it ends."""
+
+    place: str
+    offset: int
+    raw: bytes
+    ended: bool
+
+
+def placed_lines(read: Callable[[int], bytes], place: str) -> Iterator[PlacedLine]:
+    """Yield the lines of a file; of one longer than `MAX_LINE_BYTES`, one byte more than that."""
+    number, offset, length, rest = 1, 0, 0, b""
+    while chunk := read(_CHUNK_BYTES):
+        *ended, last = chunk.split(b"\n")
+        for line in ended:
+            whole_line = _joined(rest, line).rstrip(b"\r")
+            yield PlacedLine(f"{place}:{number}", offset, whole_line, True)
+            number, offset, length, rest = number + 1, offset + length + len(line) + 1, 0, b""
+        rest, length = _joined(rest, last), length + len(last)
+    if rest:
+        yield PlacedLine(f"{place}:{number}", offset, rest, False)
+
+
+def _joined(begin: bytes, rest: bytes) -> bytes:
+    return begin if len(begin) > MAX_LINE_BYTES else (begin + rest)[: MAX_LINE_BYTES + 1]
 
 
 def as_map(value: object, field: str) -> Mapping[str, Any]:
@@ -174,6 +227,52 @@ def texts_of(blocks: object, kinds: Collection[object] = ("text",)) -> str:
         elif as_map(block, "content").get("type") in kinds:
             found.append(string_in(block, "text") or "")
     return "\n\n".join(filter(None, found))
+
+
+def only_says_done(text: str) -> bool:
+    """Tell whether the answer of a tool says no more than that it worked.
+
+    >>> only_says_done("Successfully created text document with textdoc_id: 'a1'")
+    True
+    >>> only_says_done("Model set context updated."), only_says_done("5 files were created by Ada")
+    (True, False)
+    """
+    return len(text) < 200 and _DONE.fullmatch(text.strip()) is not None
+
+
+def objects_in(raw: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a line: one, or several if a line break was lost.
+
+    Raises
+    ------
+    InvalidInputError
+        What is left is not an object; those before it were yielded.
+    """
+    try:
+        yield parse_object(raw)
+        return
+    except InvalidInputError as exc:
+        error = exc
+    if len(raw) > MAX_LINE_BYTES:
+        raise error
+    check_containers(raw)
+    text, place = raw.decode("utf-8", "replace").strip(), 0
+    while place < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            raise error from None
+        if not isinstance(value, dict):
+            raise error
+        yield value
+        place = end + len(_BLANKS.match(text, end)[0])  # type: ignore[index]  # it always matches
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def messages_of(text: str, *, id_: str, **fields: Any) -> list[Message]:

@@ -30,7 +30,7 @@ from memoria.importers.chats.parsing import (
     string_in,
     whole,
 )
-from memoria.importers.chats.slack_text import readable
+from memoria.importers.chats.slack_text import readable, text_of_attachments, text_of_blocks
 from memoria.types import Conversation, Message
 
 USER_FILES = ("users.json", "org_users.json")
@@ -38,7 +38,8 @@ CHANNEL_FILES = ("channels.json", "groups.json", "dms.json", "mpims.json")
 FILES = rf"({'|'.join(map(re.escape, (*USER_FILES, *CHANNEL_FILES)))})"
 _DAY = re.compile(r"([^/]+)/(\d{4}-\d{2})-\d{2}\.json")
 #: What people say; all other subtypes are notices, such as that somebody joined.
-SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share"})
+SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "file_comment"})
+EDITED = "message_changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +56,21 @@ class Directory:
         Id and title of a conversation by the name of its folder.
     channel_names
         Names of channels by their ids.
+    keep_bots
+        Whether what programs say is read.
     """
 
     users: Mapping[str, str]
     bots: frozenset[str]
     channels: Mapping[str, tuple[str, str]]
     channel_names: Mapping[str, str]
+    keep_bots: bool = False
 
 
 def read_slack(
     path: str | PathLike[str],
     *,
+    bots: bool = False,
     on_invalid: OnInvalid | None = None,
     on_left_out: OnLeftOut | None = None,
 ) -> Iterator[Conversation]:
@@ -73,12 +78,15 @@ def read_slack(
 
     A message of a thread answers the message that began it; any other message answers the message
     before it that is in no thread. An answer to a message of an earlier month follows the message
-    before it. Names stand in place of ids, and plain text in place of marks.
+    before it. Names stand in place of ids, and plain text in place of marks. Text that stands in
+    blocks only is read, and so are the titles of files; of an edited message the last text counts.
 
     Parameters
     ----------
     path
         The zip, or the folder it was unpacked to.
+    bots
+        Also read what programs say, with the texts of their attachments, such as alerts.
     on_invalid
         Called with the error about each message that is wrong, which is then passed over; None
         raises the first.
@@ -95,7 +103,7 @@ def read_slack(
     aside = Aside(on_invalid, on_left_out)
     with open_export(path) as export:
         root = _root(export)
-        known = _directory(export, root, aside)
+        known = replace(_directory(export, root, aside), keep_bots=bots)
         months: dict[tuple[str, str], list[str]] = {}
         for name in export.names:  # sorted, so the days of a month are in order
             match = _DAY.fullmatch(name.removeprefix(root)) if name.startswith(root) else None
@@ -133,26 +141,31 @@ def _messages(
     export: Export, name: str, known: Directory, aside: Aside
 ) -> Iterator[tuple[Message, str | None]]:
     """Yield the messages of a day, each with the id of the thread that it is in."""
+    found: dict[str, tuple[list[Message], str | None]] = {}
     with export.opened(name) as read:
         for place, item in placed_items(read, f"{export.place(name)}: message"):
-            made: list[Message] = []
-            thread = None
             with aside.at(place):
                 fields = as_map(item, "a message")
+                if string_in(fields, "subtype") == EDITED:  # it comes after the first text
+                    fields = map_in(fields, "message")
                 made = _message(fields, known, aside)
                 thread = string_in(fields, "thread_ts")
-            for message in made:
-                yield message, thread
+                if made:
+                    found[str(made[0].id)] = made, thread
+    for messages, thread in found.values():
+        yield from ((message, thread) for message in messages)
 
 
 def _message(fields: Mapping[str, Any], known: Directory, aside: Aside) -> list[Message]:
     user = string_in(fields, "user")
     subtype = string_in(fields, "subtype")
-    text = readable(string_in(fields, "text") or "", known.users, known.channel_names)
+    is_bot = subtype == "bot_message" or user in known.bots or bool(fields.get("bot_id"))
+    is_bot = is_bot and (user is None or user in known.bots or subtype == "bot_message")
+    text = _text(fields, known, is_bot=is_bot)
     reason = None
-    if subtype == "bot_message" or user in known.bots or (user is None and fields.get("bot_id")):
+    if is_bot and not known.keep_bots:
         reason = "bot"
-    elif subtype not in SPOKEN:
+    elif subtype not in SPOKEN and not is_bot:
         reason = "notice"
     elif not text.strip():
         reason = "empty"
@@ -162,14 +175,32 @@ def _message(fields: Mapping[str, Any], known: Directory, aside: Aside) -> list[
     ts = string_in(fields, "ts")
     if ts is None:
         raise InvalidInputError("ts is missing: a message of Slack has its time there", field="ts")
-    guest = map_in(fields, "user_profile")  # of somebody from another workspace
+    # A guest is somebody from another workspace.
+    guest, bot = map_in(fields, "user_profile"), map_in(fields, "bot_profile")
+    name = known.users.get(user or "") or _name(guest) or string_in(fields, "username")
     return messages_of(
         text,
         id_=ts,
-        role="other",  # people who talk to each other ask no assistant
-        speaker=known.users.get(user or "") or _name(guest) or user,
+        role="tool" if is_bot else "other",  # people who talk to each other ask no assistant
+        speaker=name or _name(bot) or user or string_in(fields, "bot_id") or "unknown",
         created_at=_time(ts),
+        metadata={"edited": True} if fields.get("edited") else {},
     )
+
+
+def _text(fields: Mapping[str, Any], known: Directory, *, is_bot: bool) -> str:
+    """Return the text of a message: its own, or else that of its blocks, and titles of files."""
+    text = string_in(fields, "text") or text_of_blocks(fields.get("blocks"))
+    parts = [text]
+    if is_bot or not text.strip():  # else they are previews of pages
+        parts.append(text_of_attachments(fields.get("attachments")))
+    for item in as_list(fields.get("files"), "files"):
+        if item is not None:
+            file = as_map(item, "files")
+            title = string_in(file, "title")
+            if title and title != string_in(file, "name"):  # somebody wrote it
+                parts.append(f"file: {title}")
+    return readable(whole("\n".join(filter(None, parts))), known.users, known.channel_names)
 
 
 def _time(ts: str) -> datetime:

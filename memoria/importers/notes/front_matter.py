@@ -1,30 +1,43 @@
 """Read the front matter of a note: the YAML between two lines of three hyphens at its beginning.
 
 In: the text of a note. Out: `FrontMatter`, and the rest of the text. Touches nothing.
+
+Programs for notes show front matter that YAML refuses, such as ``title: a: b``. It is read line by
+line then, so a note never depends on its front matter.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 import yaml
 
+from memoria._support.checks import MAX_ID_BYTES, MAX_TAG_CHARS, MAX_TAGS, check_json_map
 from memoria.errors import InvalidInputError
+from memoria.types.history import aware_time
 
-_BLOCK = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-#: A parser of YAML takes too long for brackets that are nested deeper.
+_BLOCK = re.compile(r"\s*^---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+#: A parser of YAML takes too long for brackets that are nested deeper, and for longer texts.
 _MAX_NESTING = 32
 _MAX_CHARS = 64_000
+#: How many lines of a front matter that is not YAML are read.
+_MAX_LINES = 20_000
 _BRACKET = re.compile(r"[\[\]{}]")
+_PAIR = re.compile(r"([^\W\d_][\w .-]{0,80}?)[ \t]*:(?:[ \t]+(.*))?$")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
+_WIKI_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+#: A day with a year of four digits in front: the other forms depend on who reads them.
+_DAY = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})")
 _TITLES = ("title",)
 _ALIASES = ("aliases", "alias")
 _TAGS = ("tags", "tag", "keywords")
-_TIMES = ("created_at", "created", "date")
+_TIMES = ("created_at", "created", "date", "timestamp")
+
+Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,142 +52,248 @@ class FrontMatter:
         Other titles; tags, without ``#``.
     created_at
         When it was written; None: it does not say.
+    links
+        Targets of the wiki links in its other fields.
     others
-        All other fields, as JSON has them.
+        All other fields, as JSON has them; a date in another form than ISO 8601 is among them.
     """
 
     title: str | None = None
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     created_at: datetime | None = None
+    links: tuple[str, ...] = ()
     others: Mapping[str, Any] = field(default_factory=dict)
 
 
-def split_front_matter(text: str) -> tuple[FrontMatter, str]:
+def split_front_matter(text: str, warn: Warn) -> tuple[FrontMatter, str]:
     r"""Return the front matter of a note, and its text without it.
 
-    Raises
-    ------
-    InvalidInputError
-        It is not YAML, or a field is wrong; the message begins with the line, where it is known.
+    Parameters
+    ----------
+    warn
+        Called with what can't be read, and its line.
 
     Examples
     --------
-    >>> found, rest = split_front_matter("---\ntags: [tea]\n---\nGreen.")
+    >>> found, rest = split_front_matter("---\ntags: [tea, 0123]\n---\nGreen.", print)
     >>> found.tags, rest
-    (('tea',), 'Green.')
+    (('tea', '0123'), 'Green.')
+    >>> split_front_matter("---\ntitle: a: b\n---\n", lambda _: None)[0].title
+    'a: b'
     """
     match = _BLOCK.match(text)
     if match is None:
         return FrontMatter(), text
-    fields = _fields(match[1])
+    fields = _fields(match[1], warn)
     if fields is None:  # a text between two rules, or nothing
         return FrontMatter(), text if match[1].strip() else text[match.end() :]
-    try:
-        return _front_matter(fields), text[match.end() :]
-    except ValueError as exc:  # a whole number with more digits than Python converts
-        raise InvalidInputError("a number of the front matter has too many digits") from exc
+    rest = text[match.end() :]
+    second = _BLOCK.match(rest)  # some programs put theirs in front of the one that is there
+    if second is not None and (more := _yaml_fields(second[1])):
+        for name, value in more.items():
+            if name in _TAGS and name in fields:
+                fields[name] = [*_flat(fields[name]), *_flat(value)]
+            else:
+                fields.setdefault(name, value)
+        rest = rest[second.end() :]
+    return _front_matter(fields, warn), rest
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
-    """Refuses aliases: a few nested aliases can expand to any number of values."""
+    """Reads values as they are written, and refuses aliases.
+
+    A few nested aliases can expand to any number of values. Only what is printed as it was written
+    becomes a number: not ``0123``, ``1.10`` or ``12:30``. ``no`` and dates are text.
+    """
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  # as yaml has it
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            alias = self.peek_event()
-            raise InvalidInputError(
-                f"line {alias.start_mark.line + 2}: the front matter has an alias, "
-                f"*{alias.anchor}: write out what it stands for, or quote it"
-            )
+            raise InvalidInputError("aliases are not followed")
         return super().compose_node(parent, index)
 
 
-def _fields(block: str) -> dict[str, Any] | None:
-    """Read the YAML; None if it is not a map of fields."""
-    _check_size(block)
+def _as_written(loader: Any, node: Any) -> Any:
+    """Construct a value of a tag that nobody needs, such as ``!!binary``."""
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return node.value
+
+
+_Loader.yaml_constructors = {
+    **{
+        f"tag:yaml.org,2002:{kind}": yaml.SafeLoader.yaml_constructors[f"tag:yaml.org,2002:{kind}"]
+        for kind in ("null", "bool", "int", "float", "seq", "map", "str")
+    },
+    None: _as_written,
+}
+for _kind, _pattern, _first_letters in (
+    ("null", r"~|null|", "~n"),
+    ("bool", r"true|false", "tf"),
+    ("int", r"0|-?[1-9][0-9]{0,14}", "-0123456789"),
+    ("float", r"-?(?:0|[1-9][0-9]{0,8})\.(?:[0-9]{0,5}[1-9]|0)", "-0123456789"),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_kind}",
+        re.compile(rf"(?:{_pattern})\Z"),
+        [*_first_letters, *([""] if _kind == "null" else [])],
+    )
+
+
+def _fields(block: str, warn: Warn) -> dict[str, Any] | None:
+    """Read the fields; None if there are none."""
     try:
-        found = yaml.load(block, _Loader)  # noqa: S506  # a safe loader
-    except yaml.MarkedYAMLError as exc:
-        place = exc.problem_mark or exc.context_mark
-        line = f"line {place.line + 2}: " if place is not None else ""
-        raise InvalidInputError(
-            f"{line}the front matter is not YAML ({exc.problem}); quote a value that has a colon"
-        ) from exc
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise InvalidInputError(
-            f"line 1: the front matter can't be read ({type(exc).__name__})"
-        ) from exc
-    return found if isinstance(found, dict) else None
-
-
-def _check_size(block: str) -> None:
-    """Refuse what takes a parser longer than anybody waits."""
-    if len(block) > _MAX_CHARS:
-        raise InvalidInputError(
-            f"the front matter has {len(block)} characters; at most {_MAX_CHARS} are allowed"
+        return _yaml_fields(block, strict=True)
+    except InvalidInputError as exc:
+        fields, left_out = _fields_by_line(block)
+        if not fields or left_out > block.count("\n") // 2:
+            return None
+        warn(
+            f"{exc}: it was read line by line"
+            + (f", and {left_out} lines were left out" if left_out else "")
         )
+        return fields
+
+
+def _yaml_fields(block: str, *, strict: bool = False) -> dict[str, Any] | None:
+    """Return the fields of YAML; None if it has none, or is not YAML.
+
+    Raises
+    ------
+    InvalidInputError
+        ``strict``, and it is not YAML; the message begins with the line.
+    """
+    try:
+        found = _loaded(block)
+    except InvalidInputError:
+        if strict:
+            raise
+        return None
+    if not isinstance(found, dict):
+        return None
+    return {_text(name).lower(): value for name, value in found.items() if value is not None}
+
+
+def _loaded(block: str) -> Any:
+    """Parse YAML; refuse what takes a parser longer than anybody waits."""
+    if len(block) > _MAX_CHARS:
+        raise InvalidInputError(f"line 1: the front matter has {len(block)} characters")
     depth = 0
     for bracket in _BRACKET.finditer(block):
         depth += 1 if bracket[0] in "[{" else -1
         if depth > _MAX_NESTING:
-            raise InvalidInputError(
-                f"the front matter is nested deeper than {_MAX_NESTING} levels: flatten it"
-            )
+            raise InvalidInputError("line 1: the front matter is nested too deep")
+    try:
+        return yaml.load(block, _Loader)  # noqa: S506  # a safe loader
+    except yaml.MarkedYAMLError as exc:
+        place = exc.problem_mark or exc.context_mark
+        line = place.line + 2 if place is not None else 1
+        raise InvalidInputError(f"line {line}: the front matter is not YAML") from exc
+    except (yaml.YAMLError, ValueError, RecursionError, InvalidInputError) as exc:
+        raise InvalidInputError("line 1: the front matter can't be read") from exc
 
 
-def _front_matter(fields: Mapping[str, Any]) -> FrontMatter:
-    known = {str(name).lower(): value for name, value in fields.items() if value is not None}
-    title = _first(known, _TITLES)
+def _fields_by_line(block: str) -> tuple[dict[str, Any], int]:
+    """Read ``name: value`` and the items below a name; also count the lines that are neither."""
+    fields: dict[str, Any] = {}
+    name = ""
+    lines = [line for line in block.split("\n") if line.strip() and not line.startswith("#")]
+    left_out = max(0, len(lines) - _MAX_LINES)
+    for line in lines[:_MAX_LINES]:
+        if (item := _ITEM.match(line)) and name:
+            fields[name] = [*_flat(fields[name]), _value(item[1])]
+        elif pair := _PAIR.match(line):
+            name = pair[1].lower()
+            fields[name] = _value(pair[2] or "")
+        else:
+            left_out += 1
+    return {name: value for name, value in fields.items() if value is not None}, left_out
+
+
+def _value(text: str) -> Any:
+    """Read one value; a text that is not YAML is kept as it is, without an open quote."""
+    text = text.strip()
+    try:
+        value = _loaded(text)
+    except InvalidInputError:
+        return text.lstrip("\"'") if text.count(text[:1]) == 1 else text
+    return value if not isinstance(value, dict) else text
+
+
+def _front_matter(fields: Mapping[str, Any], warn: Warn) -> FrontMatter:
+    title = next(iter(_texts(fields, _TITLES)), None)
+    tags = [tag.lstrip("#") for tag in _texts(fields, _TAGS, split=True)]
+    kept = [tag for tag in dict.fromkeys(tags) if 0 < len(tag) <= MAX_TAG_CHARS][:MAX_TAGS]
+    if len(kept) < len(set(tags)):
+        warn(f"{len(set(tags)) - len(kept)} tags are too long or too many: they were left out")
+    created_at = next(filter(None, (_time(fields.get(name)) for name in _TIMES)), None)
+    read = {*_TITLES, *_ALIASES, *_TAGS}
+    others = {
+        name: value
+        for name, value in fields.items()
+        if name not in read and not (name in _TIMES and _time(value) is not None)
+    }
+    try:
+        check_json_map(others, "the front matter")
+    except InvalidInputError as exc:
+        warn(f"{exc}: its other fields were left out")
+        others = {}
     return FrontMatter(
-        title=str(title).strip() or None if title is not None else None,
-        aliases=_strings(known, _ALIASES, split=False),
-        tags=tuple(tag.lstrip("#") for tag in _strings(known, _TAGS, split=True)),
-        created_at=_time(known),
-        others=_as_json({name: value for name, value in known.items() if name not in _READ}),
+        title=title and title.encode()[:MAX_ID_BYTES].decode("utf-8", "ignore"),
+        aliases=tuple(_texts(fields, _ALIASES)),
+        tags=tuple(kept),
+        created_at=created_at,
+        links=tuple(link for value in others.values() for link in _links_in(value)),
+        others=others,
     )
 
 
-_READ = frozenset((*_TITLES, *_ALIASES, *_TAGS, *_TIMES))
+def _texts(fields: Mapping[str, Any], names: tuple[str, ...], *, split: bool = False) -> list[str]:
+    """Return the texts of the first of these fields; one text may hold several tags."""
+    value = next((fields[name] for name in names if name in fields), None)
+    if split and isinstance(value, str):
+        value = re.split(r"[,\s]+", value)
+    texts = (_text(each).strip() for each in _flat(value) if each is not None)
+    return list(dict.fromkeys(text for text in texts if text))
 
 
-def _first(known: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    return next((known[name] for name in names if name in known), None)
-
-
-def _strings(known: Mapping[str, Any], names: tuple[str, ...], *, split: bool) -> tuple[str, ...]:
-    """Return the strings of the first of these fields; one string may hold several tags."""
-    value = _first(known, names)
-    if isinstance(value, str):
-        value = re.split(r"[,\s]+", value) if split else [value]
+def _flat(value: Any) -> list[Any]:
+    """Return the single values of a value: those of a list, and of the lists in it."""
     if value is None:
-        return ()
-    if not isinstance(value, list):
-        value = [value]
-    if any(isinstance(each, list | dict) for each in value):
-        raise InvalidInputError(f"{names[0]} of the front matter must be a list of words")
-    names_found = (str(each).strip() for each in value if each is not None)
-    return tuple(dict.fromkeys(name for name in names_found if name))
+        return []
+    if isinstance(value, dict):
+        return list(value)
+    return [one for each in value for one in _flat(each)] if isinstance(value, list) else [value]
 
 
-def _time(known: Mapping[str, Any]) -> datetime | None:
-    value = _first(known, _TIMES)
-    if value is None or isinstance(value, datetime):
-        return value
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day)
+def _text(value: Any) -> str:
+    """Return a value as it was written."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _links_in(value: Any) -> Iterator[str]:
+    """Yield the targets of wiki links; without quotes YAML reads one as a list in a list."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        yield from (str(each) for each in value[0] if isinstance(each, str))
+    for each in _flat(value):
+        if isinstance(each, str):
+            yield from _WIKI_LINK.findall(each)
+
+
+def _time(value: Any) -> datetime | None:
+    """Return a time in ISO 8601, or a day that begins with its year; None for any other form."""
+    if not isinstance(value, str | int):
+        return None
+    text = str(value).strip()
+    if day := _DAY.fullmatch(text):
+        text = f"{day[1]}-{day[2]:0>2}-{day[3]:0>2}"
+    elif text.isdigit() and len(text) != 8:  # a year, or seconds
+        return None
     try:
-        return datetime.fromisoformat(str(value).strip())
-    except ValueError as exc:
-        raise InvalidInputError(
-            f"the date of the front matter must be a date, such as 2026-03-01; "
-            f"got {str(value)[:40]!r}"
-        ) from exc
-
-
-def _as_json(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields as JSON has them: times as text, names as strings."""
-    try:
-        found: dict[str, Any] = json.loads(json.dumps(fields, default=str))
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise InvalidInputError(f"the front matter can't be kept as JSON: {exc}") from exc
-    return found
+        return aware_time(datetime.fromisoformat(text), "created_at")
+    except (ValueError, InvalidInputError):
+        return None

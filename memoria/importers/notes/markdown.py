@@ -18,6 +18,7 @@ from markdown_it.token import Token
 MAX_WIKI_LINK_CHARS = 500
 #: As in Obsidian: letters, digits, `_`, `-`, `/`, and not digits alone.
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d])([\w/-]{1,200})(?![\w/-])")
+_NOTE = re.compile(r"\.(?:md|markdown)(?:#|\Z)", re.IGNORECASE)
 #: In the place of what is not text, so that no tag begins or ends there.
 _OTHER = "\ufffc"
 
@@ -35,10 +36,13 @@ class MarkdownSection:
     wiki_links
         Targets of its wiki links and embeds, such as ``Note#Heading|alias``.
     links
-        Targets of its other links and images, as Markdown gives them: percent-encoded.
+        Targets of its other links, and of embedded notes, as Markdown gives them: percent-encoded.
+    level
+        How many number signs its heading has; 0 before the first heading.
     """
 
     headings: tuple[str, ...] = ()
+    level: int = 0
     text: str = ""
     wiki_links: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
@@ -66,7 +70,7 @@ def read_markdown(text: str) -> tuple[list[MarkdownSection], list[str]]:
             depth = int(token.tag[1:])
             heading = _plain(tokens[place + 1].children or ())
             levels = [*(pair for pair in levels if pair[0] < depth), (depth, heading)]
-            section = MarkdownSection(headings=tuple(name for _, name in levels))
+            section = MarkdownSection(headings=tuple(name for _, name in levels), level=depth)
             sections.append(section)
         elif token.type == "inline":
             _collect(section, token.children or ())
@@ -85,9 +89,10 @@ def _collect(section: MarkdownSection, children: Sequence[Token]) -> None:
     for child in children:
         if child.type == "wiki_link":
             section.wiki_links.append(child.content)
-        elif child.type in ("link_open", "image"):
-            target = child.attrs.get("src" if child.type == "image" else "href", "")
-            section.links.append(str(target))
+        elif child.type == "link_open":
+            section.links.append(str(child.attrs.get("href", "")))
+        elif child.type == "image" and _NOTE.search(source := str(child.attrs.get("src", ""))):
+            section.links.append(source)
 
 
 def _plain(children: Sequence[Token]) -> str:

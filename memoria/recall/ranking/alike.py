@@ -6,6 +6,7 @@ vectors stay in the database. Query: ``ranking.alike``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from memoria.recall.ranking.candidates import FactsRequest
@@ -26,6 +27,8 @@ _PREFERENCE = "UserPreference"
 
 #: Id of a statement -> id of another one -> cosine of their vectors.
 Alike = Mapping[str, Mapping[str, float]]
+#: Id of a statement -> cosine of its vector with the probe.
+Probed = Mapping[str, float]
 
 
 def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
@@ -43,6 +46,11 @@ def statements(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
     ]
 
 
+def of_user(memories: Sequence[MemoryNode]) -> list[MemoryNode]:
+    """Return the statements that may be newer than others: all but the assistant's."""
+    return [one for one in statements(memories) if role_of(one) != ASSISTANT]
+
+
 def to_compare(
     memories: Sequence[MemoryNode], cosines: Mapping[str, float]
 ) -> tuple[list[str], list[str]]:
@@ -52,7 +60,7 @@ def to_compare(
     nothing. Both are empty if all have the same time.
     """
     found = [one for one in statements(memories) if one.id in cosines]
-    newer = [one.id for one in found if role_of(one) != ASSISTANT]
+    newer = [one.id for one in of_user(found)]
     if len({one.created_at for one in found}) < 2 or not newer:
         return [], []
     found.sort(key=lambda one: (-cosines[one.id], one.id))
@@ -64,8 +72,10 @@ async def ask_alike(
     request: FactsRequest,
     memories: Sequence[MemoryNode],
     cosines: Mapping[str, float],
-) -> Alike:
+) -> tuple[Alike, Probed]:
     """Read the cosines between the statements nearest to the question and all other statements.
+
+    With a probe, also the cosine of each of them with it; without one, this map is empty.
 
     Notes
     -----
@@ -74,8 +84,16 @@ async def ask_alike(
     """
     ids, others = to_compare(memories, cosines)
     if not ids:
-        return {}
-    parameters = {"ids": ids, "others": others, "scope": request.scope}
+        return {}, {}
+    parameters = {
+        "ids": ids,
+        "others": others,
+        "probe": None if request.probe is None else list(request.probe),
+        "scope": request.scope,
+    }
     query = load("ranking.alike").at(request.generation)
-    rows = (await store.run(query, parameters, until=request.until))[0]["rows"]
-    return {id_: dict(row) for id_, row in rows}
+    found = await store.run(query, parameters, until=request.until)
+    if not found:  # the statements were deleted meanwhile
+        return {}, {}
+    alike = {id_: dict(row) for id_, row in found[0]["rows"]}
+    return alike, {id_: cosine for id_, cosine in found[0]["probed"] if math.isfinite(cosine)}

@@ -100,6 +100,13 @@ class Facts:
         sessions are missing.
     aside
         Cosine of the query with examples of small talk, -1 to 1; None if it is not known.
+    alike
+        Id of a statement -> id of another one -> cosine of their vectors; see `replacements`.
+    probed
+        Id of a statement -> cosine with the probe, which is near to statements of the question's
+        subject; see `about`. Empty if there is no probe.
+    asks
+        How surely the query asks for a fact of a subject, 0 to 1; 0 without a probe.
     """
 
     cosines: Mapping[str, float]
@@ -111,6 +118,8 @@ class Facts:
     sessions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     aside: float | None = None
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    probed: Mapping[str, float] = field(default_factory=dict)
+    asks: float = 0.0
 
 
 NOTHING_KNOWN = Facts(cosines={}, degrees={}, neighbours={})
@@ -166,6 +175,8 @@ class FactsRequest:
         That of the vectors to compare ``vector`` with; see `ServerFacts`.
     order
         The relations between neighbours in a text or talk, in lower case.
+    probe
+        Vector near to statements of the question's subject, or None.
     """
 
     scope: str
@@ -176,6 +187,7 @@ class FactsRequest:
     now: datetime = field(default_factory=partial(datetime.now, UTC))
     generation: int = 1
     order: Sequence[str] = USUAL_ORDER
+    probe: Sequence[float] | None = None
 
 
 async def ask_facts(

@@ -11,7 +11,7 @@ import numpy as np
 
 from memoria.recall.ranking.calibration import MARGIN, probabilities
 from memoria.recall.ranking.candidates import Candidate, Facts
-from memoria.recall.ranking.changes import Changes, replacements, with_changes, with_order
+from memoria.recall.ranking.changes import Changes, changes_of, with_changes, with_order
 from memoria.recall.ranking.config import RelevanceConfig
 from memoria.recall.ranking.features import Array, features
 from memoria.recall.ranking.folding import folded
@@ -58,8 +58,7 @@ def rank_by_relevance(
     shares = {name: weights[name] * column for name, column in values.items() if weights[name]}
     memories = {each.memory.id: each.memory for each in candidates}
     adjacent = adjacent_of({id_: one.text for id_, one in memories.items()}, facts.adjacent)
-    replaced = replacements(candidates, by_query, facts) if when.tense else {}
-    changes = Changes(memories=memories, replaced=replaced, adjacent=adjacent)
+    changes = changes_of(candidates, by_query, facts, adjacent=adjacent, tense=when.tense)
     steps = _steps(by_features, by_query, changes, facts, when)
     _note_steps(values, shares, by_features, steps)
     total = steps["in_time"]
@@ -68,7 +67,8 @@ def rank_by_relevance(
     if facts.cosines and facts.aside is not None:
         values[MARGIN] = np.full(len(candidates), max(facts.cosines.values()) - facts.aside)
         if config.calibration is not None:
-            relevance = probabilities(values, total, config.calibration).tolist()
+            known = probabilities(values, total, config.calibration)
+            relevance = np.maximum(known, changes.relevance()).tolist()
     newer = changes.newer()
     needed_by = turned({id_: facts.needs.get(id_, {}) for id_ in memories})
     ranked = {
@@ -107,8 +107,9 @@ def _steps(
     """Return the sums after each step, by its name, in order."""
     ids = [*changes.memories]
     times = [memory.created_at for memory in changes.memories.values()]
-    by_query = with_changes(changes, by_query, when.tense)
-    found = {"newest": with_changes(changes, by_features, when.tense)}
+    by_query = with_changes(changes, changes.with_subject(by_query), when.tense)
+    found = {"subject": changes.with_subject(by_features)}
+    found["newest"] = with_changes(changes, found["subject"], when.tense)
     found["adjacent"] = with_adjacent(found["newest"], by_query, ids, changes.adjacent)
     found["in_session"] = with_session(found["adjacent"], by_query, ids, facts.sessions)
     found["needed"] = with_needs(found["in_session"], ids, facts.needs)

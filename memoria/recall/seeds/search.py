@@ -342,6 +342,27 @@ def _best(hits: Hits) -> Hits:
     return [*found.values()]
 
 
+def joined(found: Seeds, hits: Seeds) -> Seeds:
+    """Append the hits of a second search, such as that within a window, to those of the first."""
+    degraded = tuple(dict.fromkeys((*found.degraded, *hits.degraded)))
+    if not found.seeds:
+        return replace(hits, degraded=degraded)
+    known = {seed.id for seed in (*found.seeds, *found.runners_up, *found.echoes)}
+    least = min((seed.score for seed in (*found.seeds, *found.runners_up)), default=1.0)
+    added = tuple(
+        replace(seed, score=least * seed.score, vector_rank=None, text_rank=None)
+        for seed in (*hits.seeds, *hits.runners_up)
+        if seed.id not in known
+    )
+    echoes = {seed.id for seed in hits.echoes}
+    return replace(
+        found,
+        runners_up=(*found.runners_up, *(seed for seed in added if seed.id not in echoes)),
+        loose=tuple(dict.fromkeys((*found.loose, *hits.loose))),
+        degraded=degraded,
+    )
+
+
 def _fuse(lists: Sequence[Hits], config: SeedConfig) -> Seeds:
     vector, text = lists
     if config.fusion == "rrf":

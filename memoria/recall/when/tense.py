@@ -38,8 +38,9 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|progress)ing)|chang(?:ed|es) over|over time|so far|over the (?:years|months|weeks)"
         r"|history of|timeline|in (?:what |which )?order(?! to| for)|chronolog\w+|evolution of"
         r"|the course of|what (?:has |have )?changed|(?:which|what|where|who)(?: \w+){0,3} (?:have"
-        r"|has) (?:i|we|he|she|they)(?! got)",
+        r"|has) (?:i|we|he|she|they)(?! got)|how (?:has|have) (?:my|our|the|his|her|their) .*\w+ed",
         "former": r"previous(?:ly)?|former(?:ly)?|(?<!am i )(?<!is )(?<!are )used to|in the past"
+        r"|did (?:i|we|he|she|they) use to"
         r"|back then|no longer|originally|initially|at first|(?:my|our|your|his|her|their|s) old"
         r"|before \?|earlier \?",
         "earlier": r"before|earlier|first|once|prior|until|original|initial",
@@ -47,7 +48,8 @@ _TABLE: Final[dict[str, dict[str, str]]] = {
         r"|still|latest|newest|most recent(?:ly)?|by now",
         "past": r"did|didn|was|wasn|were|weren|had|hadn|went|came|gave|took|made|said|told"
         r"|taught|bought|sold|(?:who|which \w+|what) (?!\w*eed )\w{2,}ed",
-        "ever": r"ever|(?:have|has) .*before \?|between",
+        "ever": r"ever|(?<! i )(?<! we )(?<! he )(?<! she )(?<! they )(?:have|has) .*before \?"
+        r"|between",
     },
     "german": {
         "course": r"(?:ver|ge)andert\w*|sich .*entwickelt\w*|entwickelt\w* sich|verlauf\w*|verlief"

@@ -101,7 +101,7 @@ class DocumentWriter:
     config
         Settings of what documents become.
     clock
-        Gives the time of documents without one; aware.
+        Gives the time of topics and edges; aware. A document without a time stays without one.
     """
 
     def __init__(
@@ -256,6 +256,7 @@ class DocumentWriter:
             memories,
             list(edges.relations.values()),
             skip_missing=True,  # only a text that was forgotten since can be missing
+            undated=[memory.id for memory in memories if memory.created_at is None],
             vectors=vectors,
         )
 

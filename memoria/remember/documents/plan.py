@@ -72,6 +72,7 @@ class Planned:
                 text=part.text,
                 tags=document.tags,
                 created_at=document.created_at,
+                valid_until=document.valid_until,
                 metadata={
                     **document.metadata,
                     **{name: value for name, value in more.items() if value},

@@ -1,4 +1,4 @@
-// What each feature of the ranking says of a memory; `RelevanceConfig` has the formulas.
+// The meaning of each feature of the ranking, for a reader of the page.
 
 export const FEATURES = {
   cosine: "it means what the question means",

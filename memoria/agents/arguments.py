@@ -1,0 +1,103 @@
+"""The arguments of calls as servers check them, and which calls a server offers.
+
+In: the table of calls. Out: types that pydantic checks and describes. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from memoria.agents.calls import (
+    FORGETTING,
+    MAX_DEADLINE_MS,
+    MIN_DEADLINE_MS,
+    READING,
+    WRITING,
+    Call,
+)
+from memoria.agents.kinds import MAX_TOKENS, MIN_TOKENS
+from memoria.types import Message
+
+if TYPE_CHECKING:
+    from memoria.agents.mcp.rights import Rights
+
+MAX_CHARS, MAX_MESSAGES, MAX_LISTED = 20_000, 1_000, 1_000
+
+
+def _none_is_empty(value: object) -> object:
+    return [] if value is None else value
+
+
+#: Types of arguments, by their names; those of others are as the call has them.
+_CHECKED: Mapping[str, Any] = {
+    "query": Annotated[str, Field(min_length=1, max_length=MAX_CHARS)],
+    "text": Annotated[str, Field(min_length=1, max_length=MAX_CHARS)],
+    "max_tokens": Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS)],
+    "deadline_ms": Annotated[int, Field(ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS)],
+    "limit": Annotated[int, Field(ge=1, le=MAX_LISTED)],
+    "messages": Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)],
+}
+# Schemas without null are shorter, and every turn of a model pays for them.
+_PLAIN: Mapping[Any, tuple[Any, Any]] = {list[str] | None: (list[str], []), str | None: (str, "")}
+# Models write null for an empty list, and have other names for a question.
+_Strings = Annotated[list[str], BeforeValidator(_none_is_empty)]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_CHARS,
+        validation_alias=AliasChoices("query", "q", "question", "text"),
+    ),
+]
+
+
+def calls_of(rights: Rights) -> tuple[Call, ...]:
+    """Return the calls that a server offers; a token may allow less."""
+    if rights.grant.read_only:
+        return READING
+    return (*READING, *WRITING, *([FORGETTING] if rights.allow_forget else []))
+
+
+def arguments_of(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parameter]:
+    """Return the arguments of a call, with types that are checked and described.
+
+    Parameters
+    ----------
+    defaults
+        Argument -> its default at this server.
+    """
+    found = []
+    for each in call.arguments:
+        kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
+        about: Any = Field(description=call.described[each.name])
+        shown: Any = Annotated[_CHECKED.get(each.name, kind), about]
+        found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
+    return found
+
+
+def arguments_for_models(call: Call, defaults: Mapping[str, int]) -> list[inspect.Parameter]:
+    """Return the same as models are shown them: lenient, and in few tokens.
+
+    Calls that write describe what may be left out and their head does not name: of the rest, names
+    and types say enough.
+    """
+    found = []
+    for each in call.arguments:
+        kind, default = _PLAIN.get(each.annotation, (each.annotation, each.default))
+        shown = _Strings if kind == list[str] else _CHECKED.get(each.name, kind)
+        if each.name == "query":
+            shown = Query
+        if call.does == "writes" and each.annotation in _PLAIN and each.name not in call.head:
+            shown = Annotated[shown, Field(description=call.described[each.name])]
+        found.append(each.replace(annotation=shown, default=defaults.get(each.name, default)))
+    return found
+
+
+def given(call: Call, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return checked arguments as the call takes them, None where a text is not given."""
+    optional = {each.name for each in call.arguments if each.annotation == str | None}
+    return {name: value or None if name in optional else value for name, value in named.items()}

@@ -1,0 +1,252 @@
+"""The HTTP API as an ASGI application.
+
+In: the memories and the rights of a server. Out: routes for `OPERATIONS`, and their description.
+Reads and writes memories as far as the credential of a request allows.
+
+A recall is streamed to clients that accept ``text/event-stream``::
+
+    event: path       data: a `PathFound`
+    event: answer     data: the answer as without a stream; the last event
+    event: problem    data: a `Problem`, instead of an answer
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, aclosing
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Mount, Route
+
+from memoria._support.stream import Stream
+from memoria.agents.arguments import given
+from memoria.agents.calls import memory_recall
+from memoria.agents.http.admission import Admission
+from memoria.agents.http.answers import PathFound
+from memoria.agents.http.description import described, model_of
+from memoria.agents.http.operations import OPERATIONS, Operation
+from memoria.agents.http.problems import failed, problem_of
+from memoria.agents.http.repeats import Repeats
+from memoria.agents.mcp.by_scope import Memories
+from memoria.agents.mcp.grants import Grant
+from memoria.agents.mcp.rights import LOCAL, Rights, grant_of
+from memoria.errors import MemoriaError
+
+if TYPE_CHECKING:
+    from memoria.agents.agent_memory import AgentMemory
+    from memoria.agents.answer import Answer
+    from memoria.types import Path
+
+T = TypeVar("T")
+
+PREFIX = "/v1"
+EVENTS = "text/event-stream"
+_JSON = "application/json"
+_KEY = re.compile(r"[!-~]{1,255}")
+
+
+def api_route(memories: Memories, rights: Rights, *, is_guarded: bool) -> Mount:
+    """Return the API as a route of a server.
+
+    Parameters
+    ----------
+    is_guarded
+        Whether it is to refuse what was not sent to a name of this machine, such as by a page of
+        another site.
+    """
+    api = _Api(memories, rights, is_guarded=is_guarded)
+    description = to_json(described(memories.defaults))
+
+    async def openapi(request: Request) -> Response:
+        await api.check(request)
+        return Response(description, media_type=_JSON)
+
+    routes = [Route("/openapi.json", openapi)]
+    for operation in OPERATIONS:
+        model = model_of(operation, memories.defaults)
+        routes.append(
+            Route(f"/{operation.name}", api.endpoint(operation, model), methods=[operation.method])
+        )
+    handlers: Any = dict.fromkeys((HTTPException, MemoriaError, ValidationError, Exception), failed)
+    return Mount(PREFIX, app=Starlette(routes=routes, exception_handlers=handlers))
+
+
+class _Api:
+    """Answers requests."""
+
+    def __init__(self, memories: Memories, rights: Rights, *, is_guarded: bool) -> None:
+        self._memories = memories
+        self._rights = rights
+        self._is_guarded = is_guarded
+        self._repeats = Repeats()
+        self._admission = Admission()
+
+    async def check(self, request: Request) -> None:
+        """Refuse the pages of other sites."""
+        if self._is_guarded:
+            refused = await LOCAL.validate_request(request)
+            if refused is not None:
+                raise HTTPException(refused.status_code, bytes(refused.body).decode())
+
+    def endpoint(
+        self, operation: Operation, model: type[BaseModel]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers the requests of an operation."""
+
+        async def answer(request: Request) -> Response:
+            await self.check(request)
+            grant = self._granted(request, operation)
+            body = await _body(request) if operation.method == "POST" else b""
+            named = given(operation.call, _arguments(model, request, body))
+            memory = await self._memories.of(grant)
+            if operation.call.ask is memory_recall:
+                return await self._recalled(request, memory, operation, named)
+
+            async def ask() -> bytes:
+                return _plain(memory, operation, await operation.call.ask(memory, **named))
+
+            if operation.call.does == "reads":
+                return Response(await _while_connected(request, ask()), media_type=_JSON)
+            return await self._written(request, (grant, operation.name), body, ask)
+
+        return answer
+
+    async def _recalled(
+        self, request: Request, memory: AgentMemory, operation: Operation, named: dict[str, Any]
+    ) -> Response:
+        leave = self._admission.admitted(named["deadline_ms"] / 1_000)
+        if EVENTS in request.headers.get("accept", ""):
+            return await _while_connected(request, _streamed(memory, operation, named, leave))
+        with leave:
+            answer = await _while_connected(request, operation.call.ask(memory, **named))
+        return Response(_plain(memory, operation, answer), media_type=_JSON)
+
+    def _granted(self, request: Request, operation: Operation) -> Grant:
+        grant = grant_of(self._rights, request.headers.get("authorization", ""))
+        if grant is None:
+            raise HTTPException(
+                401, "this request has no valid token", headers={"www-authenticate": "Bearer"}
+            )
+        does = operation.call.does
+        if does != "reads" and (grant.read_only or self._rights.grant.read_only):
+            raise HTTPException(403, "this credential may only read")
+        if does == "deletes" and not self._rights.allow_forget:
+            raise HTTPException(403, "this server deletes nothing: start it with --allow-forget")
+        return grant
+
+    async def _written(
+        self,
+        request: Request,
+        whose: tuple[Grant, str],
+        body: bytes,
+        do: Callable[[], Awaitable[bytes]],
+    ) -> Response:
+        """Write, and answer a request that is sent again as the first time.
+
+        It goes on when the client has gone: a client that asks again gets the answer then.
+        """
+        key = request.headers.get("idempotency-key")
+        if key is None:
+            return Response(await do(), media_type=_JSON)
+        if not _KEY.fullmatch(key):
+            raise HTTPException(400, "Idempotency-Key must be 1 to 255 letters, digits and signs")
+        content, again = await self._repeats.once((*whose, key), hashlib.sha256(body).digest(), do)
+        headers = {"idempotency-replayed": "true"} if again else None
+        return Response(content, media_type=_JSON, headers=headers)
+
+
+async def _body(request: Request) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _JSON:
+        raise HTTPException(415, f"the body must be of type {_JSON}")
+    return await request.body()
+
+
+def _arguments(model: type[BaseModel], request: Request, body: bytes) -> dict[str, Any]:
+    """Check the arguments. Numbers that JSON has not, and halves of characters, are refused."""
+    if request.method == "POST":
+        found = model.model_validate_json(body or b"{}")
+    else:
+        asked = request.query_params
+        if len(asked.multi_items()) > len(asked):
+            raise HTTPException(400, "a parameter of the query is there twice")
+        found = model.model_validate(dict(asked))
+    return {name: getattr(found, name) for name in model.model_fields}
+
+
+def _plain(memory: AgentMemory, operation: Operation, answer: Answer) -> bytes:
+    """Return an answer as JSON, a recall with the texts of its memories."""
+    data = dict(answer.data)
+    if operation.call.ask is memory_recall:
+        found = memory.recalls.get(memory.retriever.scope, data["recall_id"])
+        texts = {one.id: one.said for item in found.context.items for one in item.path.memories}
+        packed = data["memories"]
+        data["memories"] = [{**each, "text": texts.get(each["id"], "")} for each in packed]
+    if any(each.name == "text" for each in fields(operation.answers)):
+        data = {"text": answer.text, **data}
+    return to_json(data, inf_nan_mode="null")
+
+
+async def _streamed(
+    memory: AgentMemory,
+    operation: Operation,
+    named: dict[str, Any],
+    leave: AbstractContextManager[None],
+) -> Response:
+    """Recall, and send each path once it has ended; what is refused at once is no stream."""
+
+    async def produce(emit: Callable[[bytes], None]) -> None:
+        async def on_path(number: int, path: Path) -> None:
+            found = PathFound(number=number, ids=path.ids, energy=path.energy)
+            emit(_event("path", to_json(found)))
+
+        with leave:
+            answer = await operation.call.ask(memory.telling(on_path), **named)
+        emit(_event("answer", _plain(memory, operation, answer)))
+
+    stream: Stream[bytes, None] = Stream(produce)
+    first = await anext(stream)
+
+    async def events() -> AsyncIterator[bytes]:
+        async with aclosing(stream):
+            yield first
+            try:
+                async for event in stream:
+                    yield event
+            except MemoriaError as exc:
+                yield _event("problem", to_json(problem_of(exc)))
+
+    return StreamingResponse(events(), media_type=EVENTS, headers={"cache-control": "no-store"})
+
+
+def _event(name: str, data: bytes) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), data)
+
+
+async def _while_connected(request: Request, work: Awaitable[T]) -> T:
+    """Do what reads as long as the client waits for it."""
+    asked, gone = asyncio.ensure_future(work), asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if asked.done():
+            return asked.result()
+        raise HTTPException(400, "the client has gone")
+    finally:
+        for each in (asked, gone):
+            each.cancel()
+        await asyncio.wait({asked, gone})
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

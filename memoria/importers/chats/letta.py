@@ -1,0 +1,157 @@
+"""Read what Letta exports: an agent file (``.af``), or the passages of its archive.
+
+In: JSON. Out: the conversation of an agent, its blocks and files as documents, its passages as
+memories. Reads files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any
+
+from memoria.importers.chats.parsing import (
+    Aside,
+    OnInvalid,
+    OnLeftOut,
+    as_list,
+    as_map,
+    messages_of,
+    string_in,
+    texts_of,
+    time_in,
+)
+from memoria.importers.chats.revisions import sections_of
+from memoria.importers.chats.stores import memory_of, read_objects
+from memoria.types import Conversation, Document, Item, Message, Role
+
+SOURCE = "letta"
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
+_SAY = "send_message"
+
+
+def read_letta(
+    path: str | PathLike[str],
+    *,
+    on_invalid: OnInvalid | None = None,
+    on_left_out: OnLeftOut | None = None,
+) -> Iterator[Item]:
+    """Read an agent file of Letta (``.af``), or a list of passages.
+
+    Parameters
+    ----------
+    path
+        The file; or a folder or a zip of some.
+    on_invalid
+        Called with the error about each agent or passage that is wrong, which is then passed over;
+        None raises the first.
+    on_left_out
+        Called with the reason for what is left out: ``tool call``, ``result of a tool``,
+        ``internal`` or ``empty``.
+
+    Raises
+    ------
+    InvalidInputError
+        The path can't be read, or a part is wrong and ``on_invalid`` is None.
+    """
+    aside = Aside(on_invalid, on_left_out)
+    return read_objects(path, ("passages", "archival_memory"), _parts, aside)
+
+
+def _parts(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
+    """Yield what an agent file, or a passage, holds."""
+    if "text" in fields and "messages" not in fields:
+        yield from _passage(fields, aside)
+        return
+    agents = as_list(fields.get("agents"), "agents") if "agents" in fields else [fields]
+    blocks = [*as_list(fields.get("blocks"), "blocks")]
+    for item in agents:
+        agent = as_map(item, "agents")
+        name = string_in(agent, "name") or "agent"
+        id_ = string_in(agent, "id") or name
+        messages = [
+            message
+            for number, each in enumerate(as_list(agent.get("messages"), "messages"), 1)
+            for message in _message(as_map(each, "messages"), f"{number}", aside)
+        ]
+        if messages:
+            yield Conversation(id=id_, messages=messages, title=name, source=SOURCE)
+        blocks += as_list(agent.get("core_memory"), "core_memory")
+    for number, item in enumerate(blocks, 1):
+        block = as_map(item, "blocks")
+        label, value = string_in(block, "label") or str(number), string_in(block, "value")
+        if value:
+            made = time_in(block, "updated_at") or time_in(block, "created_at")
+            yield Document(
+                id=f"block/{string_in(block, 'id') or label}",
+                title=label,
+                sections=sections_of(value),
+                source=SOURCE,
+                created_at=made,
+            )
+    for item in as_list(fields.get("files"), "files"):
+        file = as_map(item, "files")
+        title = string_in(file, "file_name") or string_in(file, "original_file_name")
+        if text := string_in(file, "content"):
+            yield Document(
+                id=f"file/{string_in(file, 'id') or title}",
+                title=title,
+                sections=sections_of(text),
+                source=SOURCE,
+                created_at=time_in(file, "created_at"),
+            )
+
+
+def _passage(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
+    text = string_in(fields, "text") or ""
+    if not text.strip() or fields.get("is_deleted") is True:
+        aside.left_out("empty" if not text.strip() else "deleted")
+        return
+    yield memory_of(
+        SOURCE,
+        string_in(fields, "id") or text,
+        text,
+        tags=[str(tag) for tag in as_list(fields.get("tags"), "tags")],
+        created_at=time_in(fields, "created_at"),
+    )
+
+
+def _message(fields: Mapping[str, Any], number: str, aside: Aside) -> list[Message]:
+    """Return a message; what an agent says may stand in a call of a tool."""
+    role = string_in(fields, "role") or ""
+    text = texts_of(fields.get("content")) or string_in(fields, "text") or ""
+    if role == "tool":
+        aside.left_out("result of a tool")
+        return []
+    said = [text] if role != "assistant" or not fields.get("tool_calls") else []
+    for item in as_list(fields.get("tool_calls"), "tool_calls"):
+        called = as_map(as_map(item, "tool_calls").get("function") or {}, "function")
+        given = _object(string_in(called, "arguments") or "")
+        if called.get("name") == _SAY and isinstance(given.get("message"), str):
+            said.append(given["message"])
+        else:
+            aside.left_out("tool call")
+    packed = _object(text) if role == "user" else {}
+    if packed.get("type") == "user_message" and isinstance(packed.get("message"), str):
+        said = [packed["message"]]
+    elif packed.get("type") or role not in _ROLES:
+        aside.left_out("internal")
+        return []
+    return messages_of(
+        "\n\n".join(filter(None, said)),
+        id_=string_in(fields, "id") or number,
+        role=_ROLES[role],
+        created_at=time_in(fields, "created_at"),
+    )
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the object that a text is; empty if it is another text."""
+    if not text.startswith("{"):
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,130 @@
+"""Take out of a note what nobody wrote to be read: comments, pasted pictures, drawings.
+
+In: the text of a note, without front matter. Out: the text that is left. Touches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+LeftOut = Callable[[str], None]
+
+_OPENING = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$|(?P<ticks>`+)|(?P<comment>%%|<!--)",
+    re.MULTILINE,
+)
+_CLOSING = {"%%": "%%", "<!--": "-->"}
+_HEAD = r"data:[A-Za-z]{1,20}/[\w.+-]{1,60}(?:;[\w=.-]{1,40}){0,4},"
+_DATA = _HEAD + r"[^\s)\"'<>]{64,}"
+#: Pictures that stand in the text itself, each with what stays of it.
+_PICTURES = (
+    (re.compile(rf'!\[([^\[\]\n]*)\]\([ \t]*<?{_DATA}>?(?:[ \t]+"[^"\n]*")?[ \t]*\)'), r"\1"),
+    (re.compile(rf"<img\b[^<>]{{0,500}}?[\"']{_DATA}[\"'][^<>]{{0,500}}>"), ""),
+    (re.compile(rf"^[ \t]{{0,3}}\[[^\[\]\n]+\]:[ \t]*<?{_DATA}>?[ \t]*$", re.MULTILINE), ""),
+    (re.compile(rf"({_HEAD})[^\s)\"'<>]{{64,}}"), r"\1…"),
+)
+#: What programs keep a drawing in, where it has not even a name of its own.
+_DRAWN = "compressed-json"
+_DRAWING = re.compile(
+    r"^(?:%%[ \t]*\n+)?#{1,2} (?:Excalidraw Data|Text Elements|Drawing)$", re.MULTILINE
+)
+_DRAWING_PART = re.compile(r"^#{1,2} (.*)\n((?:(?!#{1,2} |%%).*\n?)*)", re.MULTILINE)
+_WORDS = ("Text Elements", "Element Links")
+_MARKS = re.compile(r"[ \t]+\^[\w-]{1,40}[ \t]*$|^[\w-]{6,40}:[ \t]+", re.MULTILINE)
+_SWITCH = re.compile(r"^==⚠[^\n]*$", re.MULTILINE)
+
+
+def cleaned(text: str, left_out: LeftOut) -> str:
+    r"""Return a text without comments, the data of pictures, and drawings.
+
+    Parameters
+    ----------
+    left_out
+        Called with ``comment``, ``picture`` or ``drawing`` for each.
+
+    Examples
+    --------
+    >>> cleaned("Tea. %%buy more%% `%%` <!-- x -->", print)
+    comment
+    comment
+    'Tea.  `%%` '
+    """
+    kept = []
+    for kind, piece in pieces(text):
+        if kind in ("text", "code"):
+            kept.append(piece)
+        else:
+            left_out(kind)
+    return _without_pictures("".join(kept), left_out)
+
+
+def pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of a text with their kinds: text, code, comment or drawing."""
+    place = paragraph = 0  # paragraph: where the one ends in which code was found
+    unclosed: set[str] = set()
+    while (opening := _OPENING.search(text, place)) is not None:
+        if opening.start() > place:
+            yield "text", text[place : opening.start()]
+        kind = "code"
+        if opening["fence"]:
+            end = _fence_end(text, opening)
+            if opening["info"].strip() == _DRAWN:
+                kind = "drawing"
+        elif opening["ticks"]:
+            if paragraph < opening.end():
+                found = text.find("\n\n", opening.end())
+                paragraph = len(text) if found < 0 else found
+            end = _span_end(text, opening, paragraph)
+        else:
+            mark = opening["comment"]
+            found = -1 if mark in unclosed else text.find(_CLOSING[mark], opening.end())
+            if found < 0:  # it hides nothing
+                unclosed.add(mark)
+                kind, end = "text", opening.end()
+            else:
+                kind, end = "comment", found + len(_CLOSING[mark])
+        yield kind, text[opening.start() : end]
+        place = end
+    if place < len(text):
+        yield "text", text[place:]
+
+
+def _fence_end(text: str, opening: re.Match[str]) -> int:
+    """Return where a block of code ends; one that nothing closes goes on to the end."""
+    fence = opening["fence"]
+    closing = rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$"
+    found = re.compile(closing, re.MULTILINE).search(text, opening.end())
+    return found.end() if found else len(text)
+
+
+def _span_end(text: str, opening: re.Match[str], within: int) -> int:
+    """Return where code within a paragraph ends; a mark that nothing closes is text."""
+    found = re.compile(rf"(?<!`){opening['ticks']}(?!`)").search(text, opening.end(), within)
+    return found.end() if found else opening.end()
+
+
+def _without_pictures(text: str, left_out: LeftOut) -> str:
+    if "data:" not in text:
+        return text
+    for pattern, stays in _PICTURES:
+        text, number = pattern.subn(stays, text)
+        for _ in range(number):
+            left_out("picture")
+    return text
+
+
+def words_of_drawing(text: str, left_out: LeftOut) -> str:
+    r"""Return what is written in and around a drawing of Excalidraw.
+
+    >>> words_of_drawing("# Excalidraw Data\n## Text Elements\nOven ^a1b2c3d4\n%%\n", print)
+    drawing
+    'Oven'
+    """
+    left_out("drawing")
+    data = _DRAWING.search(text)
+    around = text[: data.start()] if data else text
+    parts = _DRAWING_PART.findall(text, data.start()) if data else []
+    found = [_SWITCH.sub("", around)]
+    found += [words for name, words in parts if name.strip() in _WORDS]
+    return "\n\n".join(filter(None, (_MARKS.sub("", each).strip() for each in found)))

@@ -1,0 +1,154 @@
+r"""Write the lines of an export as a folder of notes in Markdown, and read them back.
+
+In: lines of an export, or a folder. Out: notes, or the same lines. Writes and reads files.
+
+A memory is a note: its fields are the front matter, its text is the text of the note, and each of
+its edges is a line with a wiki link and, in a comment, the line of the export. In the text nothing
+is changed, so a note that nobody has edited gives the same memory to the byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from memoria._support.foreign_files import is_own
+from memoria.errors import InvalidInputError
+
+#: The note that holds what belongs to the whole scope; it also shows what the folder is.
+ABOUT = "memoria.md"
+_ABOUT_TEXT = b"These notes are an export of memoria. `memoria ingest FOLDER` reads them back.\n"
+_FRONT = b"---\n"
+#: Stands after the text; whatever the text holds, the last one counts.
+_LINKS = b"\n\n%% memoria: links %%\n"
+_LINE = re.compile(rb"- [^\n]* %%(\{[^\n]*\})%%")
+_ODD = re.compile(r"[^\w .-]+")
+_MAX_NAME_CHARS = 60
+
+
+def is_vault(path: Path) -> bool:
+    """Tell whether a path is a folder that `VaultWriter` has written."""
+    about = path / ABOUT
+    return path.is_dir() and is_own(about) and about.read_bytes().startswith(_ABOUT_TEXT)
+
+
+class VaultWriter:
+    """Writes the lines of an export into a folder, which must be empty.
+
+    Edges come after the memories that they begin at, as in an export.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: IO[bytes] | None = None
+        self._path: Path | None = None
+        self._append(folder / ABOUT, _ABOUT_TEXT + _LINKS)
+
+    def add(self, line: str) -> None:
+        """Write one line."""
+        fields: dict[str, Any] = json.loads(line)
+        if "text" in fields:
+            self._append(self._folder / _path_of(fields["id"]), _note_of(fields))
+        elif "source" in fields:
+            kind = fields.get("relation") or "suppresses" * ("suppresses" in fields) or "with"
+            link = Path(_path_of(fields["target"])).stem
+            shown = " ".join(_ODD.sub(" ", str(kind)).split())
+            text = f"- {shown} [[{link}]] %%{_hidden(line)}%%\n"
+            self._append(self._folder / _path_of(fields["source"]), text.encode())
+        else:
+            self._append(self._folder / ABOUT, f"- scope %%{_hidden(line)}%%\n".encode())
+
+    def close(self) -> None:
+        """Close the last note."""
+        if self._open is not None:
+            self._open.close()
+
+    def _append(self, path: Path, data: bytes) -> None:
+        if path != self._path or self._open is None:
+            self.close()
+            path.parent.mkdir(exist_ok=True)
+            self._path, self._open = path, path.open("ab")
+        self._open.write(data)
+
+
+def _note_of(fields: dict[str, Any]) -> bytes:
+    front = "".join(
+        f"{name}: {json.dumps(value, ensure_ascii=False)}\n"
+        for name, value in fields.items()
+        if name != "text"
+    )
+    return _FRONT + front.encode() + _FRONT + str(fields["text"]).encode() + _LINKS
+
+
+def _hidden(line: str) -> str:
+    """Return a line of JSON in which no comment ends."""
+    return line.replace("%", "\\u0025")
+
+
+def _path_of(id_: str) -> str:
+    """Return the path of the note of a memory, which its id alone tells.
+
+    >>> _path_of("notes/Stone oven.md")
+    'notes/Stone oven.md 3d70b517.md'
+    """
+    folder, mark, name = re.match(r"([^/:]*)([/:]?)(.*)", id_, re.DOTALL).groups()  # type: ignore[union-attr]
+    if not mark or not (folder := _ODD.sub("-", folder).strip(" .-")[:_MAX_NAME_CHARS]):
+        folder, name = "memories", id_
+    short = _ODD.sub("-", name).strip(" .-")[-_MAX_NAME_CHARS:].lstrip(" .-")
+    digest = hashlib.sha256(id_.encode()).hexdigest()[:8]
+    return f"{folder}/{short} {digest}.md" if short else f"{folder}/{digest}.md"
+
+
+def vault_lines(folder: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the lines of an export from its notes: file, number of the line, and the line.
+
+    Raises
+    ------
+    InvalidInputError
+        A note can't be read, or is not one of an export.
+    """
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(where, name)
+            if name.endswith(".md") and not name.startswith(".") and is_own(path):
+                yield from _lines_of(path)
+
+
+def _lines_of(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    try:
+        data = path.read_bytes()
+    except OSError as exc:
+        raise InvalidInputError(f"{path}: can't be read: {exc.strerror or exc}") from exc
+    note, mark, links = data.rpartition(_LINKS)
+    if not mark:
+        raise InvalidInputError(
+            f"{path}: not a note of an export: write it with memoria import-notes"
+        )
+    if note.startswith(_FRONT):
+        yield str(path), 1, _memory_line(path, note)
+    first = note.count(b"\n") + _LINKS.count(b"\n") + 1
+    for number, line in enumerate(links.split(b"\n"), start=first):
+        if found := _LINE.fullmatch(line.rstrip(b"\r")):
+            yield str(path), number, found[1]
+
+
+def _memory_line(path: Path, note: bytes) -> bytes:
+    """Return the line of the memory that a note is."""
+    front, mark, text = note[len(_FRONT) :].partition(b"\n" + _FRONT)
+    fields: dict[str, Any] = {}
+    try:
+        for line in front.decode("utf-8").split("\n"):
+            name, _, value = line.partition(":")
+            fields[name] = json.loads(value)
+        fields["text"] = text.decode("utf-8")
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"{path}: the front matter is damaged: {exc}") from exc
+    if not mark:
+        raise InvalidInputError(f"{path}: the front matter has no end")
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
