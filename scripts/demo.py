@@ -78,22 +78,17 @@ async def main() -> None:
 
 
 async def ask(retriever: memoria.GraphRetriever, question: SampleQuestion) -> None:
-    """Print the paths of one question as they end, then its context."""
+    """Print the context of one question, then the first paths that lead to it."""
     console.rule()
     console.print(Text(question.text, style="bold"), Text(f"  tags: {', '.join(question.tags)}"))
-    stream = retriever.recall_stream(
+    recall = await retriever.recall(
         question.text, query_tags=question.tags, budget_tokens=BUDGET_TOKENS
     )
-    count = 0
-    async with stream as paths:
-        async for path in paths:
-            count += 1
-            if count <= PATHS_SHOWN:
-                show_path(path)
-    if count > PATHS_SHOWN:
-        console.print(f"  ... and {count - PATHS_SHOWN} more paths", style="dim")
-
-    show_context(stream.result)
+    show_context(recall)
+    found = recall.leading
+    console.print(f"\n{found}; the first of them:")
+    for path in [path for path in found.paths if path.hops][:PATHS_SHOWN]:
+        show_path(path)
 
 
 async def talk(retriever: memoria.GraphRetriever) -> None:
@@ -145,7 +140,7 @@ def show_path(path: memoria.Path) -> None:
         arrow = f" -{hop.relation}-> " if hop.direction == "out" else f" <-{hop.relation}- "
         line.append(arrow, style="dim").append(f"[{hop.target}]")
         line.append(f" {hop.energy_out:.4f}", style="cyan")
-    console.print(line.append(f"   {path.end_reason}", style="dim"))
+    console.print(line)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ async def serving(
     retriever: GraphRetriever | Exception,
     *files: Saved,
     load: Callable[[GraphRetriever], Awaitable[None]] | None = None,
+    writes: bool = False,
 ) -> AsyncIterator[Served]:
     """Serve a page; an error in place of a retriever is raised when the database is opened.
 
@@ -49,7 +50,8 @@ async def serving(
         return retriever
 
     name = "default" if isinstance(retriever, Exception) else retriever.scope
-    source = Source(opening, files=files, **({} if load is None else {"load": load}))
+    given = {} if load is None else {"load": load}
+    source = Source(opening, files=files, writes=writes, **given)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         host = f"127.0.0.1:{listening.getsockname()[1]}"
         app = build_app(source, scope=name, token=TOKEN, hosts=[host])

@@ -84,6 +84,18 @@ def cut(words: str, characters: int) -> str:
     return words if len(words) <= characters else f"{words[: characters - 1]}…"
 
 
+def cut_inside(words: str, characters: int) -> str:
+    """Cut a text inside, so that its end, which tells ids of one document apart, stays.
+
+    >>> cut_inside("cardamom", 8), cut_inside("notes/bread/rye#3", 9)
+    ('cardamom', 'no…/rye#3')
+    """
+    if len(words) <= characters:
+        return words
+    first = (characters - 1) // 3
+    return f"{words[:first]}…{words[len(words) - (characters - 1 - first) :]}"
+
+
 def shown(words: str) -> str:
     """Quote a text for a ``repr``, cut to a few words.
 

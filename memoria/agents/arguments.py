@@ -45,13 +45,9 @@ _CHECKED: Mapping[str, Any] = {
 _PLAIN: Mapping[Any, tuple[Any, Any]] = {list[str] | None: (list[str], []), str | None: (str, "")}
 # Models write null for an empty list, and have other names for a question.
 _Strings = Annotated[list[str], BeforeValidator(_none_is_empty)]
+QUERY_NAMES = ("query", "q", "question", "text")
 Query = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_CHARS,
-        validation_alias=AliasChoices("query", "q", "question", "text"),
-    ),
+    str, Field(min_length=1, max_length=MAX_CHARS, validation_alias=AliasChoices(*QUERY_NAMES))
 ]
 
 

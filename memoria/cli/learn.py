@@ -27,7 +27,7 @@ from memoria.types import ConsolidateReport, LearnReport, SuppressionKind, Trace
 SHOWN_CHANGES = 20
 
 TraceFile = Annotated[
-    str, typer.Argument(help="Output of recall --json; - is stdin.", metavar="TRACE")
+    str, typer.Argument(help="Output of recall --json --full; - is stdin.", metavar="TRACE")
 ]
 EventId = Annotated[
     str | None, typer.Option("--event", help="Id of the event; the same id again changes nothing.")
@@ -48,7 +48,7 @@ def reinforce(
 
     Examples
     --------
-    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria recall "Why is the oven cold?" --json --full > trace.json
     memoria learn reinforce trace.json --used evt-062 --used ans-004
     """
 

@@ -101,7 +101,7 @@ def list_(
         retriever = GraphRetriever(store, scope=scope)
         found = await retriever.list(where=where, limit=limit, after=after)
         if not found.memories:
-            await say_nothing_found(store, scope, _none_fits(scope))
+            await say_nothing_found(store, scope, _none_fits(scope), where)
         return found
 
     page: MemoryPage = run(on_store(connection, read))
@@ -136,7 +136,7 @@ def recent(
     async def read(store: Store) -> tuple[MemoryNode, ...]:
         found = await GraphRetriever(store, scope=scope).recent(where=where, limit=limit)
         if not found:
-            await say_nothing_found(store, scope, _none_fits(scope))
+            await say_nothing_found(store, scope, _none_fits(scope), where)
         return found
 
     memories: tuple[MemoryNode, ...] = run(on_store(connection, read))

@@ -36,14 +36,14 @@ def pack(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Output of explore --json or recall --json; - is stdin.", metavar="FILE"
+            help="Output of explore --json or recall --json --full; - is stdin.", metavar="FILE"
         ),
     ] = None,
     *,
     packing: Packing,
     as_json: Json = False,
 ) -> None:
-    """Pack the output of `explore --json` or `recall --json` for a prompt; needs no database.
+    """Pack what `explore --json` or `recall --json --full` printed; needs no database.
 
     Several files become one context. --json prints one document: text, tokens, items, omitted.
 
@@ -83,7 +83,7 @@ def pack(
 def read_document(name: str, read: Callable[[Any], T]) -> T:
     """Read one document with ``read``; ``-`` is standard input."""
     place = "<stdin>" if name == STDIN else name
-    wanted = "give the output of explore --json or recall --json"
+    wanted = "give the output of explore --json or recall --json --full"
     try:
         raw = read_whole(sys.stdin.buffer if name == STDIN else name)
         if not raw.strip():

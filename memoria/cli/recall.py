@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from memoria.cli.choices import (
     Settings,
@@ -25,7 +24,6 @@ from memoria.cli.common import (
     err,
     out,
     print_facts,
-    print_heading,
     printable,
     run,
     say_missing,
@@ -37,7 +35,7 @@ from memoria.cli.holding import AsOf, IncludeOutdated, Situation, TimePhrases, w
 from memoria.cli.mapping import MappedConnection
 from memoria.cli.nothing import say_nothing_found
 from memoria.cli.packing import Packing
-from memoria.cli.render import show_paths, summary
+from memoria.cli.render import screen, show_paths, summary
 from memoria.cli.showing import Showing
 from memoria.recall.call import AUTO, QueryTags
 from memoria.recall.config import RetrieverConfig
@@ -45,19 +43,15 @@ from memoria.recall.explore import in_order
 from memoria.recall.packing import relevance_of
 from memoria.recall.strategies import TransferEnergy
 from memoria.retriever import GraphRetriever
-from memoria.serialize import plain_explorations, plain_recall
+from memoria.serialize import brief_recall, plain_explorations, plain_recall
 from memoria.store import Store
 from memoria.store.config import StoreConfig
-from memoria.types import Exploration, MemoryFilter, Recall, Seed
+from memoria.types import Exploration, Recall, Seed
 
 DEFAULTS = RetrieverConfig()
 _FIRST_ANSWER_S = 60.0
 _TRANSFER = TransferEnergy()
 _OF_IT = f"Of the strategy {TransferEnergy.name} only."
-
-# This console cuts the lines of a tree at the width of the terminal; the other consoles let the
-# terminal wrap long lines.
-screen = Console(highlight=False, emoji=False)
 
 Depth = Annotated[
     int | None,
@@ -104,12 +98,18 @@ def recall(
     showing: Showing,
     embedder: EmbedderName = None,
     as_json: Json = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="With --json: everything, for learn, pack, replay and view."),
+    ] = False,
 ) -> None:
     """Find memories by a question, follow their relations, and pack the results for a prompt.
 
-    Prints each path as it ends, with the energy that reached each memory; then the context; then
-    the time; --context the context alone. --json prints one document: query, seeds, explorations,
-    hits, memories, ranked, context, trace; `memoria pack` turns it into another context.
+    Prints the context, then the paths that lead to its memories, with the energy that reached each
+    of them, then the time. --paths prints all paths; --context the context alone. --json prints
+    one document: query, query_tags, scope, context, left_out, ranked, paths, more_paths, memories,
+    trace. With --full it has everything that was found, and `memoria pack` turns it into another
+    context.
 
     Options such as --kind say which memories may be found, ranked and packed; relations lead
     through the others. --tag is a tag of the question, --with-tag one of the memories.
@@ -121,9 +121,11 @@ def recall(
     memoria recall "Why did the cinnamon buns run out?" --html why.html
     memoria recall "What does Ada prefer?" --kind UserPreference --scope ada
     memoria recall "What broke?" --since 2026-05-01 --until 2026-06-01 --metadata channel=support
-    memoria recall "Why is the oven cold?" --json | memoria pack --format markdown
+    memoria recall "Why is the oven cold?" --json --full | memoria pack --format markdown
     memoria recall "Why is the oven cold?" --strategy lif --set strategy.max_hops=2 --relevance none
     """
+    if full and not as_json:
+        raise typer.BadParameter("give it with --json", param_hint="--full")
     choose, where, tags = embedder_choice(embedder), filtering.where, _query_tags(tag, auto_tags)
     config = replace(
         exploration_config(strategy, {"max_depth": depth}, settings),
@@ -139,8 +141,7 @@ def recall(
         model = await choose(store)
         async with GraphRetriever(store, scope=scope, embedder=model, config=config) as retriever:
             await load_model(model)  # after the server was checked: it takes long
-            quiet = as_json or showing.context_only
-            found = await _recall(retriever, question, tags, where, quiet=quiet)
+            found = await retriever.recall(question, query_tags=tags, where=where)
         if not found.seeds.seeds:
             await say_nothing_found(store, scope, f"nothing found in scope {scope!r}")
         return found
@@ -152,21 +153,9 @@ def recall(
     if as_json or showing.context_only:  # else the last line says it
         packing.say_irrelevant(found.context, relevance_of(found.ranked).values())
     if as_json:
-        print_facts(plain_recall(found), True, "")
+        print_facts(plain_recall(found) if full else brief_recall(found), True, "")
         return
     showing.show(found, budget=packing.budget, wrap=packing.format_ != "json")
-
-
-async def _recall(
-    retriever: GraphRetriever, question: str, tags: QueryTags, where: MemoryFilter, *, quiet: bool
-) -> Recall:
-    """Recall; unless it is to be quiet, show each path as it ends."""
-    if quiet:
-        return await retriever.recall(question, query_tags=tags, where=where)
-    async with retriever.recall_stream(question, query_tags=tags, where=where) as paths:
-        print_heading("Paths")
-        await show_paths(paths, screen)
-    return paths.result
 
 
 def explore(

@@ -6,7 +6,8 @@ In: paths as they end, rows. Out: text on a console.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rich.console import Console
 from rich.live import Live
@@ -22,12 +23,16 @@ from memoria.types import ContextPack, Exploration, Hop, MemoryNode, Path, Recal
 
 REFRESHES_PER_S = 10
 SHOWN_CHARS = 300  # of a text; a narrow terminal cuts it further
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+# This console cuts the lines of a tree at the width of the terminal; the other consoles let the
+# terminal wrap long lines.
+screen = Console(highlight=False, emoji=False)
 
 
 async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
     """Show each path as soon as it ends."""
-    # With FORCE_COLOR, the console takes even a pipe for a terminal.
-    if not (console.is_interactive and console.file.isatty()):
+    if not _grows(console):
         async for path in paths:
             console.print(path_line(path), soft_wrap=True)
         return
@@ -39,18 +44,49 @@ async def show_paths(paths: AsyncIterator[Path], console: Console) -> None:
         forest.sort()
 
 
-def path_line(path: Path) -> Text:
+def print_paths(
+    paths: Iterable[Path], console: Console, labels: Mapping[str, str], *, ends: bool
+) -> None:
+    """Print paths: on a terminal as trees, elsewhere one line each.
+
+    Parameters
+    ----------
+    labels
+        Id of a memory of the context -> its name there, which is shown with its id.
+    ends
+        Whether to say why each path ends; not of a path that is cut.
+    """
+    if not _grows(console):
+        for path in paths:
+            console.print(path_line(path, labels, ends=ends), soft_wrap=True)
+        return
+    forest = Forest(labels, ends=ends)
+    for path in paths:
+        forest.add(path)
+    forest.sort()
+    console.print(forest.view)
+
+
+def _grows(console: Console) -> bool:
+    """Tell whether a console can show trees; FORCE_COLOR makes it take a pipe for a terminal."""
+    return console.is_interactive and console.file.isatty()
+
+
+def path_line(path: Path, labels: Mapping[str, str] = NO_LABELS, *, ends: bool = True) -> Text:
     """Return a path as one line: ids, the energy that reached each id, and relations."""
-    line = _node(path.seed_id, path.start)
+    line = _node(path.seed_id, path.start, labels)
     for hop in path.hops:
-        line.append(" ").append_text(_arrow(hop)).append_text(_node(hop.target, hop.energy_out))
-    return line.append(f"  ({_reason(path)})", style="dim")
+        line.append(" ").append_text(_arrow(hop))
+        line.append_text(_node(hop.target, hop.energy_out, labels))
+    return line.append(f"  ({_reason(path)})", style="dim") if ends else line
 
 
 class Forest:
     """Paths as one tree for each seed; the trees grow while they are shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, labels: Mapping[str, str] = NO_LABELS, *, ends: bool = True) -> None:
+        self._labels = labels
+        self._ends = ends
         self.view = Tree("", hide_root=True, guide_style="dim")
         self._nodes: dict[tuple[str, ...], Tree] = {}
         self._energies: dict[int, float] = {}
@@ -58,14 +94,17 @@ class Forest:
     def add(self, path: Path) -> bool:
         """Add a path; return whether it is the first path of its seed."""
         memories = path.memories or (None,) * len(path.ids)
-        heads = [_node(path.seed_id, path.start)]
-        heads += [_arrow(hop).append_text(_node(hop.target, hop.energy_out)) for hop in path.hops]
+        heads = [_node(path.seed_id, path.start, self._labels)]
+        heads += [
+            _arrow(hop).append_text(_node(hop.target, hop.energy_out, self._labels))
+            for hop in path.hops
+        ]
         energies = [path.start, *(hop.energy_out for hop in path.hops)]
         node, is_new = self.view, path.ids[:1] not in self._nodes
         for place, (head, memory) in enumerate(zip(heads, memories, strict=True), start=1):
             ids = path.ids[:place]
             if ids not in self._nodes:
-                reason = _reason(path) if place == len(heads) else ""
+                reason = _reason(path) if self._ends and place == len(heads) else ""
                 self._nodes[ids] = node.add(_label(head, reason, memory))
                 self._energies[id(self._nodes[ids])] = energies[place - 1]
             node = self._nodes[ids]
@@ -143,8 +182,9 @@ def print_table(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _node(id_: str, energy: float) -> Text:
-    return Text.assemble((one_line(id_), "bold"), " ", (f"{energy:.4f}", "cyan"))
+def _node(id_: str, energy: float, labels: Mapping[str, str]) -> Text:
+    label = (f"[{labels[id_]}] ", "green") if labels.get(id_) else ""
+    return Text.assemble(label, (one_line(id_), "bold"), " ", (f"{energy:.4f}", "cyan"))
 
 
 def _arrow(hop: Hop) -> Text:

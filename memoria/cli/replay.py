@@ -35,7 +35,7 @@ def replay(
 
     Examples
     --------
-    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria recall "Why is the oven cold?" --json --full > trace.json
     memoria replay trace.json
     memoria replay trace.json --set strategy=lif --set strategy.max_hops=2
     """

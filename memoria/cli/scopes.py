@@ -86,16 +86,18 @@ def stats(
 
     connection.check_scope(scope)
 
-    async def look(store: Store) -> ScopeStats:
-        return await scope_stats(store, scope)
+    async def look(store: Store) -> tuple[ScopeStats, str]:
+        found = await scope_stats(store, scope)
+        there = found.memories or found.connectors
+        return found, "" if there else await no_memories(store, scope)
 
-    found: ScopeStats = run(on_store(connection, look))
+    found, empty = run(on_store(connection, look))
     if as_json:
         print_facts(_plain(found), True, "")
-    elif found.memories or found.connectors:
-        _print_stats(found)
+    elif empty:
+        out.print(empty, markup=False)
     else:
-        out.print(no_memories(scope), markup=False)
+        _print_stats(found)
 
 
 def relations(
@@ -134,14 +136,15 @@ def relations(
         if names is not None
     }
 
-    async def look(store: Store) -> tuple[RelationRoles, dict[str, RelationStats]]:
+    async def look(store: Store) -> tuple[RelationRoles, dict[str, RelationStats], str]:
         before = RelationRoles() if undeclare else await declared_roles(store, scope)
         roles = replace(before, **given)
         if given or undeclare:
             await declare_roles(store, scope, roles)
-        return roles, await relation_stats(store, scope)
+        found = await relation_stats(store, scope)
+        return roles, found, "" if found else await no_memories(store, scope)
 
-    roles, found = run(on_store(connection, look))
+    roles, found, empty = run(on_store(connection, look))
     role_of = {name: role for role in ROLE_NAMES for name in getattr(roles, role) or ()}
     rows = [(name, each.count, role_of.get(name.lower(), "")) for name, each in found.items()]
     if as_json:
@@ -152,7 +155,7 @@ def relations(
     if rows:
         _print_table(("relation", "edges", "declared as"), rows)
     else:
-        out.print(no_memories(scope), markup=False)
+        out.print(empty, markup=False)
     for name in sorted(role_of.keys() - {name.lower() for name in found}):
         out.print(f"no edge has the relation {one_line(name)}, declared as {role_of[name]}")
 
@@ -201,7 +204,7 @@ def export(
         check_output(output)
     problems = _Problems()
 
-    async def write(store: Store) -> int:
+    async def write(store: Store) -> tuple[int, str]:
         lines = 0
         show = nullcontext(silent) if output == STDOUT else progress_bars()
         with vault(output) if notes else opened_lines(output) as write_line, show as progress:
@@ -216,12 +219,12 @@ def export(
                 if lines % LINES_PER_STEP == 0:
                     progress("lines", lines, None)
             progress("lines", lines, lines)
-        return lines
+        return lines, "" if lines else await no_memories(store, scope)
 
-    lines: int = run(on_store(connection, write))
+    lines, empty = run(on_store(connection, write))
     problems.show()
     if not lines:
-        err.print(no_memories(scope), style="yellow", markup=False)
+        err.print(empty, style="yellow", markup=False)
     elif output != STDOUT:
         out.print(f"{number_of(lines, 'line')} written to {one_line(output)}", markup=False)
 

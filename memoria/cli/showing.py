@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from memoria.cli.common import out, print_heading, print_text, printable
+from memoria.cli.common import err, out, print_heading, print_text, printable
 from memoria.cli.groups import OptionGroup
-from memoria.cli.render import recall_summary
+from memoria.cli.render import print_paths, recall_summary, screen
 from memoria.errors import InvalidInputError
 from memoria.types import Recall
 
@@ -24,6 +24,9 @@ class Showing(OptionGroup):
 
     context_only: Annotated[
         bool, typer.Option("--context", help="Print the context alone, for a prompt.")
+    ] = False
+    all_paths: Annotated[
+        bool, typer.Option("--paths", help="Print all paths, not only those to the context.")
     ] = False
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print the time of each stage, too.")
@@ -37,17 +40,33 @@ class Showing(OptionGroup):
     ] = None
 
     def show(self, found: Recall, *, budget: int, wrap: bool) -> None:
-        """Print what stands below the paths: the context, if there is one, and the times."""
+        """Print the context, if there is one, the paths that lead to it, and the times."""
         packed = found.context.text
-        if packed and self.context_only:
-            print_text(packed, wrap=wrap)
-        elif packed:
-            print_text("")
+        if self.context_only:
+            if packed:
+                print_text(packed, wrap=wrap)
+            for text in (*found.trace.degraded, *found.trace.notes):
+                err.print(printable(text), style="yellow", markup=False)
+            return
+        if packed:
             print_heading("Context")
             print_text(f"{packed}\n", wrap=wrap)
-        if not self.context_only:
-            line = recall_summary(found, budget, verbose=self.verbose)
-            out.print(printable(line), style="dim", markup=False)
+        self._show_paths(found)
+        line = recall_summary(found, budget, verbose=self.verbose)
+        out.print(printable(line), style="dim", markup=False)
+
+    def _show_paths(self, found: Recall) -> None:
+        leading = found.leading
+        paths = found.paths if self.all_paths else leading.paths
+        if not paths and not leading.others:
+            return
+        text = str(leading) + (": --paths" if leading.others and not self.all_paths else "")
+        out.print(text, style="bold", markup=False)
+        # The name of a memory in the context, unless that is its id.
+        labels = {item.id: item.label for item in found.context.items if item.label != item.id}
+        print_paths(paths, screen, labels, ends=self.all_paths)
+        if paths:
+            out.print("")
 
     def draw(self, found: Recall) -> None:
         """Write the files that are asked for."""

@@ -22,7 +22,7 @@ from memoria.errors import ConfigError
 def view(
     traces: Annotated[
         list[str] | None,
-        typer.Argument(help="Output of recall --json; - is stdin.", metavar="TRACE"),
+        typer.Argument(help="Output of recall --json --full; - is stdin.", metavar="TRACE"),
     ] = None,
     scope: Scope = "default",
     *,
@@ -31,6 +31,10 @@ def view(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for a free one.")
     ] = 0,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Let the page replace, forget and mark memories."),
+    ] = False,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address, and open nothing.")
     ] = False,
@@ -43,7 +47,7 @@ def view(
     Examples
     --------
     memoria view --scope alice
-    memoria recall "Why is the oven cold?" --json > trace.json
+    memoria recall "Why is the oven cold?" --json --full > trace.json
     memoria view trace.json
     """
     try:
@@ -66,6 +70,8 @@ def view(
             # In a thread, as a browser of the terminal returns only when it is left.
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
 
-    source = Source(opening, load=lambda retriever: load_model(retriever.embedder), files=files)
+    source = Source(
+        opening, load=lambda retriever: load_model(retriever.embedder), files=files, writes=write
+    )
     first = files[0].trace.scope if files else scope
     run(serve(Page(source=source, scope=first, port=port), announce))

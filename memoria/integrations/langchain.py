@@ -31,7 +31,7 @@ try:
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
     from langchain_core.retrievers import BaseRetriever
     from langgraph.runtime import Runtime
-    from pydantic import Field, PrivateAttr
+    from pydantic import ConfigDict, Field, PrivateAttr
 except ImportError as exc:
     raise missing("langchain", exc) from exc
 
@@ -53,6 +53,8 @@ class MemoriaRetriever(BaseRetriever):
     query_tags
         As in `GraphRetriever.recall`.
     """
+
+    model_config = ConfigDict(extra="forbid")  # else a mistyped name would be dropped
 
     retriever: AnyRetriever
     k: int = Field(default=10, ge=1, le=MAX_K)

@@ -22,7 +22,7 @@ from memoria.types.conversation import Role
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
-    from llama_index.core.bridge.pydantic import Field, PrivateAttr
+    from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
     from llama_index.core.callbacks import CallbackManager
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.retrievers import BaseRetriever
@@ -107,6 +107,8 @@ class MemoriaMemoryBlock(BaseMemoryBlock[str]):
     budget_tokens
         Size of what is recalled; tokens, >= 1.
     """
+
+    model_config = ConfigDict(extra="forbid")  # else a mistyped name would be dropped
 
     name: str = "memoria"
     retriever: AnyRetriever = Field(exclude=True)

@@ -16,6 +16,7 @@ from memoria._support import telemetry
 from memoria._support.prefetch import Prefetch
 from memoria._support.wording import MORE_TIME
 from memoria.errors import DeadlineError, MemoriaError
+from memoria.graph.naming import unknown_names
 from memoria.recall.at_time import at_time, when_for
 from memoria.recall.call import Engine, RecallCall
 from memoria.recall.context import near_pairs
@@ -93,7 +94,7 @@ class Recaller:
         self._validity = Validity(at=self._started_at)
         self._tags: tuple[str, ...] = ()
         self._when = when_for(call, self._started_at)
-        self._of_window: tuple[str, ...] = ()  # notes on the window
+        self._of_search: tuple[str, ...] = ()  # notes on the window and the filter
 
     async def find_seeds(self) -> Seeds:
         """Embed the query and search for it.
@@ -208,11 +209,20 @@ class Recaller:
                     self._store, rest, seeds, self._probe.vector
                 )
             windowed = await at_time(self._store, rest, seeds, self._when.window)
-        seeds, self._of_window = windowed.seeds, windowed.notes
+            wrong = () if windowed.seeds.seeds else await self._unknown_names()
+        seeds, self._of_search = windowed.seeds, (*wrong, *windowed.notes)
         self._when = replace(self._when, window=windowed.window)
         self._call = replace(call, where=windowed.where)
         self._generation = request.generation
         return replace(seeds, degraded=(*notes, *seeds.degraded))
+
+    async def _unknown_names(self) -> tuple[str, ...]:
+        """Say which names of the filter may be mistyped; without the time for it, nothing."""
+        try:
+            where, until = self._call.where, self._after(0.5)
+            return await unknown_names(self._store, self._engine.scope, where, until=until)
+        except MemoriaError:
+            return ()
 
     def _after(self, share: float) -> float:
         """Return the time when this share of the time left is over; seconds of the loop's clock."""
@@ -367,7 +377,7 @@ class Recaller:
             started_at=self._started_at,
             timings_s=self._timings_s,
             degraded=(*seeds.degraded, *degraded, *missed(explorations)),
-            notes=(*self._of_window, *notes_of(ranked, self._call.config)),
+            notes=(*self._of_search, *notes_of(ranked, self._call.config)),
             window=self._when.window,
             seeds=seeds,
             explorations=explorations,

@@ -6,10 +6,10 @@ the edges have them, and notes on those that no edge has. Reads only. Query: ``r
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from memoria._support.nearest import nearest
 from memoria.errors import MemoriaError
 from memoria.recall.call import RecallCall
 from memoria.store import Store
@@ -19,7 +19,6 @@ from memoria.types import Seeds
 #: Edges of one memory whose tags are read, at most.
 _EDGES = 1_000
 _WORD = re.compile(r"\w+")
-_SHOWN = 3
 
 
 async def fitting_tags(
@@ -120,7 +119,7 @@ def _folded(text: str) -> str:
 
 
 def _note(tag: str, spellings: Mapping[str, Collection[str]], *, ignored: bool) -> str:
-    near = difflib.get_close_matches(_folded(tag), spellings, n=_SHOWN, cutoff=0.6)
+    near = nearest(_folded(tag), spellings)
     names = ", ".join(repr(spelling) for folded in near for spelling in spellings[folded])
     effect = "; the tags of this query were left out" if ignored else ""
     return f"no edge around the hits has the tag {tag!r}{effect}" + (

@@ -30,6 +30,13 @@ and `plain_recall` adds to it::
                "window": null | {"phrase", "starts": null | time, "ends": null | time, "only"},
                "frontiers": [{"seed_id", "levels": [[[id, energy]]]}]}}
 
+`brief_recall` gives what a reader needs of a recall::
+
+    {"query", "query_tags", "scope", "context": {"text", "tokens", "items"},
+     "left_out": {reason: number}, "ranked": [{"id", "rank", "score", "relevance"}],
+     "paths": [a path to the context, as above], "more_paths": number, "memories": {id: {...}},
+     "trace": {"id", "started_at", "timings_s", "degraded", "notes", "window"}}
+
 `trace_from` reads the data of `plain_recall` as a `Trace`, to learn from it or to run it again.
 
 ``{...}`` stands for all fields of the type (`Seed`, `ExplorationStats`, `Hop`, `Contribution`,
@@ -47,6 +54,7 @@ from memoria.serialize.from_plain import (
     scores_from,
 )
 from memoria.serialize.to_plain import (
+    brief_recall,
     plain_context,
     plain_explorations,
     plain_memory,
@@ -57,6 +65,7 @@ from memoria.serialize.to_plain import (
 from memoria.serialize.traces import trace_from
 
 __all__ = [
+    "brief_recall",
     "explorations_from",
     "hits_from",
     "needed_from",

@@ -47,9 +47,26 @@ def explorations_from(data: object) -> tuple[Exploration, ...]:
         A field is missing or not valid; the message names its place, such as
         ``explorations[0].paths[2].hops``.
     """
-    top = Part(data, "")
+    top = whole_document(data)
     memories = _memories(top)
     return tuple(_exploration(part, memories) for part in top.parts("explorations"))
+
+
+def whole_document(data: object) -> Part:
+    """Return a document, unless it has only a part of a recall.
+
+    Raises
+    ------
+    InvalidInputError
+        It is what `brief_recall` gives.
+    """
+    top = Part(data, "")
+    if "more_paths" in top.value and "explorations" not in top.value:
+        raise InvalidInputError(
+            "this recall has not all its paths: print it with recall --json --full",
+            field="explorations",
+        )
+    return top
 
 
 def hits_from(data: object) -> tuple[Path, ...]:

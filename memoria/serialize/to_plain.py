@@ -96,6 +96,45 @@ def plain_recall(recall: Recall) -> Plain:
     }
 
 
+def brief_recall(recall: Recall) -> Plain:
+    """Return the context of a recall and the paths that lead to it as plain data.
+
+    The document has neither the other paths nor the settings, so a recall can't be learned from,
+    packed or run again from it.
+    """
+    trace, leading = recall.trace, recall.leading
+    context = plain_context(recall.context)
+    packed = {item.id for item in recall.context.items}
+    return {
+        "query": trace.query,
+        "query_tags": list(trace.query_tags),
+        "scope": trace.scope,
+        "context": {name: context[name] for name in ("text", "tokens", "items")},
+        "left_out": recall.context.omitted_by_reason,
+        "ranked": [
+            {"id": each.id, "rank": rank, "score": each.score, "relevance": each.relevance}
+            for rank, each in enumerate(recall.ranked, start=1)
+            if each.id in packed
+        ],
+        "paths": [_without_end(plain_path(path)) for path in leading.paths],
+        "more_paths": leading.others,
+        "memories": _plain_memories(leading.paths),
+        "trace": {
+            "id": trace.id,
+            "started_at": trace.started_at.isoformat(),
+            "timings_s": dict(trace.timings_s),
+            "degraded": list(trace.degraded),
+            "notes": list(trace.notes),
+            "window": None if trace.window is None else _plain_window(trace.window),
+        },
+    }
+
+
+def _without_end(path: Plain) -> Plain:
+    """Leave out why a path ends: those that lead to a context are cut after its last memory."""
+    return {name: value for name, value in path.items() if name != "end_reason"}
+
+
 def plain_context(context: ContextPack) -> Plain:
     """Return a context as plain data; a path becomes a list of ids."""
     return {

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoria._support import checks
-from memoria.serialize.from_plain import Part, explorations_from, needed_from, seed_from, time_from
+from memoria.serialize.from_plain import (
+    Part,
+    explorations_from,
+    needed_from,
+    seed_from,
+    time_from,
+    whole_document,
+)
 from memoria.types import Seeds, TimeWindow, Trace
 
 
@@ -23,7 +30,7 @@ def trace_from(data: object) -> Trace:
     InvalidInputError
         A field is missing or not valid; the message names its place, such as ``trace.id``.
     """
-    top = Part(data, "")
+    top = whole_document(data)
     trace = top.part("trace")
     timings, contributed = trace.part("timings_s"), trace.part("contributed")
     return Trace(

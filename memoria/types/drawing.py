@@ -7,10 +7,12 @@ types that are drawn import this module; it knows only what they are made of.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from memoria._support.wording import cut, number_of
+from memoria.types.leading import Leading
 from memoria.types.memory import MemoryNode
 from memoria.types.paths import Hop, Path, Seed
 from memoria.types.picture import Branch, Card, draw
@@ -29,6 +31,12 @@ CAPTION_CHARACTERS = 40
 SHOWN_RANKED = 20
 #: Memories of a picture, unless more are asked for.
 MAX_DRAWN = 40
+#: Paths to a context that are drawn below each other, so that they fit on a screen.
+MOST_LEADING = 6
+_PHRASE_CHARACTERS = 60
+# A notebook shows an answer on one screen: what is longer scrolls.
+_CONTEXT_STYLE = "white-space:pre-wrap;max-height:22em;overflow:auto"
+_WHY_STYLE = "max-height:12em;overflow:auto"
 
 
 class Tree(Protocol):
@@ -63,19 +71,55 @@ def picture_of(
         for each in explorations
     ]
     facts = [
-        f"query tags: {', '.join(tags) or 'none'}",
+        _tags_in_words(tags),
         f"from {', '.join(each.seed.id for each in explorations) or 'no seed'}: "
         f"{number_of(len(reached), 'memory', 'memories')} on "
         f"{number_of(sum(len(each.paths) for each in explorations), 'path')}",
     ]
     if len(drawn) < len(reached):
         facts.append(f"the {len(drawn)} strongest are drawn")
-    spoken = "; ".join(f"{' to '.join(path.ids)}, {_spaced(path.end_reason)}" for path in paths)
+    spoken = [f"{' to '.join(path.ids)}, {_spaced(path.end_reason)}" for path in paths]
+    return _drawn([tree for tree in trees if tree is not None], paths, question, facts, spoken)
+
+
+def picture_of_leading(
+    found: Leading, packed: Set[str], *, question: str, tags: Sequence[str]
+) -> str:
+    """Draw the paths that lead to a context, the first that fit on a screen.
+
+    Parameters
+    ----------
+    packed
+        Ids of the memories in the context, which get a frame of their own.
+    """
+    paths = found.paths[:MOST_LEADING]
+    of_seed: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        of_seed[path.seed_id].append(path)
+    facts = [f"green: in the context; {found}"]
+    if len(paths) < len(found.paths):
+        facts.append(f"the first {len(paths)} are drawn")
+    facts += [_tags_in_words(tags)] if tags else []
+    trees = [_grown(each, packed=packed) for each in of_seed.values()]
+    return _drawn(trees, paths, question, facts, [" to ".join(path.ids) for path in paths])
+
+
+def _tags_in_words(tags: Sequence[str]) -> str:
+    return f"query tags: {', '.join(tags) or 'none'}"
+
+
+def _drawn(
+    trees: Sequence[Card],
+    paths: Sequence[Path],
+    question: str,
+    facts: Iterable[str],
+    spoken: Sequence[str],
+) -> str:
     return draw(
-        [tree for tree in trees if tree is not None],
+        trees,
         heading=question,
         facts="  ·  ".join(facts),
-        spoken=f"{spoken}." if spoken else "",
+        spoken=f"{'; '.join(spoken)}." if spoken else "",
         notes=[FORMULA + _example([hop for path in paths for hop in path.hops]), READING],
     )
 
@@ -104,17 +148,17 @@ def graph_of(
 
 
 def sections_of(
+    answer: str,
     picture: str,
-    context: str,
     ranked: Sequence[tuple[float, MemoryNode]],
     remarks: Iterable[str],
 ) -> list[str]:
-    """Return the parts of a page about a recall: its paths, the context, the order.
+    """Return the parts of a page about a recall: context and reasons, all paths, the order.
 
     Parameters
     ----------
-    picture, context
-        Paths as SVG, and the context as HTML.
+    answer, picture
+        The context with the paths to it as HTML, and all paths as SVG.
     ranked
         Scores and memories, best first.
     remarks
@@ -127,12 +171,47 @@ def sections_of(
     )
     head = "<tr><th>rank</th><th>score</th><th>id</th><th>text</th></tr>"
     return [
-        f'<h2>Paths</h2><div class="wide">{picture}</div>',
-        f"<h2>Context</h2>{context}",
+        f"<h2>Context</h2>{answer}",
+        *(f"<p>{clean(each)}</p>" for each in remarks),
+        _folded("All paths", picture),
         f"<h2>First {min(SHOWN_RANKED, len(ranked))} of {len(ranked)}</h2>"
         f"<table>{head}{rows}</table>",
-        *(f"<p>{clean(each)}</p>" for each in remarks),
     ]
+
+
+def why_html(found: Leading, labels: Mapping[str, str], picture: str) -> str:
+    """Return why memories are in a context as HTML: a line for each path, and a folded picture.
+
+    Parameters
+    ----------
+    labels
+        Id of each memory of the context -> its name in the text.
+    """
+    lines = "".join(f"<li>{clean(_in_words(path, labels))}</li>" for path in found.paths)
+    why = f'<ol style="{_WHY_STYLE}">{lines}</ol>' if lines else ""
+    return f"<div><p>Why: {found}</p>{why}{_folded('Picture of the paths', picture)}</div>"
+
+
+def _in_words(path: Path, labels: Mapping[str, str]) -> str:
+    """Return a path as one line: what was found, and the relations that led on from it."""
+    memories = path.memories or (None,) * len(path.ids)
+
+    def named(id_: str, memory: MemoryNode | None) -> str:
+        label = f"[{labels[id_]}] " if labels.get(id_) else ""
+        text = " ".join(memory.said.split()) if memory else ""
+        return label + cut(text or id_, _PHRASE_CHARACTERS)
+
+    line = f"found: {named(path.seed_id, memories[0])}"
+    for hop, memory in zip(path.hops, memories[1:], strict=True):
+        line += f" {_arrow(hop)} {named(hop.target, memory)}"
+    return line
+
+
+def _folded(title: str, picture: str) -> str:
+    return (
+        f"<details><summary>{title}</summary>"
+        f'<div class="wide" style="overflow-x:auto">{picture}</div></details>'
+    )
 
 
 def context_html(text: str, *, memories: int, tokens: int, left_out: int) -> str:
@@ -142,7 +221,7 @@ def context_html(text: str, *, memories: int, tokens: int, left_out: int) -> str
         f"{left_out} left out"
     )
     lines = "\n".join(clean(line) for line in text.splitlines())
-    return f'<div><p>{counts}</p><pre style="white-space:pre-wrap">{lines}</pre></div>'
+    return f'<div><p>{counts}</p><pre style="{_CONTEXT_STYLE}">{lines}</pre></div>'
 
 
 def strongest(paths: Sequence[Path], most: int) -> list[Path]:
@@ -161,12 +240,21 @@ def _tree(exploration: Tree, paths: Sequence[Path]) -> Card | None:
     """Return the tree of the paths from one seed; None if none of them is drawn."""
     if not exploration.paths:
         return _lonely(exploration)
+    ends = {path.ids: f"ends: {_spaced(path.end_reason)}" for path in paths}
+    return _grown(paths, ends=ends) if paths else None
+
+
+def _grown(
+    paths: Sequence[Path],
+    *,
+    packed: Set[str] = frozenset(),
+    ends: Mapping[tuple[str, ...], str] = MappingProxyType({}),
+) -> Card:
+    """Return the tree of some paths from one seed, with the reasons of their ends."""
     below: defaultdict[tuple[str, ...], dict[tuple[str, ...], Hop]] = defaultdict(dict)
     memories: dict[str, MemoryNode] = {}
-    ends: dict[tuple[str, ...], str] = {}
     for path in paths:
         memories |= {memory.id: memory for memory in path.memories}
-        ends[path.ids] = f"ends: {_spaced(path.end_reason)}"
         for place, hop in enumerate(path.hops, start=1):
             below[path.ids[:place]][path.ids[: place + 1]] = hop
 
@@ -180,10 +268,11 @@ def _tree(exploration: Tree, paths: Sequence[Path]) -> Card | None:
             energy=energy,
             note=f"degree {hops[0][1].degree}" if hops else "",
             end=ends.get(way, ""),
+            packed=way[-1] in packed,
             branches=tuple(_branch(hop, card(to, hop.energy_out)) for to, hop in hops),
         )
 
-    return card((exploration.seed.id,), paths[0].start) if paths else None
+    return card(paths[0].ids[:1], paths[0].start)
 
 
 def _lonely(exploration: Tree) -> Card:
@@ -199,13 +288,17 @@ def _lonely(exploration: Tree) -> Card:
 
 def _branch(hop: Hop, card: Card) -> Branch:
     return Branch(
-        above=f"{hop.relation} →" if hop.direction == "out" else f"← {hop.relation}",
+        above=_arrow(hop),
         below=f"{hop.weight:g} · {hop.tag_similarity:.3f}",
         ledger=f"{hop.source} to {hop.target}: {hop.energy_in} * {hop.weight} / "
         f"sqrt({hop.degree}) * {hop.tag_similarity} = {hop.energy_out}",
         energy=hop.energy_out,
         card=card,
     )
+
+
+def _arrow(hop: Hop) -> str:
+    return f"{hop.relation} →" if hop.direction == "out" else f"← {hop.relation}"
 
 
 def _node(id_: str, energy: float, memory: MemoryNode | None) -> dict[str, Any]:

@@ -10,10 +10,19 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from memoria._support.wording import number_of, shown
-from memoria.types.drawing import MAX_DRAWN, context_html, graph_of, picture_of, sections_of
+from memoria.types.drawing import (
+    MAX_DRAWN,
+    context_html,
+    graph_of,
+    picture_of,
+    picture_of_leading,
+    sections_of,
+    why_html,
+)
 from memoria.types.explorations import Exploration
+from memoria.types.leading import Leading, leading
 from memoria.types.memory import MemoryNode
-from memoria.types.paths import Path, Seeds
+from memoria.types.paths import Path, Seeds, path_order
 from memoria.types.picture import page
 from memoria.types.window import TimeWindow
 
@@ -266,29 +275,44 @@ class Recall:
     hits: tuple[Path, ...] = ()
     needed: tuple[Path, ...] = ()
 
-    def to_svg(self, *, max_memories: int = MAX_DRAWN) -> str:
-        """Draw the explorations as trees, with the energy of every memory and hop.
+    @property
+    def leading(self) -> Leading:
+        """The paths that lead to what is in the context, and how many others there are."""
+        return leading(self.explorations, self.context.items)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of all explorations, most energy first."""
+        return tuple(sorted((path for e in self.explorations for path in e.paths), key=path_order))
+
+    def to_svg(self, *, max_memories: int | None = None) -> str:
+        """Draw the paths that lead to the context, with the energy of every memory and hop.
 
         Parameters
         ----------
         max_memories
-            Paths are drawn by energy, as long as they hold no more memories than these.
+            Draw all paths by energy, as long as they contain no more memories than these. By
+            default, only paths that lead to the context are drawn, as many as fit on a screen; or
+            all paths if the context is empty.
 
         Returns
         -------
         str
             An SVG document that loads nothing.
         """
-        trace = self.trace
-        return picture_of(
-            self.explorations, question=trace.query, tags=trace.query_tags, most=max_memories
-        )
+        query, tags = self.trace.query, self.trace.query_tags
+        found, packed = self.leading, {item.id for item in self.context.items}
+        if max_memories is None and found.paths:
+            return picture_of_leading(found, packed, question=query, tags=tags)
+        most = MAX_DRAWN if max_memories is None else max_memories
+        return picture_of(self.explorations, question=query, tags=tags, most=most)
 
     def to_html(self) -> str:
-        """Return a page of the paths, the context and the first memories, which loads nothing."""
+        """Return a page of the context, the paths and the first memories, which loads nothing."""
         ranked = [(each.score, each.memory) for each in self.ranked]
         remarks = (*self.trace.degraded, *self.trace.notes)
-        parts = sections_of(self.to_svg(), self.context._repr_html_(), ranked, remarks)
+        everything = self.to_svg(max_memories=MAX_DRAWN)
+        parts = sections_of(self._answer(), everything, ranked, remarks)
         return page(self.trace.query, parts)
 
     def to_graph(self) -> dict[str, list[dict[str, Any]]]:
@@ -308,7 +332,12 @@ class Recall:
         return graph_of(self.explorations, packed=packed, ranks=ranks)
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{self.to_svg()}</div>{self.context._repr_html_()}'
+        return self._answer()
+
+    def _answer(self) -> str:
+        """Return the context, and why these memories are in it, as HTML; the picture is folded."""
+        labels = {item.id: item.label for item in self.context.items}
+        return self.context._repr_html_() + why_html(self.leading, labels, self.to_svg())
 
     def __repr__(self) -> str:
         paths = sum(len(each.paths) for each in self.explorations)

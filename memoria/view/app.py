@@ -1,6 +1,7 @@
 """The page and its routes.
 
-In: a `Source`, a token, the names of this machine. Out: an ASGI application. Reads only.
+In: a `Source`, a token, the names of this machine. Out: an ASGI application. Writes only if the
+source allows it.
 
 ::
 
@@ -9,8 +10,10 @@ In: a `Source`, a token, the names of this machine. Out: an ASGI application. Re
     GET  /api/scopes                the scopes of the database with their sizes
     POST /api/recall                events, see `memoria.view.events`
     POST /api/replay/{recall_id}    {"changes": {setting: value}} -> what ``replay --json`` prints
-    GET  /api/saved/{number}        what ``recall --json`` printed
-    GET  /api/memory?scope=&id=     a memory and its strongest edges
+    GET  /api/saved/{number}        what ``recall --json --full`` printed
+    GET  /api/overview?scope=       what a scope holds, its newest memories, questions to try
+    GET  /api/memory?scope=&id=     a memory, its edges, versions and conversation
+    POST /api/change                see `memoria.view.changing`
 """
 
 from __future__ import annotations
@@ -28,17 +31,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from memoria._support.checks import check_scope
 from memoria.errors import ConfigError, InvalidInputError, MemoriaError
-from memoria.graph.hydrate import superseded_of
 from memoria.graph.stats import list_scopes
 from memoria.recall.replay import plain_replay, replay
-from memoria.serialize import plain_neighbourhood
 from memoria.view.asking import changes_from, question_from, strategies
+from memoria.view.changing import change
 from memoria.view.events import plain_error, recall_events
 from memoria.view.guard import Guard
+from memoria.view.looking import memory_of, overview_of
 from memoria.view.source import Source
 
-NEIGHBOURS = 50
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -70,7 +73,9 @@ def build_app(source: Source, *, scope: str, token: str, hosts: Collection[str])
             Route("/api/recall", routes.recall, methods=["POST"]),
             Route("/api/replay/{recall_id}", routes.replay, methods=["POST"]),
             Route("/api/saved/{number:int}", routes.saved),
+            Route("/api/overview", routes.overview),
             Route("/api/memory", routes.memory),
+            Route("/api/change", routes.change, methods=["POST"]),
         ],
         middleware=[Middleware(Guard, token=token, hosts=hosts)],
         exception_handlers={MemoriaError: _failed},
@@ -128,6 +133,7 @@ class _Routes:
                 "scope": self._scope,
                 "strategies": strategies(),
                 "saved": saved,
+                "writes": self._source.writes,
             }
         )
 
@@ -153,9 +159,15 @@ class _Routes:
             raise InvalidInputError("the saved recall was not found", field="number")
         return JSONResponse(self._source.files[number].document)
 
+    async def overview(self, request: Request) -> Response:
+        scope = check_scope(request.query_params.get("scope", ""))
+        retriever = (await self._source.retriever()).for_scope(scope)
+        return JSONResponse(await overview_of(retriever))
+
     async def memory(self, request: Request) -> Response:
         scope, id_ = (request.query_params.get(name, "") for name in ("scope", "id"))
         retriever = (await self._source.retriever()).for_scope(scope)
-        near = plain_neighbourhood(await retriever.neighbours(id_, limit=NEIGHBOURS))
-        replaced = await superseded_of(retriever.store, scope, [id_])
-        return JSONResponse(near | {"superseded_by": replaced.get(id_)})
+        return JSONResponse(await memory_of(retriever, id_))
+
+    async def change(self, request: Request) -> Response:
+        return JSONResponse(await change(self._source, await _body(request)))

@@ -4,7 +4,7 @@ In: a retriever and a `Question`. Out: texts, an event each::
 
     event: seeds     {"seeds": [{...}]}                      before the first path
     event: path      {"path": {...}, "memories": {id: {...}}}   each memory only once
-    event: recall    what ``recall --json`` prints             the last event of a recall
+    event: recall    what ``recall --json --full`` prints      the last event of a recall
     event: error     {"type", "message"}                      in its place, if it failed
 
 Reads only.

@@ -17,7 +17,7 @@ from memoria._support.wording import whole
 from memoria.errors import InvalidInputError
 from memoria.retriever import GraphRetriever
 from memoria.serialize import trace_from
-from memoria.serialize.from_plain import Part
+from memoria.serialize.from_plain import whole_document
 from memoria.types import Trace
 
 #: Recalls of this session that can be replayed; older ones are dropped.
@@ -30,7 +30,7 @@ async def _nothing(_: GraphRetriever) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """A recall that was saved as ``recall --json`` prints it.
+    """A recall that was saved as ``recall --json --full`` prints it.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ def saved(name: str, document: Any) -> Saved:
     Raises
     ------
     InvalidInputError
-        It is not what ``recall --json`` prints; the message names the place.
+        It is not what ``recall --json --full`` prints; the message names the place.
     """
-    top = Part(document, "")
+    top = whole_document(document)
     top.parts("ranked")
     context = top.part("context")
     context.parts("items")
@@ -97,6 +97,8 @@ class Source:
         loaded.
     files
         Saved recalls.
+    writes
+        Whether the page may change memories.
     """
 
     def __init__(
@@ -105,8 +107,10 @@ class Source:
         *,
         load: Callable[[GraphRetriever], Awaitable[None]] = _nothing,
         files: Sequence[Saved] = (),
+        writes: bool = False,
     ) -> None:
         self.files = files
+        self.writes = writes
         self._opening = opening
         self._load = load
         self._lock = asyncio.Lock()

@@ -8,7 +8,15 @@ from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+import neo4j
 import pytest
+
+from memoria import CallableEmbedder, GraphRetriever, OnnxEmbedder
+from memoria.evaluation.sample import sample_path
+from memoria.ingest import ingest_files
+from tests.browser.visiting import QUESTION
+from tests.conftest import DIMENSIONS, EMBEDDER
+from tests.oracle.agreement import remove
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -33,3 +41,22 @@ async def browser() -> AsyncIterator[Browser]:
         found = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield found
         await found.close()
+
+
+@pytest.fixture(scope="session")
+async def bakery(driver: neo4j.AsyncDriver) -> AsyncIterator[GraphRetriever]:
+    """The sample memory, searched by words and by meaning."""
+    model = OnnxEmbedder()
+
+    async def questions(texts: list[str]) -> list[list[float]]:
+        return [await model.embed_query(text) for text in texts]
+
+    # The server of the tests has the vectors of an embedder of this name.
+    embedder = CallableEmbedder(
+        model.embed_documents, dimensions=DIMENSIONS, name=EMBEDDER, query_function=questions
+    )
+    retriever = GraphRetriever(driver, scope="bakery", embedder=embedder)
+    await ingest_files(retriever.writer(), [sample_path()])
+    await retriever.recall(QUESTION.text, deadline_s=60)  # plans the queries
+    yield retriever
+    await remove(driver, retriever.scope)

@@ -23,7 +23,7 @@ def documented_json(name: str) -> str:
 
     Names of an example in JSON stand in quotes there; here all are in backticks.
     """
-    section = _section(f"### `{name} --json`")
+    section = _section(f"### `{name} --json`") + _section(f"### `{name} --json --full`")
     row = re.search(rf"^\| `{name}` \| .*", _section("## JSON"), re.MULTILINE)
     shared = documented_json(SHARED[name]) if name in SHARED else ""
     text = f"{row[0] if row else ''}\n{section}\n{shared}"

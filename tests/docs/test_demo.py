@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 # What differs from run to run: the port and the times; and energies, in their last digits.
 VARYING = re.compile(r"(?<=127\.0\.0\.1:)\d+|\d+(?= ms\b)|\b0\.\d{4}\b")
 # Lines of a path, of a memory in a context, and of their numbers.
-FOUND = re.compile(r" *(\S+ (->|<-) )?\[|  \.\.\. and \d+ more paths|Context \(")
+FOUND = re.compile(r" *(\S+ (->|<-) )?\[|\d+ paths? leads? to it|Context \(")
 
 
 def lines_of(printed: str) -> tuple[list[str], Counter[str]]:

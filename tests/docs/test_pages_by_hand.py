@@ -12,7 +12,13 @@ import pytest
 
 from memoria.cli import all_commands
 from memoria.recall.strategies import STRATEGIES
-from memoria.serialize import plain_context, plain_explorations, plain_memory, plain_recall
+from memoria.serialize import (
+    brief_recall,
+    plain_context,
+    plain_explorations,
+    plain_memory,
+    plain_recall,
+)
 from memoria.types import (
     ContextItem,
     ContextPack,
@@ -35,7 +41,7 @@ from tests.docs.pages import PAGES, ROOT, documented_json, documented_row
 
 COMMANDS = all_commands()
 MEMORY_ROW = documented_json("explore")
-RECALL_SECTION = "### `recall --json`"
+RECALL_SECTION = "### `recall --json --full`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -139,6 +145,9 @@ def test_every_field_of_explore_recall_and_pack_is_documented() -> None:
     whole = plain_recall(found)
     whole["memories"] = list(whole["memories"].values())
     assert undocumented(whole, documented_json("recall")) == []
+    brief = brief_recall(found)
+    brief["memories"] = list(brief["memories"].values())
+    assert undocumented(brief | {"left_out": {}}, documented_json("recall")) == []
     for name in set(whole) - set(explored):  # those of explorations stand in their own section
         row = documented_row(name, RECALL_SECTION)
         if name in ("ranked", "context", "trace"):

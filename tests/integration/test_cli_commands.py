@@ -200,14 +200,17 @@ def test_json_is_one_document(call: Call, name: str, filled: list[str]) -> None:
     assert [key for key in found if f"`{key}`" not in documented] == []
 
 
-def test_recall_prints_paths_then_the_context_then_one_line(call: Call, filled: list[str]) -> None:
+def test_recall_prints_the_context_then_the_paths_to_it_then_one_line(
+    call: Call, filled: list[str]
+) -> None:
     done = call("recall", "rain", "--embedder", "none", "--budget", "60", *filled)
     assert done.code == 0, done.err
     assert done.err == ""
     assert done.out.splitlines() == [
-        "a 1.0000 -caused-> b 0.8000 -caused-> c 0.4525  (dead end)",
-        "",
         *call("pack", "-", "--budget", "60", stdin=json_of(call, filled)).out.splitlines(),
+        "",
+        "1 path leads to it",
+        "[1] a 1.0000 -caused-> [2] b 0.8000 -caused-> [3] c 0.4525",
         "",
         done.out.splitlines()[-1],
     ]
@@ -219,6 +222,27 @@ def test_recall_prints_paths_then_the_context_then_one_line(call: Call, filled: 
     assert re.search(r"; embed \d+ ms, .*explore \d+ ms, .*; no embedder", wordy.out)
 
 
+def test_recall_folds_the_paths_that_lead_elsewhere(call: Call, filled: list[str]) -> None:
+    asked = ("recall", "rain", "--embedder", "none", "--exclude-id", "c", *filled)
+    where = json.loads(call(*asked, "--json", "--full").out)
+    [path] = [path["ids"] for each in where["explorations"] for path in each["paths"]]
+    packed = [item["id"] for item in where["context"]["items"]]
+    assert path[-1] not in packed
+    assert "1 path leads to it" in call(*asked).out
+    assert f"-> {path[-1]} " not in call(*asked).out
+    assert f"-> {path[-1]} " in call(*asked, "--paths").out
+
+
+def test_the_context_alone_leaves_the_warnings_to_standard_error(
+    call: Call, filled: list[str]
+) -> None:
+    asked = ("recall", "rain", "--embedder", "none", "--context", "--tag", "wet", *filled)
+    done = call(*asked)
+    assert "no embedder: searched by words only" in done.err
+    assert "the tag 'wet'" in done.err
+    assert "no embedder" not in done.out
+
+
 def test_recall_prints_the_context_alone_and_draws_files(
     call: Call, filled: list[str], tmp_path: Path
 ) -> None:
@@ -228,8 +252,10 @@ def test_recall_prints_the_context_alone_and_draws_files(
     assert done.code == 0, done.err
     assert done.out == call("pack", "-", "--budget", "60", stdin=json_of(call, filled)).out
     picture = svg.read_text("utf-8")
-    assert picture.count('class="box"') == 3
-    assert picture in html.read_text("utf-8")
+    assert picture.count('class="box packed"') == 3
+    page = html.read_text("utf-8")
+    assert picture.rstrip() in page
+    assert page.index("<h2>Context</h2>") < page.index(picture.rstrip())
     assert "<title>rain</title>" in html.read_text("utf-8")
 
 
@@ -243,7 +269,7 @@ def test_a_file_that_cannot_be_written_is_named(
 
 
 def json_of(call: Call, filled: list[str]) -> str:
-    return call("recall", "rain", "--embedder", "none", "--json", *filled).out
+    return call("recall", "rain", "--embedder", "none", "--json", "--full", *filled).out
 
 
 def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str]) -> None:
@@ -256,6 +282,24 @@ def test_recall_as_json_has_the_documented_fields(call: Call, filled: list[str])
     scores = [ranked["score"] for ranked in found["ranked"]]
     assert scores == sorted(scores, reverse=True)
     assert set(found["memories"]) == {"a", "b", "c"}
+
+
+def test_recall_as_json_is_brief_unless_all_is_asked_for(call: Call, filled: list[str]) -> None:
+    asked = ("recall", "rain", "--embedder", "none", "--json", *filled)
+    done = call(*asked)
+    found, everything = json.loads(done.out), json.loads(json_of(call, filled))
+    assert [key for key in found if f"`{key}`" not in documented_json("recall")] == []
+    assert found["context"]["text"] == everything["context"]["text"]
+    assert [path["ids"] for path in found["paths"]] == [["a", "b", "c"]]
+    assert found["more_paths"] == 0
+    assert set(found["memories"]) == {"a", "b", "c"}
+    for command in (("pack", "-"), ("learn", "co-activate", "-"), ("replay", "-")):
+        refused = call(*command, stdin=done.out)
+        assert refused.code == 1
+        assert "print it with recall --json --full" in refused.err
+    alone = call("recall", "rain", "--embedder", "none", "--full", *filled)
+    assert alone.code == 2
+    assert "--json" in alone.err
 
 
 def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]) -> None:
@@ -292,7 +336,7 @@ def test_remember_writes_once_and_says_what_it_did(call: Call, filled: list[str]
 
 
 def test_what_recall_ranked_is_packed_in_that_order(call: Call, filled: list[str]) -> None:
-    done = call("recall", "rain cellar pump", "--embedder", "none", "--json", *filled)
+    done = call("recall", "rain cellar pump", "--embedder", "none", "--json", "--full", *filled)
     found = json.loads(done.out)
     found["explorations"], ids = [], ["c", "a", "b"]
     found["hits"] = [
@@ -313,7 +357,7 @@ def test_without_vectors_the_only_memory_with_the_word_ranks_first(
 
 
 def test_recall_heeds_its_options(call: Call, filled: list[str]) -> None:
-    base = ["recall", "rain cellar pump", "--embedder", "none", "--json", *filled]
+    base = ["recall", "rain cellar pump", "--embedder", "none", "--json", "--full", *filled]
     few = json.loads(call(*base, "--max-seeds", "1", "--depth", "1", "--tag", "wet").out)
     assert len(few["seeds"]) == 1
     assert few["query_tags"] == []  # no edge has it
@@ -327,7 +371,7 @@ def test_recall_heeds_its_options(call: Call, filled: list[str]) -> None:
 def test_recall_takes_the_tags_of_a_question_from_its_words(call: Call, filled: list[str]) -> None:
     tagged = '{"source": "a", "target": "b", "relation": "caused", "weight": 0.8, "tags": ["Rain"]}'
     assert call("ingest", "-", "--embedder", "none", *filled, stdin=tagged).code == 0
-    base = ["recall", "rain?", "--embedder", "none", "--json", *filled]
+    base = ["recall", "rain?", "--embedder", "none", "--json", "--full", *filled]
     assert json.loads(call(*base).out)["query_tags"] == []
     assert json.loads(call(*base, "--auto-tags").out)["query_tags"] == ["Rain"]
     both = call(*base, "--auto-tags", "--tag", "wet")
@@ -337,7 +381,7 @@ def test_recall_takes_the_tags_of_a_question_from_its_words(call: Call, filled: 
 
 def test_recall_packed_again_gives_the_same_context(call: Call, filled: list[str]) -> None:
     base = ["recall", "rain cellar pump", "--embedder", "none", "--max-seeds", "1", "--depth", "1"]
-    found = call(*base, "--budget", "80", "--json", *filled)
+    found = call(*base, "--budget", "80", "--json", "--full", *filled)
     assert json.loads(found.out)["hits"], "a hit that no path reaches takes part, too"
     packed = call("pack", "--budget", "80", "--json", stdin=found.out)
     assert json.loads(packed.out) == json.loads(found.out)["context"]
@@ -380,7 +424,7 @@ def test_what_no_longer_holds_is_left_out_unless_asked_for(call: Call, here: lis
     assert call("ingest", "-", "--embedder", "none", *here, stdin=lines).code == 0
 
     def reached(*options: str) -> list[str]:
-        query = ["recall", "rain cellar pump", "--embedder", "none", "--json", *options]
+        query = ["recall", "rain cellar pump", "--embedder", "none", "--json", "--full", *options]
         recalled = json.loads(call(*query, *here).out)
         explored = json.loads(call("explore", "a", "--json", *options, *here).out)
         assert explored["memories"].keys() == {entry["id"] for entry in recalled["ranked"]}
@@ -404,7 +448,17 @@ def test_earlier_state_is_that_of_the_time_asked_for(call: Call, here: list[str]
         '{"id": "b", "kind": "Event", "text": "Rain!", "created_at": "2026-03-01T00:00+00:00"}',
     )
     assert call("ingest", "-", "--embedder", "none", *here, stdin="\n".join(lines)).code == 0
-    query = ["recall", "rain", "--embedder", "none", "--json", "--as-of", "2026-02-01", *here]
+    query = [
+        "recall",
+        "rain",
+        "--embedder",
+        "none",
+        "--json",
+        "--full",
+        "--as-of",
+        "2026-02-01",
+        *here,
+    ]
     assert [entry["id"] for entry in json.loads(call(*query).out)["ranked"]] == ["a"]
     assert call("explore", "a", "--as-of", "2026-02-01", *here).code == 0
     assert call("explore", "b", "--as-of", "2026-02-01", *here).code == 1
@@ -430,10 +484,12 @@ def test_another_embedder_than_the_databases_is_refused_with_advice(
 
 
 def test_recall_and_explore_take_a_strategy_by_its_name(call: Call, filled: list[str]) -> None:
-    done = call("recall", "rain", "--embedder", "none", "--strategy", "lif", "--json", *filled)
+    done = call(
+        "recall", "rain", "--embedder", "none", "--strategy", "lif", "--json", "--full", *filled
+    )
     settings = json.loads(done.out)["trace"]["config"]
     assert (settings["strategy"]["name"], settings["seeds"]["max_seeds"]) == ("lif", 8)
-    fewer = ["--strategy", "lif", "--max-seeds", "2", "--json"]
+    fewer = ["--strategy", "lif", "--max-seeds", "2", "--json", "--full"]
     done = call("recall", "rain", "--embedder", "none", *fewer, *filled)
     assert json.loads(done.out)["trace"]["config"]["seeds"]["max_seeds"] == 2
     for strategy in STRATEGIES:
@@ -455,7 +511,7 @@ def test_recall_and_explore_take_the_settings_of_every_strategy(
         chosen = ["--strategy", strategy, "--set", f"strategy.{setting}={value}"]
         assert call("explore", "a", *chosen, *filled).code == 0
         for relevance in ("none", str(weights)):
-            options = [*chosen, "--relevance", relevance, "--embedder", "none", "--json"]
+            options = [*chosen, "--relevance", relevance, "--embedder", "none", "--json", "--full"]
             trace = json.loads(call("recall", "rain", *options, *filled).out)["trace"]
             assert trace["config"]["strategy"]["name"] == strategy
             assert trace["config"]["strategy"][setting] == value
@@ -654,7 +710,9 @@ def test_every_command_with_a_filter_has_the_same_options(
     for name in ("list", "recent"):
         found = json.loads(call(name, *options, "--json", *dated).out)
         assert sorted(memory["id"] for memory in found["memories"]) == list(fitting)
-    recalled = call("recall", "rain pump", "--embedder", "none", *options, "--json", *dated)
+    recalled = call(
+        "recall", "rain pump", "--embedder", "none", *options, "--json", "--full", *dated
+    )
     assert sorted(entry["id"] for entry in json.loads(recalled.out)["ranked"]) == list(fitting)
     done = call("forget", *options, "--dry-run", "--json", *dated)
     assert json.loads(done.out) == {
@@ -688,7 +746,7 @@ def test_context_of_a_filtered_recall_is_the_same_when_it_is_packed_again(
     call: Call, dated: list[str]
 ) -> None:
     for weights in ("default", "none"):
-        query = ["recall", "rain", "--embedder", "none", "--relevance", weights, "--json"]
+        query = ["recall", "rain", "--embedder", "none", "--relevance", weights, "--json", "--full"]
         found = call(*query, "--exclude-id", "b", *dated)
         context = json.loads(found.out)["context"]
         assert [item["id"] for item in context["items"]] == ["a", "c"]
@@ -825,13 +883,12 @@ def on_terminal(*arguments: str, answer: bytes = b"") -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), shown.decode()
 
 
-def test_a_terminal_shows_the_first_path_before_the_context(filled: list[str]) -> None:
+def test_a_terminal_shows_the_context_before_the_paths(filled: list[str]) -> None:
     code, shown = on_terminal("recall", "rain", "--embedder", "none", *filled)
     assert code == 0, shown
     assert "\x1b[" in shown
-    assert 0 <= shown.find("-caused-> ") < shown.index("Context\x1b")
-    assert shown.index("Paths") < shown.index("0.4525") < shown.index("Context\x1b")
-    assert shown.index("Context\x1b") < shown.rindex("[1]")
+    places = [shown.index(part) for part in ("Context\x1b", "[1]", "1 path leads", "0.4525")]
+    assert places == sorted(places)
 
 
 def test_a_terminal_breaks_the_context_between_words(call: Call, here: list[str]) -> None:
@@ -842,7 +899,7 @@ def test_a_terminal_breaks_the_context_between_words(call: Call, here: list[str]
     assert code == 0, shown
     context = shown.partition("Context\x1b")[2]
     assert set(words) <= set(context.split())
-    assert max(map(len, context.partition(" in all")[0].splitlines())) <= 100
+    assert max(map(len, context.partition(" to it")[0].splitlines())) <= 100
 
 
 def test_embed_without_an_embedder_is_wrong_usage(call: Call, here: list[str]) -> None:

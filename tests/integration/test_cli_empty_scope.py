@@ -23,7 +23,13 @@ READS = [
     (("forget", "--kind", "Insight", "--dry-run"), 0),
 ]
 NAMES = [f"{arguments[0]} {arguments[1]}" for arguments, _ in READS]
-SAID = "has no memories; memoria stats --all lists the scopes"
+SAID = "memoria stats --all lists the scopes"
+
+
+def empty(typo: list[str]) -> str:
+    """The line about a scope whose name is like that of another one."""
+    scope = typo[-1].removesuffix("-typo")
+    return f"scope {typo[-1]!r} has no memories; did you mean {scope!r}? {SAID}"
 
 
 def in_typo(filled: list[str]) -> list[str]:
@@ -40,7 +46,7 @@ def test_a_scope_without_memories_is_named_on_standard_error(
         done = in_process(*arguments, *more, *typo)
         assert done.code == code
         first, *others = done.err.splitlines()
-        assert first == f"scope {typo[-1]!r} {SAID}"
+        assert first == empty(typo)
         assert not any(SAID in line for line in others), "it is said once"
         assert SAID not in done.out
 
@@ -56,7 +62,7 @@ def test_a_scope_that_holds_memories_is_not_called_empty(
 
 def test_a_scope_without_memories_to_link_is_named(call: Call, filled: list[str]) -> None:
     typo = in_typo(filled)
-    assert call("link", *typo).err == f"scope {typo[-1]!r} {SAID}\n"
+    assert call("link", *typo).err == f"{empty(typo)}\n"
     assert call("link", *filled).err == "", "without vectors none is linked"
 
 
@@ -69,7 +75,7 @@ def test_what_finds_nothing_prints_nothing_where_a_prompt_or_a_list_is_read(
         assert call(*asked, "--format", "json", *options).out == "[]\n"
         assert call("list", "--kind", "Insight", *options).out == ""
         assert call("recent", "--kind", "Insight", *options).out == ""
-    found = json.loads(call(*asked[:-1], "--json", *in_typo(filled)).out)
+    found = json.loads(call(*asked[:-1], "--json", "--full", *in_typo(filled)).out)
     assert found["context"]["text"] == ""
 
 
@@ -94,3 +100,22 @@ def test_only_a_command_that_finds_nothing_asks_whether_the_scope_is_empty(
     assert wire.count("RUN graph.scope_size") == 0
     in_process(*nothing, *filled)
     assert wire.count("RUN graph.scope_size") == 1
+
+
+@pytest.mark.parametrize("command", ["list", "recent"])
+def test_a_kind_or_tag_that_no_memory_has_is_said_with_the_nearest(
+    filled: list[str], command: str
+) -> None:
+    done = in_process(command, "--kind", "Evnet", *filled)
+    assert done.err == "no memory of the scope has the kind 'Evnet'; did you mean 'Event'?\n"
+    assert (
+        "no memory of the scope has the tag 'wet'"
+        in in_process(command, "--with-tag", "wet", *filled).err
+    )
+
+
+def test_a_recall_says_that_a_kind_is_mistyped(filled: list[str]) -> None:
+    asked = ("recall", "rain", "--embedder", "none", "--kind", "Evnet", *filled)
+    said = "no memory of the scope has the kind 'Evnet'; did you mean 'Event'?"
+    assert said in in_process(*asked).out
+    assert said in in_process(*asked, "--context").err

@@ -127,6 +127,17 @@ async def test_what_no_memory_fits_finds_nothing_and_is_no_error(store: Store, c
         assert (all_ids(seeds), seeds.degraded) == ([], ())
 
 
+async def test_a_mistyped_kind_or_tag_is_a_note_of_the_recall(store: Store, crowd: str) -> None:
+    retriever = GraphRetriever(store, scope=crowd)
+    for where, said in (
+        (MemoryFilter(kinds=["event"]), "the kind 'event'; did you mean 'Event'?"),
+        (MemoryFilter(tags=["raer"]), "the tag 'raer'; did you mean 'rare'?"),
+    ):
+        found = await retriever.recall("bun", where=where)
+        assert found.trace.notes == (f"no memory of the scope has {said}",)
+    assert (await retriever.recall("bun", where=MemoryFilter(kinds=["Event"]))).trace.notes == ()
+
+
 async def test_memories_without_a_vector_become_seeds_only_if_they_fit(
     store: Store, scope: str
 ) -> None:

@@ -22,7 +22,7 @@ TRACE = "trace.json"
 @pytest.fixture
 def recalled(call: Call, filled: list[str], tmp_path: Path) -> tuple[str, list[str]]:  # noqa: F811
     """The file of a recall, and the options of the database without the scope."""
-    done = call("recall", "rain", "--json", "--embedder", "none", *filled)
+    done = call("recall", "rain", "--json", "--full", "--embedder", "none", *filled)
     assert done.code == 0, done.err
     file = tmp_path / TRACE
     file.write_text(done.out)

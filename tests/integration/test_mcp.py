@@ -167,6 +167,25 @@ async def test_a_question_has_the_names_that_models_give_it(
     assert "max_tokens" in text(refused)
 
 
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("budget", "did you mean 'max_tokens'?"),
+        ("tag", "did you mean 'tags'?"),
+        ("scope", "it takes query, tags, max_tokens, deadline_ms, order"),
+    ],
+)
+async def test_an_argument_that_a_tool_does_not_take_is_refused(
+    retriever: GraphRetriever, argument: str, said: str
+) -> None:
+    await retriever.writer().write([Memory(id="a", kind="Event", text="The van is red.")])
+    async with client_of(retriever) as client:
+        refused = await client.call_tool("memory_recall", {"query": "van", argument: 500})
+    assert refused.is_error
+    assert f"memory_recall has no argument {argument!r}" in text(refused)
+    assert said in text(refused)
+
+
 @ERAS
 async def test_a_recall_reports_each_path(retriever: GraphRetriever, era: str) -> None:
     await retriever.writer().write(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,11 +17,12 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from memoria import GraphRetriever, Memory, Relation, UnavailableError
+from memoria import GraphRetriever, Memory, Message, Relation, UnavailableError
 from memoria.errors import InvalidInputError
 from memoria.recall.replay import plain_replay, replay
 from memoria.serialize import plain_recall
 from memoria.store import Target
+from memoria.types import MemoryFilter
 from memoria.view.guard import TOKEN_HEADER
 from memoria.view.source import saved
 from tests.serving import Served, serving
@@ -91,9 +93,9 @@ async def test_a_request_without_the_token_is_refused(
 ) -> None:
     headers = {} if token is None else {TOKEN_HEADER: token}
     async with client_of(page, headers) as client:
-        for path in ("/api/about", "/api/scopes", "/api/memory", "/api/saved/0"):
+        for path in ("/api/about", "/api/scopes", "/api/overview", "/api/memory", "/api/saved/0"):
             assert (await client.get(path)).status_code == status
-        for path in ("/api/recall", "/api/replay/x"):
+        for path in ("/api/recall", "/api/replay/x", "/api/change"):
             assert (await client.post(path, json={})).status_code == status
         assert (await client.get("/")).status_code == 200  # the page itself tells nothing
 
@@ -332,3 +334,69 @@ def test_the_command_prints_an_address_that_works(target: Target, tmp_path: Path
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
     assert process.returncode == 130
+
+
+async def test_an_overview_has_counts_the_newest_memories_and_questions(
+    client: httpx2.AsyncClient, filled: GraphRetriever
+) -> None:
+    answer = await client.get("/api/overview", params={"scope": filled.scope})
+    found = answer.json()
+    newest = await filled.recent(limit=8)
+    assert found["memories"] == sum(found["kinds"].values())
+    assert [memory["id"] for memory in found["recent"]] == [memory.id for memory in newest]
+    assert 1 <= len(found["questions"]) <= 4
+    nobody = await client.get("/api/overview", params={"scope": f"{filled.scope}-typo"})
+    assert nobody.json()["memories"] == 0
+    assert (await client.get("/api/overview")).status_code == 400
+
+
+async def test_a_memory_comes_with_its_versions_and_its_conversation(
+    retriever: GraphRetriever,
+) -> None:
+    writer, began = retriever.writer(), datetime(2026, 5, 1, tzinfo=UTC)
+    await writer.remember("The van is red.", id="red", created_at=began)
+    await writer.remember("The van is blue.", id="blue", supersedes=["red"])
+    await writer.remember("The van is green.", id="green", supersedes=["blue"])
+    said = [Message(text=text, created_at=began) for text in ("Where is it?", "In the yard.")]
+    await retriever.conversations().append("today", said)
+    where = MemoryFilter(metadata={"conversation": "today"})
+    [_, last] = (await retriever.list(where=where)).memories
+    async with serving(retriever) as served, client_of(served) as client:
+        given = {"scope": retriever.scope, "id": "blue"}
+        blue = (await client.get("/api/memory", params=given)).json()
+        message = {"scope": retriever.scope, "id": last.id}
+        second = (await client.get("/api/memory", params=message)).json()
+    assert blue["superseded_by"] == "green"
+    assert [memory["id"] for memory in blue["versions"]] == ["red", "blue", "green"]
+    assert blue["thread"] == []
+    assert [memory["text"] for memory in second["thread"]] == ["Where is it?", "In the yard."]
+
+
+async def test_the_page_changes_memories_only_where_that_is_allowed(
+    retriever: GraphRetriever,
+) -> None:
+    await retriever.writer().remember("The van is red.", id="red", kind="UserPreference")
+    given = {"scope": retriever.scope, "id": "red"}
+    async with serving(retriever) as served, client_of(served) as client:
+        refused = await client.post("/api/change", json={**given, "action": "forget"})
+    assert refused.status_code == 400
+    assert "--write" in refused.json()["error"]["message"]
+    assert (await retriever.get(["red"])).missing == ()
+    async with serving(retriever, writes=True) as served, client_of(served) as client:
+        found = dict(await asked(client, retriever.scope, query="van"))["recall"]
+        marked = {**given, "action": "wrong", "recall_id": found["trace"]["id"]}
+        assert (await client.post("/api/change", json=marked)).status_code == 200
+        replaced = {**given, "action": "replace", "text": "The van is blue."}
+        new = (await client.post("/api/change", json=replaced)).json()["id"]
+        for wrong in (
+            {**given, "action": "burn"},
+            {**given, "action": "right", "recall_id": "nobody"},
+            {**given, "action": "replace", "text": " "},
+            {**given, "id": "nobody", "action": "replace", "text": "x"},
+        ):
+            assert (await client.post("/api/change", json=wrong)).status_code == 400
+        [memory] = (await retriever.get([new])).memories
+        assert (memory.kind, memory.text) == ("UserPreference", "The van is blue.")
+        forgotten = {"scope": retriever.scope, "id": new, "action": "forget"}
+        assert (await client.post("/api/change", json=forgotten)).json()["said"] == "Forgotten."
+    assert (await retriever.get([new])).missing == (new,)

@@ -100,7 +100,8 @@ def edges(picture: ElementTree.Element) -> list[str]:
 
 
 def boxes(picture: ElementTree.Element) -> list[ElementTree.Element]:
-    return picture.findall(".//svg:rect[@class='box']", NAMESPACE)
+    found = picture.findall(".//svg:rect", NAMESPACE)
+    return [each for each in found if "box" in each.attrib["class"].split()]
 
 
 def test_a_shared_trunk_is_drawn_once() -> None:
@@ -198,7 +199,7 @@ def ranked(memory: MemoryNode, score: float, path: Path) -> RankedMemory:
 
 def recalled(*explorations: Exploration, text: str = "what <b>c</b> says") -> Recall:
     paths = [path for each in explorations for path in each.paths]
-    item = ContextItem(id="c", kind="Event", date=None, score=0.06, path=paths[0])
+    item = ContextItem(id="c", kind="Event", date=None, score=0.06, path=paths[0], label="3")
     return Recall(
         seeds=Seeds(seeds=tuple(each.seed for each in explorations)),
         explorations=explorations,
@@ -225,9 +226,52 @@ def test_trees_of_a_recall_stand_below_each_other() -> None:
     other = Path(
         seed_id="x", hops=(), memories=memories("x"), end_reason="below_threshold", energy=0.4
     )
-    picture = ElementTree.fromstring(recalled(FORK, exploration(other, seed="x")).to_svg())
+    picture = ElementTree.fromstring(
+        recalled(FORK, exploration(other, seed="x")).to_svg(max_memories=40)
+    )
     assert len(boxes(picture)) == 5
     assert max(boxes(picture), key=lambda box: float(box.attrib["y"])) is boxes(picture)[-1]
+
+
+def test_only_the_paths_to_the_context_are_drawn_unless_more_are_asked_for() -> None:
+    other = Path(
+        seed_id="x", hops=(), memories=memories("x"), end_reason="below_threshold", energy=0.4
+    )
+    recall = recalled(FORK, exploration(other, seed="x"))
+    picture = ElementTree.fromstring(recall.to_svg())
+    assert [edge[:6] for edge in edges(picture)] == ["a to b", "b to c"]
+    assert [box.attrib["class"] for box in boxes(picture)] == ["box", "box", "box packed"]
+    assert any("1 path leads to it, 2 more" in word for word in words(picture))
+
+
+def test_an_empty_context_is_drawn_with_all_paths() -> None:
+    recall = recalled(FORK)
+    empty = replace(recall, context=replace(recall.context, text="", items=()))
+    assert len(boxes(ElementTree.fromstring(empty.to_svg()))) == 4
+
+
+def test_a_notebook_shows_the_context_first_and_folds_the_picture() -> None:
+    html = recalled(FORK)._repr_html_()
+    order = ("1 memory, 7 tokens", "<pre", "Why: 1 path leads to it, 1 more", "<details>", "<svg")
+    places = [html.index(part) for part in order]
+    assert places == sorted(places)
+    assert "found: text of a ← caused_by text of b ← caused_by [3] text of c" in html
+
+
+def test_a_picture_of_a_large_recall_fits_on_a_screen() -> None:
+    paths = [
+        replace(
+            FORK.paths[0], hops=(hop("a", f"n{n}", 1.0, 0.25),), memories=memories("a", f"n{n}")
+        )
+        for n in range(200)
+    ]
+    recall = recalled(exploration(*paths))
+    items = tuple(
+        replace(recall.context.items[0], id=path.ids[-1], path=path) for path in paths[:30]
+    )
+    large = replace(recall, context=replace(recall.context, items=items))
+    assert str(large.leading) == "30 paths lead to it, 170 more"
+    assert float(ElementTree.fromstring(large.to_svg()).attrib["height"]) <= 860
 
 
 def test_a_drawing_changes_nothing_else_on_its_page() -> None:

@@ -31,8 +31,9 @@ from mcp.types import (
 )
 from pydantic import AnyHttpUrl
 
-from memoria._support.wording import told
-from memoria.agents.arguments import arguments_for_models, calls_of, given
+from memoria._support.nearest import did_you_mean
+from memoria._support.wording import cut, told, visible
+from memoria.agents.arguments import QUERY_NAMES, arguments_for_models, calls_of, given
 from memoria.agents.calls import Call, Does
 from memoria.agents.mcp.by_scope import Memories
 from memoria.agents.mcp.rights import HashedTokens, Rights, granted
@@ -64,6 +65,9 @@ _HINTS: Mapping[Does, ToolAnnotations] = {
     )
     for does in get_args(Does)
 }
+_NAME_CHARS = 60
+#: Names that models use for an argument of another name.
+_MEANT = {"budget": "max_tokens", "budget_tokens": "max_tokens", "tokens": "max_tokens"}
 
 
 class MemoryServer(MCPServer):
@@ -83,6 +87,15 @@ class MemoryServer(MCPServer):
                 shown.append(tool.model_copy(update={"input_schema": _untitled(tool.input_schema)}))
         return shown
 
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Any = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; an argument that it does not take is refused, as it would have no effect."""
+        for tool in await super().list_tools():
+            if tool.name == name:
+                _check_names(name, arguments, tool.input_schema.get("properties", {}))
+        return await super().call_tool(name, arguments, context)
+
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Any = None
     ) -> GetPromptResult | InputRequiredResult:
@@ -95,6 +108,17 @@ class MemoryServer(MCPServer):
         if not needs <= (arguments or {}).keys() <= takes:
             raise MCPError(INVALID_PARAMS, f"the prompt takes {', '.join(sorted(takes))}")
         return await super().get_prompt(name, arguments, context)
+
+
+def _check_names(tool: str, arguments: Mapping[str, Any], takes: Mapping[str, Any]) -> None:
+    known = {*takes, *(QUERY_NAMES if "query" in takes else ())}
+    for name in arguments:
+        if name not in known:
+            meant = _MEANT.get(name)
+            near = f"; did you mean {meant!r}?" if meant in takes else did_you_mean(name, takes)
+            shown = visible(cut(name, _NAME_CHARS))
+            listed = ", ".join(takes) or "none"
+            raise ToolError(f"{tool} has no argument {shown!r}{near or ';'} it takes {listed}")
 
 
 def _untitled(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ LOOKS = [
     ("card", "stroke", "#d0d7de", "#30363d"),
     ("box", "fill", "#f6f8fa", "#161b22"),
     ("box", "stroke", "#d0d7de", "#3d444d"),
+    ("packed", "stroke", "#1a7f37", "#56d364"),
     ("text", "fill", "#1f2328", "#e6edf3"),
     ("muted", "fill", "#59636e", "#9198a1"),
     ("energy", "fill", "#bc4c00", "#f0a35e"),
@@ -44,6 +45,7 @@ SHAPES = {
     ".title,.bold": "font-weight:600",
     ".end": "text-anchor:end",
     ".edge": "fill:none;stroke-linecap:round",
+    ".packed": "stroke-width:2px",
     ".halo": "stroke-width:3px;paint-order:stroke",
 }
 

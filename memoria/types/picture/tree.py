@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from memoria._support.wording import cut
+from memoria._support.wording import cut, cut_inside
 from memoria.types.picture.looks import ROOT, class_of, clean, label, rectangle, style
 
 # Pixels of the picture before it is scaled.
@@ -22,14 +22,14 @@ GAP = 96
 BEND = 28  # part of the gap in which an edge turns; its labels stand in the rest
 PITCH = 114
 LINE = 14
-MIN_WIDTH = 620  # the heading needs so much where there are few columns
+MIN_WIDTH = 760  # the heading needs so much where there are few columns
 # What fits into a box: characters of a line in a wide font, and lines.
 CHARACTERS = 26
 LINES = 3
-NAME_CHARACTERS = 17
+NAME_CHARACTERS = 15
 # Pixels of a character of the heading, and of the lines below it.
-HEADING_PIXELS = 9
-FACTS_PIXELS = 6
+HEADING_PIXELS = 11
+FACTS_PIXELS = 7
 WIDEST_EDGE = 14
 THINNEST_EDGE = 1.5
 
@@ -71,6 +71,8 @@ class Card:
         What stands below the number.
     end
         What stands below the box.
+    packed
+        Whether it has the frame of a memory that is in the context.
     branches
         The edges to the cards after it, from top to bottom.
     """
@@ -81,6 +83,7 @@ class Card:
     energy: float
     note: str = ""
     end: str = ""
+    packed: bool = False
     branches: tuple[Branch, ...] = ()
 
 
@@ -115,6 +118,7 @@ def draw(trees: Sequence[Card], *, heading: str, facts: str, spoken: str, notes:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{ROOT}" '
         f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" role="img" '
+        'style="max-width:100%;height:auto" '
         f'aria-label="{clean(f"{heading}. {facts}. {spoken}")}">',
         style(),
         rectangle("card", 0.5, 0.5, width - 1, height - 1),
@@ -165,9 +169,9 @@ def _box(placed: _Placed) -> str:
     words = wrap(card.text, CHARACTERS, max_lines=LINES, placeholder=" …")
     parts = [
         f"<g><title>{clean(f'{card.name}: {card.text}')}</title>",
-        rectangle("box", placed.x, top, BOX_WIDTH, BOX_HEIGHT),
+        rectangle("box packed" if card.packed else "box", placed.x, top, BOX_WIDTH, BOX_HEIGHT),
         rectangle(kind, placed.x, top, 5, BOX_HEIGHT),
-        label(left, top + 18, cut(card.name, NAME_CHARACTERS), "text bold"),
+        label(left, top + 18, cut_inside(card.name, NAME_CHARACTERS), "text bold"),
         label(right, top + 18, f"{card.energy:.3f}", "energy bold end"),
         label(left, top + 33, cut(card.kind, NAME_CHARACTERS), f"{kind} small"),
         *(

@@ -1,18 +1,26 @@
 // The page: asks, draws what comes, and shows what is chosen.
 
+import { actionsFor } from "./actions.js";
 import { ask, events } from "./api.js";
 import { showComparison } from "./compare.js";
-import { showContext, showMemory, showRanking } from "./panels.js";
+import { markInContext, showContext } from "./context.js";
+import { countLeading, legend, otherPaths, pathsOf, waysTo } from "./leading.js";
+import { showMemory } from "./memory.js";
+import { showRanking } from "./ranking.js";
 import { Replay } from "./replay.js";
-import { settingsFields } from "./settings.js";
+import { changedSettings, settingsFields, STRATEGIES } from "./settings.js";
+import { nearest, showStart } from "./start.js";
 import { Tree } from "./tree.js";
 import { counted, element } from "./words.js";
 
+const POINT = "Point at a memory or an edge to see what went over it.";
+const CHOOSE = "Choose a memory to see why it was recalled, and what it is joined to.";
 const at = (id) => document.getElementById(id);
 const tree = new Tree(at("tree"), { point: (text) => (at("ledger").textContent = text), choose });
-const replay = new Replay(at("replay"), { redraw, say });
-let about = { strategies: {}, saved: [] };
-let found = null; // the recall that is shown, as `recall --json` prints it
+const replay = new Replay(at("replay"), { redraw });
+let about = { strategies: {}, saved: [], writes: false };
+let scopes = null; // all scopes, or null if they can't be read
+let found = null; // the recall that is shown, as `recall --json --full` prints it
 let kept = null; // another one, to compare with
 let running = null;
 let chosen = null;
@@ -29,7 +37,7 @@ function strategyOf(document) {
 async function start() {
   about = await ask("/api/about");
   at("scope").value = about.scope;
-  at("strategy").append(...Object.keys(about.strategies).map((name) => new Option(name)));
+  at("strategy").append(...Object.keys(about.strategies).map((name) => new Option(STRATEGIES[name] ?? name, name)));
   at("strategy").addEventListener("change", fillSettings);
   fillSettings();
   if (about.saved.length) {
@@ -41,28 +49,48 @@ async function start() {
   } else {
     at("query").focus();
   }
-  await listScopes().catch((error) => {
+  try {
+    scopes = (await ask("/api/scopes")).scopes;
+    at("scopes").append(...scopes.map((each) => new Option(counted(each.memories, "memory", "memories"), each.scope)));
+  } catch (error) {
     if (!found) say(error.message, true); // a saved recall needs no database
+  }
+  if (!found && !running) home();
+}
+
+// Shows what there is before a question.
+function home() {
+  running?.abort();
+  begin("transfer");
+  at("stop").hidden = true;
+  at("start").hidden = false;
+  at("context").hidden = at("paths").hidden = at("ranking").hidden = true;
+  say("");
+  const scope = at("scope").value;
+  const doing = {
+    choose: (name) => {
+      at("scope").value = name;
+      home();
+    },
+    askFor: (text) => {
+      at("query").value = text;
+      recall();
+    },
+    open: (memory) => choose(memory.id, { first: memory, scope }),
+  };
+  showStart(at("start-body"), scope, scopes, doing).catch((error) => {
+    at("start-body").replaceChildren();
+    say(error.message, true);
   });
 }
 
-async function listScopes() {
-  const { scopes } = await ask("/api/scopes");
-  at("scopes").append(...scopes.map((each) => new Option(counted(each.memories, "memory", "memories"), each.scope)));
-}
-
 function fillSettings() {
-  settingsFields(at("fields"), about.strategies[at("strategy").value]);
+  settingsFields(at("of-strategy"), about.strategies[at("strategy").value]);
 }
 
 function question() {
   const tags = at("tags").value.trim();
-  const settings = Object.fromEntries(
-    [...at("fields").querySelectorAll("[name]")]
-      .filter((field) => field.value !== "" && field.value !== field.dataset.standard)
-      .map((field) => [field.name, valueOf(field)]),
-  );
-  const { budget_tokens = null, ...rest } = settings;
+  const { budget_tokens = null, ...rest } = changedSettings(at("of-strategy"));
   return {
     query: at("query").value,
     tags: tags === "auto" ? "auto" : tags.split(",").map((tag) => tag.trim()).filter(Boolean),
@@ -71,11 +99,6 @@ function question() {
     settings: rest,
     budget_tokens,
   };
-}
-
-function valueOf(field) {
-  if (field.type === "number") return Number(field.value);
-  return field.tagName === "SELECT" ? field.value === "true" : field.value;
 }
 
 async function recall() {
@@ -113,41 +136,55 @@ async function recall() {
   }
 }
 
+// Nothing of an earlier recall stays on the page.
 function begin(strategy) {
   found = null;
-  chosen = null;
+  forgetChoice();
   tree.clear(strategy);
-  tree.select(null);
   replay.hide();
   at("saved").value = "";
-  at("save").hidden = true;
-  at("keep").hidden = true;
-  at("notes").hidden = true;
+  for (const id of ["save", "keep", "notes", "others", "start"]) at(id).hidden = true;
+  at("paths").hidden = false;
+  at("context").hidden = at("ranking").hidden = true;
   at("stop").hidden = false;
-  for (const id of ["memory-body", "context-body", "ranking-body"]) at(id).replaceChildren();
+  for (const id of ["context-body", "ranking-body", "legend"]) at(id).replaceChildren();
+  at("needle").value = at("counted").textContent = "";
   say("Searching …");
 }
 
-// Shows a whole recall: what a stream ended with, or what was saved.
+function forgetChoice() {
+  chosen = null;
+  at("ledger").textContent = POINT;
+  at("memory-body").replaceChildren(element("p", { class: "muted", text: CHOOSE }));
+}
+
+// Shows a whole recall: the end of a stream, or a saved one.
 function show(document) {
   found = document;
+  forgetChoice();
+  at("start").hidden = true;
+  for (const id of ["context", "paths", "ranking"]) at(id).hidden = false;
   redraw();
-  showContext(at("context-body"), found, choose);
+  showContext(at("context-body"), found, { choose, say });
   showRanking(at("ranking-body"), found, choose);
-  at("find").hidden = false;
-  at("memory-body").replaceChildren(element("p", { class: "muted", text: "Choose a memory to see why it was recalled, and what it is joined to." }));
-  const paths = found.explorations.reduce((sum, each) => sum + each.paths.length, 0);
-  const seconds = Object.entries(found.trace.timings_s).reduce((sum, [stage, s]) => sum + (stage === "hydrate" ? 0 : s), 0);
-  const counts = `${counted(found.seeds.length, "seed")}, ${counted(paths, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")}, ${counted(found.context.items.length, "memory", "memories")} in the context`;
-  say(found.seeds.length ? `${counts}; ${Math.round(seconds * 1000)} ms.` : `Nothing found in scope ${found.scope}.`);
+  say(inWords());
   const notes = [...found.trace.degraded, ...found.trace.notes];
   at("notes").replaceChildren(...notes.map((text) => element("li", { text })));
   at("notes").hidden = !notes.length;
-  const kinds = [...new Set(Object.values(found.memories).map((memory) => memory.kind))].sort();
-  at("kinds").replaceChildren(...kinds.map((kind) => element("li", { class: `kind-${kind}`, text: kind })));
   offer();
   compare();
   replay.begin(found, about.strategies);
+}
+
+function inWords() {
+  if (!found.seeds.length) {
+    const near = nearest(found.scope, scopes ?? []);
+    const isThere = (scopes ?? []).some((each) => each.scope === found.scope);
+    return `Nothing found in scope ${found.scope}.${isThere || !near ? "" : ` Did you mean ${near}?`}`;
+  }
+  const paths = pathsOf(found).length;
+  const seconds = Object.entries(found.trace.timings_s).reduce((sum, [stage, s]) => sum + (stage === "hydrate" ? 0 : s), 0);
+  return `${counted(found.context.items.length, "memory", "memories")} in the context; ${counted(found.seeds.length, "seed")}, ${counted(paths, "path")}, ${counted(Object.keys(found.memories).length, "memory", "memories")}; ${Math.round(seconds * 1000)} ms.`;
 }
 
 function compare() {
@@ -168,10 +205,11 @@ function offer() {
 
 // Draws the recorded paths, or those of a replay with what differs from the recorded ones.
 function redraw(again = null) {
+  const { all } = tree;
   tree.clear(strategyOf(found));
+  at("counted").textContent = "";
   found.seeds.forEach((seed) => tree.seed(seed.id, seed.score));
   const key = (path) => JSON.stringify(path.ids);
-  const pathsOf = (document) => document.explorations.flatMap((each) => each.paths);
   const before = new Set(pathsOf(found).map(key));
   if (again) {
     const known = { ...found.memories, ...again.memories };
@@ -181,25 +219,55 @@ function redraw(again = null) {
   } else {
     pathsOf(found).forEach((path) => tree.path(path, found.memories));
   }
-  tree.pack(new Set(found.context.items.map((item) => item.id)));
+  otherPaths(found).forEach((path) => tree.path(path, found.memories));
+  tree.pack(new Set(found.context.items.map((item) => item.id)), waysTo(found.context));
+  if (again) tree.showAll(all);
   tree.select(chosen);
+  offerOthers();
+  explain(again !== null);
 }
 
-async function choose(id) {
-  if (!found) return;
+function explain(again = false) {
+  at("legend").replaceChildren(...legend(found.memories, { again, found: at("counted").textContent !== "" }));
+}
+
+// The paths that lead to the context are shown; the others are one click away.
+function offerOthers() {
+  const { leading, others } = countLeading(found);
+  at("paths-heading").textContent = leading ? `${counted(leading, "path leads", "paths lead")} to the context` : "Paths";
+  at("others").hidden = !others || !leading;
+  at("others").textContent = tree.all ? "Only those to the context" : `Show ${counted(others, "more path")}`;
+  at("others").setAttribute("aria-pressed", String(tree.all));
+}
+
+async function choose(id, { reveal = false, first = null, scope = found?.scope ?? at("scope").value } = {}) {
   chosen = id;
-  tree.select(id);
-  const shown = { found, id, strategy: strategyOf(found) };
-  const draw = (more) => showMemory(at("memory-body"), { ...shown, ...more }, choose);
+  tree.select(id, { reveal });
+  if (found) {
+    markInContext(at("context-body"), id);
+    offerOthers();
+  }
+  const shown = { found, id, first, strategy: found && strategyOf(found) };
+  const recallId = found?.ranked.some((entry) => entry.id === id) && found.trace.id; // what can be marked
+  const actions = actionsFor({ writes: about.writes, say, shown: () => ({ scope, recallId }), done: (text, next) => changed(text, next, scope) });
+  const doing = { actions, choose: (other, options) => choose(other, { ...options, scope }) };
+  const draw = (more) => showMemory(at("memory-body"), { ...shown, ...more }, doing);
   draw({});
   at("memory").scrollIntoView({ block: "nearest" });
   let more;
   try {
-    more = { near: await ask(`/api/memory?${new URLSearchParams({ scope: found.scope, id })}`) };
+    more = { near: await ask(`/api/memory?${new URLSearchParams({ scope, id })}`) };
   } catch (error) {
     more = { failed: `Its edges can't be read: ${error.message}` };
   }
-  if (chosen === id) draw(more);
+  if (chosen === id && shown.found === found) draw(more);
+}
+
+// After a change: shows the memory that is there now. The shown recall stays as it was found.
+function changed(text, id, scope) {
+  say(found ? `${text} Recall again to see its effect.` : text);
+  if (id) choose(id, { scope });
+  else forgetChoice();
 }
 
 async function openSaved(number) {
@@ -210,7 +278,6 @@ async function openSaved(number) {
   at("query").value = document.query;
   at("tags").value = document.query_tags.join(", ");
   at("scope").value = document.scope;
-  chosen = null;
   show(document);
 }
 
@@ -222,6 +289,28 @@ at("find").addEventListener("submit", (event) => {
   event.preventDefault();
   choose(at("missing").value.trim());
 });
+at("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { at: place, of } = tree.find(at("needle").value);
+  at("counted").textContent = at("needle").value.trim() ? `${place} of ${of}` : "";
+  if (found) {
+    offerOthers();
+    explain();
+  }
+});
+at("others").addEventListener("click", () => {
+  tree.showAll(!tree.all);
+  offerOthers();
+});
+at("home").addEventListener("click", home);
+at("scope").addEventListener("change", () => {
+  if (!at("start").hidden) home();
+});
+at("smaller").addEventListener("click", () => tree.zoom(-1));
+at("larger").addEventListener("click", () => tree.zoom(1));
+at("fit").addEventListener("click", () => tree.fit());
+at("fold").addEventListener("click", () => tree.fold(true));
+at("unfold").addEventListener("click", () => tree.fold(false));
 at("stop").addEventListener("click", () => running?.abort());
 at("keep").addEventListener("click", () => {
   kept = found;

@@ -14,12 +14,11 @@ const SLIDERS = {
 };
 
 export class Replay {
-  constructor(form, { redraw, say }) {
+  constructor(form, { redraw }) {
     this.form = form;
     this.redraw = redraw;
-    this.say = say;
     form.addEventListener("input", () => this.#moved());
-    form.addEventListener("submit", (event) => event.preventDefault());
+    form.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
     this.#at("reset").addEventListener("click", () => this.#reset());
   }
 

@@ -1,14 +1,55 @@
-// A field for each setting of a strategy, and for the size of the context. A field that keeps its
-// standard value is not sent.
+// A field for each setting of a strategy, and for the size of the context, in words. A field that keeps
+// its standard value is not sent.
 
 import { element, spaced } from "./words.js";
 
+export const STRATEGIES = {
+  transfer: "along strong edges (transfer)",
+  lif: "in pulses, above a threshold (lif)",
+  anchor: "from facts and episodes (anchor)",
+  synapse: "in waves that fade (synapse)",
+};
+
+const WORDS = {
+  budget_tokens: "Size of the context, in tokens",
+  max_depth: "Most steps from a hit",
+  max_hops: "Most steps from a hit",
+  max_steps: "Most steps from a hit",
+  iterations: "Rounds",
+  min_activation: "Stop below this energy",
+  min_signal: "Stop below this energy",
+  max_branches: "Most edges to follow from a memory",
+  max_edges: "Most edges to read from a memory",
+  tag_sim_floor: "Part that passes without a common tag",
+  round_trips: "Queries: one a step (level), or one (single)",
+  fire_threshold: "Energy from which a memory passes on",
+  leak_rate: "Part of the energy that stays",
+  decay_factor: "Part of the energy that stays after a step",
+  spread_factor: "Part of the energy that is passed on",
+  use_spreading: "Follow edges",
+  spreading_strength: "Part of the energy that is passed on",
+  temporal_decay_rate: "How fast old memories fade",
+  inhibition_threshold: "Energy from which memories hold others back",
+  inhibition_strength: "How much they hold others back",
+  min_overlap: "Similarity from which memories count as alike",
+  weight_similarity: "Weight of similarity",
+  weight_activation: "Weight of energy",
+  weight_structural: "Weight of the place in the graph",
+  weight_context: "Weight of the situation",
+  weight_base_level: "Weight of recent and frequent use",
+  weight_feedback: "Weight of feedback",
+  weight_priority: "Weight of the priority",
+  anchor_top_k_episodes: "Episodes to start from",
+  anchor_top_k_facts: "Facts to start from",
+  unembedded: "Memories without a vector to start from",
+};
+
 export function settingsFields(body, settings) {
-  const fields = [["budget_tokens", "", "tokens of the context"]];
+  const fields = [["budget_tokens", "", "budget_tokens"]];
   for (const [name, value] of Object.entries(settings)) {
-    if (["number", "string", "boolean"].includes(typeof value)) fields.push([`strategy.${name}`, value, spaced(name)]);
+    if (["number", "string", "boolean"].includes(typeof value)) fields.push([`strategy.${name}`, value, name]);
   }
-  body.replaceChildren(...fields.map(([name, value, label]) => element("label", { text: `${label} ` }, field(name, value))));
+  body.replaceChildren(...fields.map(([name, value, plain]) => element("label", { text: `${WORDS[plain] ?? spaced(plain)} `, title: name }, field(name, value))));
 }
 
 function field(name, value) {
@@ -19,7 +60,18 @@ function field(name, value) {
     return select;
   }
   const type = typeof value === "string" && value !== "" ? "text" : "number";
-  const input = element("input", { name, type, step: "any", value: String(value) });
+  const input = element("input", { name, type, step: "any", value: String(value), ...(name === "budget_tokens" && { placeholder: "2000" }) });
   input.dataset.standard = String(value);
   return input;
+}
+
+// The settings that differ from their standard values.
+export function changedSettings(body) {
+  const changed = [...body.querySelectorAll("[name]")].filter((field) => field.value !== "" && field.value !== field.dataset.standard);
+  return Object.fromEntries(changed.map((field) => [field.name, valueOf(field)]));
+}
+
+function valueOf(field) {
+  if (field.type === "number") return Number(field.value);
+  return field.tagName === "SELECT" ? field.value === "true" : field.value;
 }

@@ -1,26 +1,16 @@
-// The paths as trees from left to right: a column a hop, a row a leaf. The strongest way goes straight.
+// The paths as trees: a column a hop, a row a leaf; where the columns don't fit, an outline that does.
 // Only what is near to the view stands in the page, so that large recalls stay quick.
 // A tree can be gone through with the arrow keys; only the memory that has the focus is a tab stop.
 
-import { arrow, ENDS, fit, ledger, number, said, SHORT_ENDS, spaced } from "./words.js";
+import { BOX, distinguish, drawBox, drawEdge, GAP, INDENT, shape } from "./boxes.js";
+import { ENDS, ledger, number, said } from "./words.js";
 
-const BOX = { width: 212, height: 46 };
-const GAP = 100;
-const PITCH = 58;
-const MARGIN = 12;
-const BEND = 26;
-const WIDEST_EDGE = 14;
-const LARGEST = 15; // radius of a memory with the energy 1
-const END_WIDTH = 110;
+const PITCH = 74;
+const MARGIN = 10;
 const AHEAD = 1600; // memories this near to what is seen are drawn; pixels
+const LEAST_SCALE = 0.75; // columns that would be smaller become an outline
+const SCALES = { least: 0.2, most: 2.5, step: 1.25 };
 const SEPARATOR = "\u0000";
-
-function shape(name, attributes, text) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 export class Tree {
   // `point(text)` is called with what the pointer or the focus is on, `choose(id)` with a memory.
@@ -38,7 +28,8 @@ export class Tree {
     this.view.addEventListener("scroll", () => {
       if (Math.abs(this.view.scrollTop - this.nearTo) > AHEAD / 4) this.#near();
     });
-    window.addEventListener("resize", () => this.#near());
+    this.view.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
+    new ResizeObserver(() => this.later()).observe(this.view);
     this.clear("transfer");
   }
 
@@ -48,6 +39,10 @@ export class Tree {
     this.roots = [];
     this.order = []; // the nodes from top to bottom, as the arrow keys go
     this.current = null;
+    this.selected = null;
+    this.zoomed = null; // null: as large as fits
+    this.all = true; // or only the nodes that lead to the context
+    this.needle = "";
     this.edges.replaceChildren();
     this.boxes.replaceChildren();
     this.draw();
@@ -81,20 +76,77 @@ export class Tree {
     this.later();
   }
 
-  // Marks the memories of the context.
-  pack(ids) {
+  // Marks the memories of the context, and the ways that lead to them: lists of ids.
+  pack(ids, ways) {
+    const leading = new Set();
+    for (const way of ways) way.forEach((_, n) => leading.add(way.slice(0, n + 1).join(SEPARATOR)));
     for (const node of this.nodes.values()) {
       node.packed = ids.has(node.id);
+      node.leads = leading.has(node.way);
       node.stale = true;
     }
+    this.leading = [...this.nodes.values()].some((node) => node.leads);
+    this.all = !this.leading;
     this.later();
   }
 
-  select(id) {
+  showAll(all) {
+    this.all = all;
+    this.draw();
+  }
+
+  fold(folded) {
+    for (const node of this.nodes.values()) {
+      node.folded = folded && node.below.length > 0;
+      node.stale = true;
+    }
+    this.draw();
+  }
+
+  // Selects a memory; with `reveal`, shows it, wherever it is.
+  select(id, { reveal = false } = {}) {
+    this.selected = id;
     for (const node of this.nodes.values()) {
       node.element?.setAttribute("aria-selected", String(node.id === id));
     }
-    this.selected = id;
+    if (!reveal) return;
+    const places = [...this.nodes.values()].filter((node) => node.id === id);
+    const node = places.find((each) => this.#isOpen(each)) ?? places.find((each) => each.leads) ?? places[0];
+    if (node) this.#reveal(node);
+  }
+
+  // Goes to the next memory with these words, and says which of how many it is.
+  find(words) {
+    const needle = words.trim().toLowerCase();
+    const again = needle === this.needle;
+    this.needle = needle;
+    for (const node of this.nodes.values()) {
+      const is = needle !== "" && `${said(node.memory) ?? ""} ${node.id}`.toLowerCase().includes(needle);
+      if (is !== node.match) node.stale = true;
+      node.match = is;
+    }
+    const found = this.#everything().filter((node) => node.match);
+    this.draw();
+    if (!found.length) return { at: 0, of: 0 };
+    const at = again ? (found.indexOf(this.current) + 1) % found.length : 0;
+    this.#reveal(found[at]);
+    return { at: at + 1, of: found.length };
+  }
+
+  zoom(steps) {
+    const { view } = this;
+    const before = this.scale;
+    this.zoomed = Math.min(SCALES.most, Math.max(SCALES.least, before * SCALES.step ** steps));
+    const middle = [(view.scrollLeft + view.clientWidth / 2) / before, (view.scrollTop + view.clientHeight / 2) / before];
+    this.draw();
+    view.scrollLeft = middle[0] * this.scale - view.clientWidth / 2;
+    view.scrollTop = middle[1] * this.scale - view.clientHeight / 2;
+    this.#near();
+  }
+
+  fit() {
+    this.zoomed = null;
+    this.draw();
   }
 
   // Draws once in a frame, however many paths came.
@@ -108,23 +160,87 @@ export class Tree {
   }
 
   draw() {
+    const roots = this.roots.filter((node) => this.#isShown(node));
+    const room = this.view.clientWidth || 800;
+    const columns = 1 + this.#depth(roots);
+    const wide = 2 * MARGIN + columns * BOX.width + (columns - 1) * GAP;
+    const outlined = wide * LEAST_SCALE > room;
+    if (outlined !== this.outlined) for (const node of this.nodes.values()) node.place = null;
+    this.outlined = outlined;
+    const rows = this.#place(roots, outlined, Math.max(room - 2 * MARGIN, 180));
+    distinguish(this.order);
+    const width = outlined ? room : wide;
+    const height = 2 * MARGIN + rows * PITCH;
+    this.scale = this.zoomed ?? (outlined ? 1 : Math.min(1, room / width));
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.setAttribute("width", roots.length ? Math.floor(width * this.scale) : 0);
+    this.svg.setAttribute("height", roots.length ? height * this.scale : 0);
+    if ((!this.current || !this.#isOpen(this.current)) && this.order.length) this.#stop(this.order[0]);
+    this.#near();
+  }
+
+  #depth(nodes) {
+    const deepest = (node) => Math.max(node.depth, ...this.#open(node).map(deepest));
+    return Math.max(0, ...nodes.map(deepest));
+  }
+
+  // Gives each node its place, and returns how many rows there are.
+  #place(roots, outlined, room) {
     this.order = [];
     let rows = 0;
-    let depth = 0;
     const place = (node) => {
       this.order.push(node);
-      depth = Math.max(depth, node.depth);
       node.below.sort((a, b) => b.energy - a.energy || (a.id < b.id ? -1 : 1));
-      node.below.forEach(place);
-      node.y = node.below[0]?.y ?? MARGIN + PITCH * rows++ + BOX.height / 2;
+      node.x = MARGIN + node.depth * (outlined ? INDENT : BOX.width + GAP);
+      node.width = outlined ? room - node.depth * INDENT : BOX.width;
+      const row = () => MARGIN + PITCH * rows++ + PITCH / 2;
+      if (outlined) node.y = row();
+      const open = this.#open(node);
+      open.forEach(place);
+      if (!outlined) node.y = open[0]?.y ?? row();
+      if (node.opened !== open.length) node.stale = true;
+      node.opened = open.length;
     };
-    this.roots.forEach(place);
-    this.#number(this.roots);
+    roots.forEach(place);
+    this.#number(roots);
+    return rows;
+  }
+
+  #isShown(node) {
+    return this.all || node.leads || node.mark !== "";
+  }
+
+  #open(node) {
+    return node.folded ? [] : node.below.filter((each) => this.#isShown(each));
+  }
+
+  #isOpen(node) {
+    for (let each = node; each; each = each.parent) if (!this.#isShown(each) || (each !== node && each.folded)) return false;
+    return true;
+  }
+
+  #everything() {
+    const found = [];
+    const visit = (node) => {
+      found.push(node);
+      node.below.forEach(visit);
+    };
+    this.roots.forEach(visit);
+    return found;
+  }
+
+  #reveal(node) {
+    if (!this.#isShown(node)) this.all = true;
+    for (let each = node.parent; each; each = each.parent) {
+      if (each.folded) each.stale = true;
+      each.folded = false;
+    }
+    this.draw();
+    this.#stop(node);
+    const { view, scale } = this;
+    view.scrollTop = node.y * scale - view.clientHeight / 2;
+    view.scrollLeft = (node.x + node.width / 2) * scale - view.clientWidth / 2;
     this.#near();
-    const width = 2 * MARGIN + depth * (BOX.width + GAP) + BOX.width + END_WIDTH;
-    this.svg.setAttribute("width", this.roots.length ? width : 0);
-    this.svg.setAttribute("height", this.roots.length ? 2 * MARGIN + rows * PITCH : 0);
-    if (!this.current && this.order.length) this.#stop(this.order[0]);
   }
 
   // Says of each memory which one of its siblings it is: a screen reader sees only those drawn.
@@ -133,19 +249,23 @@ export class Tree {
       const among = `${n + 1} ${siblings.length}`;
       if (node.among !== among) node.stale = true;
       node.among = among;
-      this.#number(node.below);
+      this.#number(this.#open(node));
     });
   }
 
   // Draws what is in view or near it, and takes out what is not.
   #near() {
     this.nearTo = this.view.scrollTop;
-    const [top, bottom] = [this.nearTo - AHEAD, this.nearTo + this.view.clientHeight + AHEAD];
+    const [top, bottom] = [(this.nearTo - AHEAD) / this.scale, (this.nearTo + this.view.clientHeight + AHEAD) / this.scale];
+    const drawn = new Set();
     for (const node of this.order) {
       const from = node.parent?.y ?? node.y; // an edge may cross the view, far from both its ends
-      if ((from <= bottom && node.y >= top) || node === this.current) this.#show(node);
-      else if (node.element) this.#hide(node);
+      if ((from <= bottom && node.y >= top) || node === this.current) {
+        this.#show(node);
+        drawn.add(node.element);
+      }
     }
+    for (const element of [...this.boxes.children]) if (!drawn.has(element)) this.#hide(element.node);
     this.#inOrder();
   }
 
@@ -169,7 +289,7 @@ export class Tree {
 
   #node(way, id, parent, energy) {
     const depth = parent ? parent.depth + 1 : 0;
-    const node = { way, id, parent, energy, depth, below: [], mark: "", among: "1 1", stale: true };
+    const node = { way, id, parent, energy, depth, below: [], mark: "", among: "1 1", stale: true, folded: false, match: false };
     this.nodes.set(way, node);
     return node;
   }
@@ -177,6 +297,7 @@ export class Tree {
   #know(node, memory) {
     if (memory && node.memory !== memory) {
       node.memory = memory;
+      node.words = null;
       node.stale = true;
     }
   }
@@ -192,52 +313,15 @@ export class Tree {
         this.edges.append(node.line);
       }
     }
-    if (node.stale || !node.place) this.#fill(node);
-    const x = MARGIN + node.depth * (BOX.width + GAP);
-    const place = `${node.parent?.y} ${node.y}`;
-    if (node.place !== place) node.element.setAttribute("transform", `translate(${x} ${node.y})`);
-    if (node.line && (node.place !== place || node.stale)) this.#edge(node, x);
+    const place = `${node.parent?.y} ${node.x} ${node.y} ${node.width}`;
+    if (node.place !== place) node.element.setAttribute("transform", `translate(${node.x} ${node.y})`);
+    if (node.stale || node.place !== place) {
+      const look = { outlined: this.outlined, selected: this.selected, isShown: (each) => this.#isShown(each) };
+      drawBox(node, look);
+      if (node.line) drawEdge(node, look);
+    }
     node.place = place;
     node.stale = false;
-  }
-
-  #fill(node) {
-    const { memory, energy, element } = node;
-    const kind = memory?.kind ?? "";
-    const text = said(memory) || node.id;
-    element.setAttribute("class", `node ${node.mark} ${node.packed ? "packed" : ""}`);
-    const [place, all] = node.among.split(" ");
-    element.setAttribute("aria-level", node.depth + 1);
-    element.setAttribute("aria-posinset", place);
-    element.setAttribute("aria-setsize", all);
-    if (node.below.length) element.setAttribute("aria-expanded", "true");
-    element.setAttribute("aria-selected", String(node.id === this.selected));
-    element.setAttribute("aria-label", spoken(node, text));
-    const radius = Math.max(2, LARGEST * Math.sqrt(Math.min(Math.max(energy, 0), 1)));
-    element.replaceChildren(
-      shape("rect", { y: -BOX.height / 2, width: BOX.width, height: BOX.height, rx: 6 }),
-      shape("circle", { class: `kind-${kind}`, cx: 21, r: radius.toFixed(2) }),
-      shape("text", { x: 42, y: -4 }, fit(text, BOX.width - 50, 12)),
-      shape("text", { class: "muted", x: 42, y: 13 }, fit(node.id, BOX.width - 100, 11)),
-      shape("text", { class: "energy", x: BOX.width - 8, y: 13 }, number(energy)),
-    );
-    if (node.end && SHORT_ENDS[node.end]) {
-      element.append(shape("text", { class: "muted", x: BOX.width + 8, y: 4 }, SHORT_ENDS[node.end]));
-    }
-  }
-
-  #edge(node, x) {
-    const [from, start, end] = [node.parent.y, x - GAP, x];
-    const [middle, turned] = [start + BEND / 2, start + BEND];
-    const flow = Math.sqrt(Math.min(Math.max(node.energy, 0), 1));
-    node.line.setAttribute("class", `edge ${node.mark}`);
-    node.line.replaceChildren(
-      shape("path", {
-        d: `M${start} ${from} C${middle} ${from} ${middle} ${node.y} ${turned} ${node.y} H${end}`,
-        "stroke-width": Math.max(1.5, WIDEST_EDGE * flow).toFixed(2),
-      }),
-      shape("text", { x: end - 5, y: node.y - 9 }, fit(arrow(node.hop), GAP - BEND, 11)),
-    );
   }
 
   #of(event) {
@@ -256,7 +340,20 @@ export class Tree {
     const node = this.#of(event);
     if (!node) return;
     this.#stop(node);
-    this.choose(node.id);
+    if (event.target.closest(".handle")) this.#toggle(node, !node.folded);
+    else this.choose(node.id);
+  }
+
+  #toggle(node, folded) {
+    node.folded = folded;
+    node.stale = true;
+    this.draw();
+  }
+
+  #wheel(event) {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    this.zoom(event.deltaY < 0 ? 1 : -1);
   }
 
   // Makes a node the tab stop.
@@ -271,21 +368,23 @@ export class Tree {
     const node = this.#of(event);
     if (!node || event.ctrlKey || event.altKey || event.metaKey) return;
     const at = this.order.indexOf(node);
-    const next = {
-      ArrowDown: () => this.order[at + 1],
-      ArrowUp: () => this.order[at - 1],
-      ArrowRight: () => node.below[0],
-      ArrowLeft: () => node.parent,
-      Home: () => this.order[0],
-      End: () => this.order.at(-1),
+    const under = node.below.some((each) => this.#isShown(each));
+    const act = {
+      ArrowDown: () => this.#focus(this.order[at + 1]),
+      ArrowUp: () => this.#focus(this.order[at - 1]),
+      ArrowRight: () => (node.folded ? this.#toggle(node, false) : this.#focus(this.#open(node)[0])),
+      ArrowLeft: () => (under && !node.folded ? this.#toggle(node, true) : this.#focus(node.parent)),
+      Home: () => this.#focus(this.order[0]),
+      End: () => this.#focus(this.order.at(-1)),
+      "+": () => this.zoom(1),
+      "-": () => this.zoom(-1),
+      0: () => this.fit(),
+      Enter: () => this.choose(node.id),
+      " ": () => this.choose(node.id),
     }[event.key];
-    if (next) {
-      event.preventDefault();
-      this.#focus(next());
-    } else if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      this.choose(node.id);
-    }
+    if (!act) return;
+    event.preventDefault();
+    act();
   }
 
   #focus(node) {
@@ -294,15 +393,4 @@ export class Tree {
     node.element.focus({ preventScroll: true });
     node.element.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
-}
-
-function spoken(node, text) {
-  const parts = [text, `energy ${number(node.energy)}`];
-  if (node.hop) parts.push(`by ${spaced(node.hop.relation || "an edge")} from ${node.hop.source}`);
-  else parts.push("seed");
-  if (node.packed) parts.push("in the context");
-  if (node.mark === "new") parts.push("new with these settings");
-  if (node.mark === "gone") parts.push("not reached with these settings");
-  if (node.end) parts.push(spaced(ENDS[node.end] ?? node.end));
-  return parts.join("; ");
 }

@@ -35,7 +35,7 @@ export function spaced(name) {
   return name.replaceAll("_", " ");
 }
 
-function oneLine(text) {
+export function oneLine(text) {
   return text.replace(/\s+/g, " ").trim();
 }
 
@@ -44,7 +44,7 @@ export function cut(text, most) {
   return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : letters.join("");
 }
 
-const MOST_LETTERS = 60;
+const MOST_LETTERS = 160;
 const widths = new Map(); // width of each letter in the page's own font, in parts of its size
 let ruler = null;
 
@@ -69,6 +69,39 @@ export function fit(text, width, size) {
     if (used + widthOf("…") <= room) end = n + 1;
   }
   return letters.join("");
+}
+
+// Breaks a text into two lines of a width in pixels; the second is cut.
+export function twoLines(text, width, size) {
+  const words = oneLine(text.slice(0, 4 * MOST_LETTERS)).split(" ");
+  let used = 0;
+  let taken = 0;
+  for (const word of words) {
+    used += [...word].reduce((sum, letter) => sum + widthOf(letter), widthOf(" "));
+    if (used > width / size) break;
+    taken++;
+  }
+  if (!taken) return [fit(text, width, size), ""];
+  return [words.slice(0, taken).join(" "), fit(words.slice(taken).join(" "), width, size)];
+}
+
+// Cuts a text to a width in pixels from its beginning: the end of an id tells parts of a note apart.
+export function tail(text, width, size) {
+  const letters = [...oneLine(text)];
+  let used = 0;
+  for (let n = letters.length - 1; n >= 0; n--) {
+    used += widthOf(letters[n]);
+    if (used + (n ? widthOf("…") : 0) > width / size) return `…${letters.slice(n + 1).join("")}`;
+  }
+  return letters.join("");
+}
+
+export function date(text) {
+  return text ? text.slice(0, 10) : "";
+}
+
+export function time(text) {
+  return text ? text.slice(0, 16).replace("T", " ") : "";
 }
 
 export const ENDS = {

@@ -1,0 +1,98 @@
+"""What the page shows without a question: an overview of a scope, and one memory with all about it.
+
+In: a retriever of the scope. Out: plain data. Reads only. Query: ``graph.versions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from memoria._support.wording import cut
+from memoria.graph.hydrate import superseded_of
+from memoria.graph.stats import scope_stats
+from memoria.remember.state import KEY as CONVERSATION
+from memoria.retriever import GraphRetriever
+from memoria.serialize import plain_memory, plain_neighbourhood
+from memoria.store.queries import load
+from memoria.types import MemoryFilter, MemoryNode, SuppressionKind
+
+NEIGHBOURS = 50
+RECENT = 8
+QUESTIONS = 4
+#: Requests among which questions are looked for, and letters of a question.
+_REQUESTS, _QUESTION_CHARS = 40, 160
+_VERSIONS = 20
+#: Messages of a conversation that are read, and that are shown before and after one of them.
+_MESSAGES, _AROUND = 1_000, 8
+_OVERRIDES: SuppressionKind = "overrides"
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+async def overview_of(retriever: GraphRetriever) -> dict[str, Any]:
+    """Return what a scope holds, its newest memories, and questions to try.
+
+    Notes
+    -----
+    Two round trips at a time, some of which read all memories of the scope.
+    """
+    stats = await scope_stats(retriever.store, retriever.scope)
+    recent = await retriever.recent(limit=RECENT)
+    asked = await retriever.recent(where=MemoryFilter(kinds=("UserRequest",)), limit=_REQUESTS)
+    return {
+        "scope": retriever.scope,
+        "memories": stats.memories,
+        "kinds": dict(stats.kinds),
+        "recent": [plain_memory(memory) for memory in recent],
+        "questions": _questions(asked, stats.top_tags, recent),
+    }
+
+
+def _questions(
+    asked: Iterable[MemoryNode], tags: Iterable[str], recent: Iterable[MemoryNode]
+) -> list[str]:
+    """Return questions to try: those asked before, else tags, else the newest texts."""
+    texts = (" ".join(memory.text.split()) for memory in asked)
+    found = [text for text in texts if text.endswith("?") and len(text) <= _QUESTION_CHARS]
+    found += [f"What is known about {tag}?" for tag in tags]
+    found += [cut(" ".join(memory.text.split()), _QUESTION_CHARS) for memory in recent]
+    return list(dict.fromkeys(filter(None, found)))[:QUESTIONS]
+
+
+async def memory_of(retriever: GraphRetriever, id_: str) -> dict[str, Any]:
+    """Return a memory with its edges, its earlier and later versions, and its conversation."""
+    near = await retriever.neighbours(id_, limit=NEIGHBOURS)
+    replaced = await superseded_of(retriever.store, retriever.scope, [id_])
+    versions = await _versions(retriever, id_)
+    thread = [] if near.memory is None else await _thread(retriever, near.memory)
+    return plain_neighbourhood(near) | {
+        "superseded_by": replaced.get(id_),
+        "versions": [plain_memory(memory) for memory in versions],
+        "thread": [plain_memory(memory) for memory in thread],
+    }
+
+
+async def _versions(retriever: GraphRetriever, id_: str) -> list[MemoryNode]:
+    """Return what a memory has replaced and what has replaced it, oldest first; [] if nothing."""
+    given = {"id": id_, "kind": _OVERRIDES, "limit": _VERSIONS, "scope": retriever.scope}
+    rows = await retriever.store.run(load("graph.versions"), given)
+    ids = rows[0]["ids"]
+    if len(ids) < 2:
+        return []
+    return sorted((await retriever.get(ids)).memories, key=_made)
+
+
+async def _thread(retriever: GraphRetriever, memory: MemoryNode) -> list[MemoryNode]:
+    """Return the messages around one of a conversation, in their order; [] for anything else."""
+    name = memory.metadata.get(CONVERSATION)
+    if not isinstance(name, str):
+        return []
+    where = MemoryFilter(metadata={CONVERSATION: name})
+    messages = sorted((await retriever.list(where=where, limit=_MESSAGES)).memories, key=_made)
+    at = next((n for n, each in enumerate(messages) if each.id == memory.id), 0)
+    return messages[max(0, at - _AROUND) : at + _AROUND + 1]
+
+
+def _made(memory: MemoryNode) -> tuple[datetime, str]:
+    return (memory.created_at or _NEVER, memory.id)

@@ -1,0 +1,149 @@
+// One memory: why it was recalled, what it is joined to, its conversation, how it changed, and when.
+
+import { button, listed } from "./lists.js";
+import { shareTable } from "./ranking.js";
+import { arrow, counted, date, element, ENDS, ledger, number, said, time, whyLeftOut } from "./words.js";
+
+// `found` is the recall that is shown, or null. `actions` makes the buttons that change the memory.
+export function showMemory(body, { found, id, near, failed, strategy, first }, { choose, actions }) {
+  const memory = near?.memory ?? found?.memories[id] ?? first;
+  const parts = [element("p", { class: "name" }, element("span", { class: `chip kind-${memory?.kind ?? ""}`, text: memory?.kind ?? "memory" }), ` ${id}`)];
+  parts.push(element("p", { class: "text", text: said(memory) || "Its text is not known." }));
+  parts.push(facts(memory), ...(memory ? actions(memory) : []));
+  if (found) parts.push(element("h3", { text: "Why" }), ...why(found, id, strategy, near));
+  if (near) parts.push(...sequence(near, id, choose), ...thread(near, id, choose));
+  parts.push(element("h3", { text: near ? `Joined to ${counted(near.degree, "edge")}` : "Joined to" }));
+  if (failed) parts.push(element("p", { class: "muted", text: failed }));
+  else if (!near) parts.push(element("p", { class: "muted", text: "…" }));
+  else parts.push(...listed("ul", near.neighbours, (each) => neighbour(each, choose)), ...timeline(near, id, choose));
+  body.replaceChildren(...parts);
+}
+
+// A fact that changed: its versions, the oldest first.
+function sequence(near, id, choose) {
+  if (!near.versions.length) return [];
+  const make = (memory) => step(memory, id, choose, memory.id === near.superseded_by ? "replaced it" : "");
+  return [element("h3", { text: "How it changed" }), element("ol", { class: "line-of" }, ...near.versions.map(make))];
+}
+
+// A conversation, as it was said.
+function thread(near, id, choose) {
+  if (near.thread.length < 2) return [];
+  return [element("h3", { text: "Conversation" }), element("ol", { class: "line-of thread" }, ...near.thread.map((memory) => step(memory, id, choose)))];
+}
+
+// A memory and its neighbours on an axis of time: as far apart as they came about.
+function timeline(near, id, choose) {
+  const all = [near.memory, ...near.neighbours.map((each) => each.memory)];
+  const dated = [...new Map(all.filter((memory) => memory?.created_at).map((memory) => [memory.id, memory])).values()];
+  const times = dated.map((memory) => Date.parse(memory.created_at));
+  const [from, to] = [Math.min(...times), Math.max(...times)];
+  if (dated.length < 2 || from === to) return [];
+  const axis = element("div", { class: "axis" });
+  for (const [n, memory] of dated.entries()) {
+    const text = `${date(memory.created_at)} ${said(memory) || memory.id}`;
+    const dot = element("button", { type: "button", class: `dot kind-${memory.kind}${memory.id === id ? " chosen" : ""}`, title: text, "aria-label": text, onclick: () => choose(memory.id, { reveal: true }) });
+    dot.style.insetInlineStart = `${(100 * (times[n] - from)) / (to - from)}%`;
+    axis.append(dot);
+  }
+  const ends = element("p", { class: "ends muted" }, element("span", { text: date(new Date(from).toISOString()) }), element("span", { text: date(new Date(to).toISOString()) }));
+  return [element("h3", { text: "In time" }), axis, ends];
+}
+
+function step(memory, id, choose, note = "") {
+  const mine = memory.id === id;
+  const text = [date(memory.created_at), note].filter(Boolean).join(" · ");
+  return element("li", { class: mine ? "chosen" : "", "aria-current": mine && "true" }, mine ? element("span", { text: said(memory) }) : button(memory, choose, 200), element("span", { class: "muted", text: ` ${text}` }));
+}
+
+function facts(memory) {
+  const list = element("dl");
+  const shown = { tags: "Tags", topics: "Topics", entities: "Entities", category: "Category", created_at: "Made", valid_until: "Valid until" };
+  for (const [name, label] of Object.entries(shown)) {
+    const value = memory?.[name];
+    const text = Array.isArray(value) ? value.join(", ") : name === "created_at" ? time(value) : value;
+    if (text) list.append(element("dt", { text: label }), element("dd", { text }));
+  }
+  return list;
+}
+
+// Why a memory has its place: its rank, the context, the strongest way to it, its shares.
+function why(found, id, strategy, near) {
+  const rank = found.ranked.findIndex((entry) => entry.id === id);
+  const entry = found.ranked[rank];
+  const omitted = found.context.omitted.find((item) => item.id === id);
+  const lines = [];
+  if (entry) lines.push(`Rank ${rank + 1} of ${found.ranked.length}, score ${number(entry.score)}.`);
+  if (entry && entry.relevance !== null) lines.push(`Likely to be evidence: ${Math.round(entry.relevance * 100)} %.`);
+  if (found.context.items.some((item) => item.id === id)) lines.push("In the context.");
+  else if (omitted) lines.push(`Left out of the context: ${whyLeftOut(omitted)}.`);
+  const seed = found.seeds.find((each) => each.id === id);
+  if (seed) lines.push(hit("A seed", seed));
+  const runner = found.runners_up.find((each) => each.id === id);
+  if (runner) lines.push(hit("A hit of the search, but not a seed", runner));
+  const echo = found.echoes?.some((each) => each.id === id); // older traces have none
+  if (echo) lines.push("An earlier question, which says no more than this one.");
+  const needers = Object.keys(entry?.needed_by ?? {}); // older traces have none
+  if (needers.length) lines.push(`Needed by ${needers.join(", ")}.`);
+  if (entry?.shares.adjacent) lines.push(`It is next to ${entry.adjacent.join(", ")}.`);
+  const chain = found.needed?.find((path) => path.ids.at(-1) === id);
+  if (chain) lines.push(`Needs lead to it: ${chain.ids.join(", ")}.`);
+  const way = wayTo(found, id);
+  if (!way && !seed && !runner && !echo && !chain) lines.push("This recall did not reach it.", ...(near ? whyNotReached(found, near) : []));
+  const parts = [element("p", { text: lines.join(" ") })];
+  if (way?.hops.length) {
+    const hops = way.hops.map((hop) => element("li", { title: arrow(hop), text: ledger(hop, strategy) }));
+    parts.push(element("p", { text: `The strongest way to it, from the seed ${way.seed}:` }), element("ol", { class: "way" }, ...hops));
+    if (way.end) parts.push(element("p", { class: "muted", text: `Here the path ${ENDS[way.end]}.` }));
+  }
+  if (entry && Object.values(entry.shares).some((share) => share !== 0)) {
+    parts.push(...shareTable(entry));
+    if (!found.trace.vector) parts.push(element("p", { class: "muted", text: "The question has no vector: the shares of meaning are guessed from the words." }));
+  }
+  return parts;
+}
+
+// Why a memory is in no path and no list of hits, as far as the scope says it now.
+function whyNotReached(found, near) {
+  const { memory, superseded_by: by } = near;
+  if (!memory) return ["The scope holds no memory with this id."];
+  const lines = [];
+  if (by) lines.push(`${by} has taken its place: recalls of the present leave it out.`);
+  if (memory.valid_until && new Date(memory.valid_until) < new Date(found.trace.started_at)) lines.push(`It held until ${memory.valid_until}: later recalls leave it out.`);
+  if (lines.length) return lines;
+  const reached = new Set(found.explorations.flatMap((each) => each.paths.flatMap((path) => path.ids)));
+  const ids = new Set(near.neighbours.map((each) => each.memory.id).filter((id) => reached.has(id)));
+  lines.push("It was not among the hits of the search.");
+  if (!near.degree) lines.push("No edge leads to it.");
+  else if (!ids.size) lines.push(`No energy came to what ${near.degree > near.neighbours.length ? "its strongest edges join it to" : "it is joined to"}.`);
+  else lines.push(`Energy came as far as ${[...ids].slice(0, 3).join(", ")}, and not on to it: the edge is weak, shares no tag with the question or is one of many; or the depth was reached.`);
+  return lines;
+}
+
+function hit(what, seed) {
+  const places = [];
+  if (seed.vector_rank) places.push(`${seed.vector_rank}. by meaning`);
+  if (seed.text_rank) places.push(`${seed.text_rank}. by words`);
+  return `${what}, score ${number(seed.score)}${places.length ? ` (${places.join(", ")})` : ""}.`;
+}
+
+// The way on which most energy reached a memory.
+function wayTo(found, id) {
+  let best = null;
+  for (const exploration of found.explorations) {
+    for (const path of exploration.paths) {
+      const at = path.ids.indexOf(id);
+      if (at < 0) continue;
+      const hops = path.hops.slice(0, at);
+      const energy = hops.length ? hops.at(-1).energy_out : exploration.seed.score;
+      const end = at === path.ids.length - 1 ? path.end_reason : null;
+      if (!best || energy > best.energy || (energy === best.energy && end && !best.end)) best = { seed: path.seed_id, hops, energy, end };
+    }
+  }
+  return best;
+}
+
+function neighbour(each, choose) {
+  const text = `${arrow(each)} · weight ${number(each.weight)}${each.tags.length ? ` · ${each.tags.join(", ")}` : ""}`;
+  return element("li", {}, button(each.memory, choose), element("span", { class: "muted", text: ` ${each.memory.id} · ${text}` }));
+}

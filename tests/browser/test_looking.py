@@ -1,0 +1,213 @@
+"""What the page shows next to a recall: an overview, a graph to look around in, one memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memoria import (
+    GraphRetriever,
+    Memory,
+    Message,
+    Relation,
+)
+from tests.browser.visiting import QUESTION, ask, nodes_of, opened, shows
+from tests.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+DAY = timedelta(days=1)
+
+
+async def test_the_page_starts_with_what_is_there(browser: Browser, bakery: GraphRetriever) -> None:
+    async with serving(bakery) as served, opened(browser, served) as page:
+        await shows(page, ".scope", bakery.scope)
+        await shows(page, "#start h3", f"{bakery.scope}: 340 memories")
+        await page.get_by_role("heading", name="Newest memories").wait_for()
+        newest = (await bakery.recent(limit=1))[0]
+        recent = page.locator("#start ul").last.locator("button")
+        assert newest.said.startswith((await recent.first.text_content() or "").rstrip("…"))
+        await recent.first.click()
+        await shows(page, "#memory .name", newest.id)
+        await shows(page, "#memory", "Joined to")
+        questions = page.locator("#start h3", has_text="Questions to try").locator("+ ul button")
+        await questions.first.click()
+        await shows(page, "#status", "in the context;")
+        assert await page.locator("#start").is_hidden()
+        await page.get_by_role("button", name="memoria", exact=True).click()
+        await page.locator("#start").wait_for()
+        assert await page.locator("#context").is_hidden()
+
+
+async def test_a_mistyped_scope_is_answered_with_the_nearest(
+    browser: Browser, bakery: GraphRetriever
+) -> None:
+    async with serving(bakery) as served, opened(browser, served) as page:
+        await shows(page, ".scope", bakery.scope)
+        scope = page.get_by_role("combobox", name="Scope")
+        await scope.fill(f"{bakery.scope}x")
+        await ask(page, "bun")
+        await shows(page, "#status", f"Did you mean {bakery.scope}?")
+
+
+async def test_hover_and_choice_belong_to_the_shown_recall(
+    browser: Browser, bakery: GraphRetriever
+) -> None:
+    async with serving(bakery) as served, opened(browser, served) as page:
+        await ask(page, QUESTION.text)
+        await page.locator("g.node").nth(1).click()
+        await page.locator("g.node").nth(1).hover()
+        await shows(page, "#ledger", "energy")
+        await shows(page, "#memory", "Why")
+        await page.mouse.move(5, 5)
+        await page.get_by_role("combobox", name="Scope").fill("nobody")
+        await ask(page, "anything")
+        await shows(page, "#status", "Nothing found in scope nobody.")
+        await shows(page, "#ledger", "Point at a memory")
+        await shows(page, "#memory", "Choose a memory")
+        assert await page.locator("#legend li[class^='kind']").count() == 0
+
+
+async def test_a_line_of_the_context_leads_to_its_box_and_back(
+    browser: Browser, bakery: GraphRetriever
+) -> None:
+    expected = await bakery.recall(QUESTION.text)
+    async with serving(bakery) as served, opened(browser, served) as page:
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await ask(page, QUESTION.text)
+        await page.get_by_role("button", name="Copy").click()
+        await shows(page, "#status", "Copied.")
+        assert await page.evaluate("navigator.clipboard.readText()") == expected.context.text
+        item = expected.context.items[-1]
+        await page.locator("#context button.label", has_text=f"[{item.label}]").first.click()
+        await shows(page, "#memory .name", item.id)
+        box = page.locator("g.node[aria-selected='true']").first
+        inside = """box => {
+            const [it, view] = [box, document.getElementById('scroll')].map(
+                each => each.getBoundingClientRect());
+            return it.top >= view.top - 1 && it.bottom <= view.bottom + 1;
+        }"""
+        assert await box.evaluate(inside)
+        await page.locator("g.node.packed").first.click()
+        chosen = await page.locator("#context .line.chosen").first.get_attribute("data-id")
+        assert chosen in (await page.locator("#memory .name").text_content() or "")
+
+
+async def test_the_graph_is_zoomed_folded_and_searched(
+    browser: Browser, bakery: GraphRetriever
+) -> None:
+    width = "document.getElementById('tree').getBoundingClientRect().width"
+    async with serving(bakery) as served, opened(browser, served) as page:
+        await ask(page, QUESTION.text)
+        await page.get_by_role("button", name="more path").click()
+        fitting = await page.evaluate(width)
+        await page.get_by_role("button", name="Larger").click()
+        assert await page.evaluate(width) > 1.2 * fitting
+        await page.get_by_role("button", name="Fit").click()
+        assert await page.evaluate(width) == fitting
+        whole = await nodes_of(page)
+        await page.get_by_role("button", name="Fold", exact=True).click()
+        assert await nodes_of(page) == await page.locator("g.node[aria-level='1']").count() < whole
+        await page.get_by_role("searchbox", name="Find in the graph").fill("butter")
+        await page.get_by_role("button", name="Next").click()
+        await shows(page, "#counted", "1 of")
+        assert await page.locator("g.node.match").count() > 0
+        await page.get_by_role("button", name="Unfold").click()
+        assert await nodes_of(page) == whole
+
+
+async def test_parts_of_one_note_are_told_apart(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    title = "Enabling WAL mode for SQLite database files in a folder"
+    memories = [
+        Memory(
+            id=f"notes/sqlite/enabling-wal-mode.md#{n}", kind="DataSource", text=f"{title}. {end}"
+        )
+        for n, end in enumerate(["Using sqlite-utils.", "Turning it off again.", "Checking it."])
+    ]
+    relations = [Relation(source=memories[0].id, target=each.id) for each in memories[1:]]
+    await retriever.writer().write(memories, relations)
+    await retriever.recall("WAL", deadline_s=60)
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await ask(page, "WAL mode SQLite")
+        await page.get_by_role("button", name="more path").or_(page.locator("#fit")).first.click()
+        labels = {
+            " ".join(await node.locator("text").all_text_contents())
+            for node in await page.locator("g.node").all()
+        }
+        ends = ["sqlite-utils", "off again", "Checking it"]
+        assert all(any(end in label for label in labels) for end in ends)
+        assert all("…" in label for label in labels)
+
+
+async def test_a_memory_shows_its_conversation_its_versions_and_its_time(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    began = datetime(2026, 5, 1, 9, tzinfo=UTC)
+    chat = retriever.conversations()
+    said = ["Where is the van?", "The van is in the yard.", "Who has its key?"]
+    for n, text in enumerate(said):
+        message = Message(
+            text=text, role="assistant" if n % 2 else "user", created_at=began + n * DAY
+        )
+        await chat.append("today", [message])
+    writer = retriever.writer()
+    await writer.remember("The van is red.", id="red", created_at=began)
+    await writer.remember("The van is blue.", id="blue", supersedes=["red"], created_at=began + DAY)
+    await retriever.recall("van", deadline_s=60)
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await shows(page, "#start h3", "Newest memories")
+        await page.locator("#start button.memory", has_text="in the yard").last.click()
+        thread = page.locator("#memory h3", has_text="Conversation").locator("+ ol li")
+        await thread.first.wait_for()
+        assert [
+            text in each for text, each in zip(said, await thread.all_text_contents(), strict=True)
+        ]
+        await page.locator("#memory .axis .dot").first.wait_for()
+        await page.locator("#start button.memory", has_text="blue").last.click()
+        versions = page.locator("#memory h3", has_text="How it changed").locator("+ ol li")
+        await versions.first.wait_for()
+        assert [text[:15] for text in await versions.all_text_contents()] == [
+            "The van is red.", "The van is blue"
+        ]  # fmt: skip
+
+
+async def test_memories_are_changed_only_where_that_is_allowed(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    texts = {"van": "The van is red.", "key": "The key of the van is lost."}
+    await retriever.writer().write(
+        [Memory(id=id_, kind="Event", text=text) for id_, text in texts.items()]
+    )
+    await retriever.recall("van", deadline_s=60)
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await ask(page, "van")
+        await page.locator("#ranking li button").first.click()
+        assert await page.locator("#memory .actions button").all_text_contents() == ["Copy"]
+    async with serving(retriever, writes=True) as served, opened(browser, served) as page:
+        await ask(page, "van")
+        await page.locator("#ranking button", has_text=texts["van"]).click()
+        await page.get_by_role("button", name="Wrong").click()
+        await shows(page, "#status", "Marked as wrong for this question.")
+        await page.get_by_role("button", name="Replace …").click()
+        await page.get_by_role("textbox", name="What holds now").fill("The van is blue.")
+        await page.get_by_role("button", name="Replace", exact=True).click()
+        await shows(page, "#memory .text", "The van is blue.")
+        await ask(page, "van")
+        assert await page.locator("#ranking button", has_text=texts["van"]).count() == 0
+        await page.locator("#ranking button", has_text=texts["key"]).click()
+        await page.get_by_role("button", name="Forget …").click()
+        await page.get_by_role("button", name="Forget it").click()
+        await shows(page, "#status", "Forgotten.")
+    assert (await retriever.get(["key"])).missing == ("key",)
+
+
+async def test_an_empty_scope_says_that_nothing_was_found(
+    browser: Browser, retriever: GraphRetriever
+) -> None:
+    async with serving(retriever) as served, opened(browser, served) as page:
+        await ask(page, "anything")
+        await shows(page, "#status", f"Nothing found in scope {retriever.scope}.")
+        assert await page.locator("g.node").count() == 0

@@ -1,0 +1,216 @@
+"""The page at real sizes: in three widths and both themes, with few and with 2,000 memories."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from memoria import (
+    GraphRetriever,
+    UnavailableError,
+)
+from memoria.view.source import saved
+from tests.browser.pictures import MOST_THAT_DIFFERS, keep_failed, share_that_differs
+from tests.browser.visiting import QUESTION, WIDE, ask, nodes_of, opened, shows
+from tests.serving import serving
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+MIDDLE = {"width": 800, "height": 900}
+NARROW = {"width": 360, "height": 780}
+# Largest median time of a frame while 2,000 memories are scrolled through; milliseconds.
+# Without a graphics card, and on a busy machine; the eye wants about 17.
+FRAME_MS = 50
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [WIDE, MIDDLE, NARROW], ids=["wide", "middle", "narrow"])
+async def test_nothing_is_cut_off_in_any_width_and_the_page_looks_as_it_is_pictured(
+    browser: Browser,
+    bakery: GraphRetriever,
+    scheme: str,
+    viewport: dict[str, int],
+    request: pytest.FixtureRequest,
+    record_property: Callable[[str, object], None],
+) -> None:
+    options = {"viewport": viewport, "color_scheme": scheme}
+    async with serving(bakery) as served, opened(browser, served, **options) as page:
+        await ask(page, QUESTION.text, ", ".join(QUESTION.tags))
+        await page.locator("g.node[aria-level='2']").first.click()
+        await page.locator("#memory ul li button").first.wait_for()
+        wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert await page.evaluate(wider) == 0
+        cut = """document.getElementById('tree').getBoundingClientRect().width
+            - document.getElementById('scroll').clientWidth"""
+        assert await page.evaluate(cut) <= 0, "no column is cut"
+        background = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(13, 17, 23)")
+        name = "narrow" if viewport is NARROW else scheme
+        if viewport is MIDDLE or (name, scheme) == ("narrow", "dark"):
+            return
+        await page.evaluate("document.getElementById('scroll').scrollLeft = 0")
+        await page.evaluate("scrollTo(0, 0)")
+        await page.evaluate("document.activeElement.blur()")
+        now, kept = await page.screenshot(), IMAGES / f"view-{name}.png"
+        if request.config.getoption("--pictures"):
+            kept.write_bytes(now)
+        differs = await share_that_differs(browser, kept.read_bytes(), now)
+        record_property("share_that_differs", differs)
+        assert differs <= MOST_THAT_DIFFERS, f"{kept.name}: see {keep_failed(now, kept.name)}"
+        # The comparison sees it if a part of the page is gone, or has another colour.
+        for change in ("#left", "#memory") if name != "narrow" else ("header",):
+            await page.evaluate(f"document.querySelector('{change}').style.visibility = 'hidden'")
+            without = await share_that_differs(browser, now, await page.screenshot())
+            assert without > MOST_THAT_DIFFERS
+            await page.evaluate(f"document.querySelector('{change}').style.visibility = ''")
+
+
+async def test_pictures_of_another_size_or_colour_differ(browser: Browser) -> None:
+    async def picture(colour: str, width: int = 300) -> bytes:
+        page = await browser.new_page(viewport={"width": width, "height": 200})
+        await page.set_content(f"<body style='background: {colour}'>")
+        taken = await page.screenshot()
+        await page.close()
+        return taken
+
+    white = await picture("white")
+    assert await share_that_differs(browser, white, white) == 0
+    assert await share_that_differs(browser, white, await picture("black")) == 1
+    assert await share_that_differs(browser, white, await picture("white", 320)) == 1
+
+
+def test_the_documentation_shows_the_pictures_that_are_made_here() -> None:
+    page = (IMAGES.parent / "view.md").read_text(encoding="utf-8")
+    assert all(f"(images/view-{name}.png)" in page for name in ("light", "dark", "narrow"))
+
+
+async def test_of_a_large_recall_only_what_leads_to_the_context_is_shown(
+    browser: Browser,
+) -> None:
+    document = large_recall(2_000)
+    ways = [each["ids"] for found in document["explorations"] for each in found["paths"]][:8]
+    items = [
+        {"label": str(n), "id": way[-1], "kind": "Event", "date": None, "score": 0.5, "path": way}
+        for n, way in enumerate(ways, start=1)
+    ]
+    document["context"] |= {"text": "\n".join(f"[{n + 1}] text" for n in range(8)), "items": items}
+    gone = UnavailableError("no database")
+    file = saved("large.json", document)
+    async with serving(gone, file) as served, opened(browser, served) as page:
+        await shows(page, "#paths-heading", "8 paths lead to the context")
+        assert await nodes_of(page) == len({tuple(w[: n + 1]) for w in ways for n in range(len(w))})
+        paths = sum(len(each["paths"]) for each in document["explorations"])
+        await page.get_by_role("button", name=f"Show {paths - 8} more paths").click()
+        assert await page.locator("g.node").count() < 500
+
+
+async def test_two_thousand_memories_stay_smooth(
+    browser: Browser, record_property: Callable[[str, object], None]
+) -> None:
+    file = saved("large.json", large_recall(2_000))
+    gone = UnavailableError("no database")
+    async with serving(gone, file) as served, opened(browser, served) as page:
+        await shows(page, "#status", "2000 memories")
+        drawn = await page.evaluate(
+            """async () => {
+                const [start, choice] = [performance.now(), document.getElementById('saved')];
+                const frame = () => new Promise(requestAnimationFrame);
+                const before = document.querySelector('g.node');
+                choice.dispatchEvent(new Event('change'));
+                while (before.isConnected) await frame();
+                await frame();
+                return performance.now() - start;
+            }"""
+        )
+        times = await page.evaluate(
+            """async () => {
+                const [box, times] = [document.getElementById('scroll'), []];
+                let last = await new Promise(requestAnimationFrame);
+                while (box.scrollTop + box.clientHeight < box.scrollHeight - 1) {
+                    box.scrollTop += 480;
+                    const now = await new Promise(requestAnimationFrame);
+                    times.push(now - last);
+                    last = now;
+                }
+                return times;
+            }"""
+        )
+        assert await page.locator("g.node").count() < 500  # only what is near is drawn
+        await page.locator("g.node").first.focus()
+        await page.keyboard.press("End")
+        last = "() => document.activeElement.getBoundingClientRect().bottom <= innerHeight"
+        assert await page.evaluate(last)
+    found = {"drawn": drawn, "median": median(times), "largest": max(times), "frames": len(times)}
+    record_property("milliseconds", json.dumps(found))
+    assert median(times) < FRAME_MS
+
+
+def large_recall(size: int) -> dict[str, Any]:
+    """A recall as ``recall --json`` prints it, with a tree of so many memories below five seeds."""
+    rng = random.Random(7)
+    kinds = ["Event", "DataSource", "UserRequest", "AgentAnswer"]
+    ids = [f"n{n}" for n in range(size)]
+    below: dict[str, list[str]] = {id_: [] for id_ in ids}
+    ways: dict[str, list[str]] = {id_: [id_] for id_ in ids[:5]}
+    for n, id_ in enumerate(ids[5:], start=5):
+        parent = rng.choice([each for each in ids[:n] if len(ways[each]) < 6])
+        below[parent].append(id_)
+        ways[id_] = [*ways[parent], id_]
+    memories = {
+        id_: {"id": id_, "kind": rng.choice(kinds), "text": f"Memory {id_} of the large recall."}
+        | dict.fromkeys(("category", "priority", "created_at", "valid_until"))
+        | {"tags": [], "topics": [], "entities": [], "when": {}, "metadata": {}}
+        for id_ in ids
+    }
+    return {
+        "query": "Everything?", "query_tags": [], "scope": "large",
+        "seeds": [seed(id_) for id_ in ids[:5]], "runners_up": [], "echoes": [], "loose": [],
+        "explorations": [exploration(id_, below, ways) for id_ in ids[:5]],
+        "hits": [], "needed": [], "memories": memories, "ranked": [],
+        "context": {"text": "", "tokens": 0, "items": [], "omitted": []},
+        "trace": {
+            "id": "large", "started_at": "2026-05-01T00:00:00+00:00", "timings_s": {},
+            "degraded": [], "notes": [], "config": {}, "vector": None, "contributed": {},
+            "vector_generation": 1, "window": None,
+            "packed": [], "frontiers": [],
+        },
+    }  # fmt: skip
+
+
+def seed(id_: str) -> dict[str, Any]:
+    ranks = ("vector_rank", "vector_score", "text_rank", "text_score")
+    return {"id": id_, "score": 1.0} | dict.fromkeys(ranks)
+
+
+def exploration(
+    id_: str, below: dict[str, list[str]], ways: dict[str, list[str]]
+) -> dict[str, Any]:
+    leaves = [way for leaf, way in ways.items() if way[0] == id_ and not below[leaf]]
+    return {
+        "seed": seed(id_), "status": "complete", "error": None,
+        "stats": {"levels": 5, "nodes": len(leaves), "elapsed_s": 0.1, "hydrate_s": 0.0},
+        "paths": [
+            {
+                "seed_id": id_, "ids": way, "energy": 0.8 ** (len(way) - 1),
+                "end_reason": "dead_end",
+                "hops": [
+                    {
+                        "source": source, "target": target, "relation": "near",
+                        "direction": "out", "weight": 0.8, "tags": [], "tag_similarity": 1.0,
+                        "degree": 1, "energy_in": 0.8**n, "energy_out": 0.8 ** (n + 1),
+                    }
+                    for n, (source, target) in enumerate(pairwise(way))
+                ],
+            }
+            for way in leaves
+        ],
+    }  # fmt: skip
