@@ -40,6 +40,7 @@ ARGUMENTS = {
     "import-chats": ["chatgpt", CHATS],
     "import-notes": [VAULT],
     "recall": ["rain"],
+    "adopt": ["--detect"],
     "remember": ["Rain in Ystad."],
     "explore": ["a"],
     "get": ["a"],
