@@ -275,12 +275,12 @@ async def test_deadline_of_a_call_counts_below_the_limit_of_a_query(store: Store
 
 
 async def test_servers_own_time_limit_is_a_deadline_too(store: Store) -> None:
-    async with store.session() as session:
-        # Past the client's clock on purpose: the server must end it by itself.
-        statement = neo4j.Query(cast(Any, SLOW), timeout=0.2)
+    # Past the client's clock on purpose: the server must end it by itself.
+    statement = neo4j.Query(cast(Any, SLOW), timeout=0.2)
+    async with store.driver.session() as session:
 
         async def past_the_clock() -> None:
-            await (await session._session.run(statement)).consume()
+            await (await session.run(statement)).consume()
 
         with pytest.raises(neo4j.exceptions.Neo4jError) as caught:
             await past_the_clock()
