@@ -171,12 +171,11 @@ CATALOGUE: tuple[Entry, ...] = (
     ),
     Entry(
         "values of other people's embedders and extractors",
-        "`InvalidInputError` that names the text, or the mention",
+        "all texts are written, those without a vector named; `InvalidInputError` for a mention",
         tests=(
-            "integration/test_ingest.py::test_a_bad_vector_is_named_by_the_memory_whose_text_it_is_"
-            "of",
-            "integration/test_ingest.py::test_the_rest_of_a_batch_with_a_bad_vector_is_written_where_"
-            "the_caller_allows_it",
+            "integration/test_pending.py::test_one_bad_vector_leaves_only_its_own_memory_without_one",
+            "integration/test_ingest.py::test_a_bad_vector_is_asked_for_no_more_while_the_rest_gets_"
+            "its_own",
             "unit/test_rules.py::test_what_an_extractor_finds_must_be_mentions",
         ),
     ),

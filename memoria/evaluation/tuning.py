@@ -122,8 +122,8 @@ class Tuning:
     sets: tuple[TunedSet, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain data for JSON."""
-        return asdict(self)
+        """Return it as plain data for JSON; the weights as in a file of `RelevanceConfig`."""
+        return {**asdict(self), "weights": self.weights.plain()}
 
 
 def check_folds(datasets: Sequence[Dataset], config: EvaluationConfig, folds: int) -> None:

@@ -168,8 +168,8 @@ def directions(vectors: Array, labels: NDArray[np.int64], count: int) -> Array:
     Examples
     --------
     >>> vectors = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]])
-    >>> directions(vectors, np.array([0, 1]), 2).round(2).tolist()
-    [[0.12, -0.12, 0.0], [-0.12, 0.12, 0.0]]
+    >>> directions(vectors, np.array([0, 1]), 2).round(1).tolist()
+    [[0.1, -0.1, 0.0], [-0.1, 0.1, 0.0]]
     """
     wanted = (labels[:, None] == np.arange(count)).astype(np.float64)
     centred = vectors - vectors.mean(axis=0)

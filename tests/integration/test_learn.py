@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from memoria.recall.config import RetrieverConfig
 from memoria.recall.strategies import Synapse
 from memoria.retriever import GraphRetriever
 from memoria.store import Session, Store
+from memoria.store.exchange import Exchange
 from memoria.store.queries import Query, load, root
 from memoria.types import Activation, Memory, Relation, Seed, Trace
 from memoria.writer import GraphWriter
@@ -37,12 +39,15 @@ class LossySession(Session):
 
     lost: set[str]
 
-    async def _try(self, query: Query, *sending: Any) -> Any:
-        rows = await super()._try(query, *sending)
-        if query.mode == "write" and query.name not in self.lost:
-            self.lost.add(query.name)
-            raise UnavailableError("the connection was lost", query=query.name)
-        return rows
+    async def run(self, query: Query, parameters: Any) -> Any:
+        async def send(exchange: Exchange) -> Any:
+            rows = await exchange.ask(query, parameters)
+            if query.mode == "write" and query.name not in self.lost:
+                self.lost.add(query.name)
+                raise UnavailableError("the connection was lost", query=query.name)
+            return rows
+
+        return await self._perform(query.name, send)
 
 
 class LossyStore(Store):
@@ -60,8 +65,9 @@ class LossyStore(Store):
         until: float | None = None,
     ) -> AsyncIterator[Session]:
         async with super().session(mode, until=until) as inner:
-            lossy = LossySession(inner._session, self.config, until, database=self.database)
-            lossy.lost = self.lost
+            lossy = copy(inner)
+            lossy.__class__ = LossySession
+            lossy.lost = self.lost  # type: ignore[attr-defined]
             yield lossy
 
 

@@ -29,7 +29,7 @@ from tests.unit.test_scope_stats import NO_STATS
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "graph.stats_edge_tags": {"limit": 5, "scope": "s"},
-    "graph.stats_memories": {"scope": "s"},
+    "graph.stats_memories": {"pending": "pending:s:", "scope": "s"},
     "graph.stats_relations": {"scope": "s"},
     "graph.stats_scopes": {},
     "graph.stats_tags": {"limit": 5, "scope": "s"},

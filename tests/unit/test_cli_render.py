@@ -23,6 +23,7 @@ from memoria.types import (
     Exploration,
     ExplorationStats,
     Hop,
+    ImportReport,
     MemoryNode,
     OmittedItem,
     Path,
@@ -256,14 +257,16 @@ def test_an_import_of_chats_counts_the_same_in_words_and_in_json() -> None:
     written = WriteReport(
         memories=11, memories_created=7, embedded=5, relations=13, relations_created=6
     )
-    done = ConversationReport(known=1, parts=3, forgotten=4, connectors=2, written=written)
+    talk = ConversationReport(known=1, parts=3, forgotten=4, connectors=2, written=written)
+    done = ImportReport(conversations=talk)
     tally = Tally(skip_invalid=False)
-    facts = tally.facts(done)
+    facts = tally.facts(done, rehearsed=False)
     assert tally.in_words(done, "s") == (
-        f"{facts['messages']} messages ({facts['known']} known), {facts['parts']} parts, "
+        f"nothing to remember, {facts['parts']} parts, "
         f"{facts['memories']} memories with connectors ({facts['memories_created']} new, "
         f"{facts['embedded']} embedded), {facts['relations']} edges "
         f"({facts['relations_created']} new), {facts['forgotten']} memories forgotten, "
         f"{facts['connectors']} unused connectors deleted; scope s"
     )
-    assert tally.in_words(ConversationReport(), None) == "0 messages; nothing was written"
+    rehearsed = tally.in_words(ImportReport(), None)
+    assert rehearsed == "nothing to remember, 0 parts; nothing was written"

@@ -112,7 +112,7 @@ def test_compose_file_has_the_same_version_and_settings() -> None:
     for key, value in SERVER_SETTINGS.items():
         name = "NEO4J_" + key.replace("_", "__").replace(".", "_")
         assert f'      {name}: "{value}"\n' in text
-    assert re.findall(r'- "([^"]*):\$\{', text) == ["127.0.0.1"]
+    assert re.findall(r'- "([^"]*):\$\{', text) == ["127.0.0.1", "127.0.0.1"]
 
 
 def test_home_is_named_by_the_environment_or_lies_in_the_users_data_directory() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.servers import BOLT_PORT, container
 
 ROOT = Path(__file__).parents[2]
-COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8").partition("\n  memoria:")[0]
 PASSWORD = "not-the-password"
 # A version of Docker's interface that is named is not asked for.
 WITHOUT_DOCKER = {"docker_client_kw": {"version": "1.44"}}

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from memoria._support.checks import check_number
 from memoria._support.foreign_files import parse_json, read_whole
@@ -168,9 +168,12 @@ class RelevanceConfig:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights to a file that `load` reads."""
+        Path(path).write_text(json.dumps(self.plain(), indent=2) + "\n", encoding="utf-8")
+
+    def plain(self) -> dict[str, Any]:
+        """Return the weights as plain data, as a file has them."""
         calibration = None if self.calibration is None else asdict(self.calibration)
-        given = {**self.weights, "calibration": calibration}
-        Path(path).write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
+        return {**self.weights, "calibration": calibration}
 
 
 def _check_names(place: object, given: object, names: Sequence[str]) -> None:
