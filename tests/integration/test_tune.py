@@ -135,7 +135,7 @@ def test_evidence_out_of_reach_teaches_nothing(
     file = tmp_path / "mine.json"
     done = call("tune", str(copied), *where, "--out", str(file))
     assert done.code == 1
-    assert re.fullmatch(r"memoria: for none of \d questions was any evidence found.*\n", done.err)
+    assert re.search(r"memoria: for none of \d questions was any evidence found.*\n", done.err)
     assert not file.exists()
 
 
