@@ -181,7 +181,8 @@ async def test_explorations_that_share_a_session_share_their_levels(
 async def test_recall_reads_texts_and_what_ranking_needs_in_one_query(
     warm: GraphRetriever, wire: Wire
 ) -> None:
-    config = RetrieverConfig(roles=RelationRoles(need=()))  # otherwise possible needs are followed
+    # Otherwise possible needs are followed, and texts are read early on a busy machine.
+    config = RetrieverConfig(roles=RelationRoles(need=()), deadline_s=60)
     await warm.recall("memory number 12 of the web", config=config)  # opens the connections
     wire.clear()
     recall = await warm.recall("memory number 12 of the web", config=config)
