@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from copy import deepcopy
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,6 +31,7 @@ from starlette.applications import Starlette
 
 from memoria import GraphRetriever, Memory, OverloadedError, Relation, UnavailableError
 from memoria._support.web import MOST_BODY, Bounds, bounded
+from memoria.agents.http.answers import Explained
 from memoria.agents.http.app import api_route
 from memoria.agents.http.description import described
 from memoria.agents.mcp.by_scope import Memories
@@ -110,7 +112,9 @@ async def test_what_is_remembered_is_recalled_explained_and_forgotten(
         (memory,) = found["memories"]
         assert (memory["id"], memory["text"]) == (new["id"], "The van is at Storgatan 5.")
         names = {"recall_id": found["recall_id"], "memory_id": memory["label"]}
-        assert (await done(client, "explain", **names))["rank"] == 1
+        explained = await done(client, "explain", **names)
+        assert explained["rank"] == 1
+        assert explained.keys() == {field.name for field in fields(Explained)}
         opened = await done(client, "open", ids=[new["id"], "nobody"])
         assert opened["missing"] == ["nobody"]
         used = await done(client, "feedback", recall_id=found["recall_id"], used=[memory["label"]])

@@ -280,7 +280,7 @@ export interface components {
                 [key: string]: number;
             };
             /** @description Ids of memories that lent it some of their score. */
-            beside: string[];
+            adjacent: string[];
         };
         /**
          * Fault

@@ -122,7 +122,7 @@ class Explained(Answered):
         Feature of the ranking -> what it adds to the score.
     needed_by
         Id of a memory that needs this one -> weight.
-    beside
+    adjacent
         Ids of memories that lent it some of their score.
     """
 
@@ -137,7 +137,7 @@ class Explained(Answered):
     features: Mapping[str, float]
     shares: Mapping[str, float]
     needed_by: Mapping[str, float]
-    beside: Sequence[str]
+    adjacent: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
