@@ -65,7 +65,7 @@ def turn(uuid: str, role: str, content: Any, **more: Any) -> dict[str, Any]:
         "uuid": uuid,
         "sessionId": "s",
         "timestamp": at,
-        "cwd": "/home/ada/shed",
+        "cwd": "/srv/shed",
     }
     return {**fields, "message": message, **more}
 
@@ -89,7 +89,7 @@ def test_a_session_of_claude_code_is_what_was_said(tmp_path: Path) -> None:
     lines(folder / "-home-ada-shed" / "s2.jsonl", session[1], more, summary)
     found, reasons = counted(read_claude_code, folder)
     assert [(each.source, each.id, each.title, said(each)) for each in found] == [
-        ("claude", "s1", "/home/ada/shed", [
+        ("claude", "s1", "/srv/shed", [
             ("user", "Why is the shed red?"), ("assistant", "It was painted.")]),
         ("claude", "s2", "Paint of the shed", [("user", "And the roof?")]),
     ]  # fmt: skip

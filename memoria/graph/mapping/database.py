@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memoria.graph.mapping.expressions import either
+from memoria.graph.mapping.expressions import either, with_names
 from memoria.store import Store
 from memoria.store.fragments import Fragment
 from memoria.store.queries import Query, fragment, load, text_of
@@ -124,13 +124,12 @@ async def _number(store: Store, name: str, **about: Any) -> int:
 
 
 def _about(query: Query, label: str | None, type_: str | None) -> Query:
-    lines = {
-        "any_memory": f"MATCH (m:{either([label])})" if label is not None else "",
-        "any_edge": f"MATCH ()-[r:{either([type_])}]->()" if type_ is not None else "",
-    }
+    names = {"any_memory": label, "any_edge": type_}
 
     def library(name: str) -> Fragment:
-        own = fragment(name)
-        return replace(own, lines=(lines[name],)) if lines.get(name) else own
+        own, given = fragment(name), names.get(name)
+        if given is None:
+            return own
+        return replace(own, lines=tuple(with_names(own.lines, either([given]))))
 
     return query.with_text(text_of(query.name, library))

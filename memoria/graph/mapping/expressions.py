@@ -5,9 +5,12 @@ In: parts of a mapping. Out: pieces of Cypher. Touches nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from memoria.graph.mapping.parts import ELEMENT_ID, EdgeMapping, NodeMapping, WeightOf
+
+_OWN_NAMES = re.compile(r":(?:Memory|RELATES)\b")
 
 
 def quoted(name: str) -> str:
@@ -36,6 +39,15 @@ def either(names: Iterable[str]) -> str:
     '`A`|`B c`'
     """
     return "|".join(map(quoted, dict.fromkeys(names)))
+
+
+def with_names(lines: Iterable[str], names: str) -> list[str]:
+    """Replace memoria's label or type in the lines of a fragment by names of another graph.
+
+    >>> with_names(["MATCH (m:Memory)"], either(["A", "B"]))
+    ['MATCH (m:`A`|`B`)']
+    """
+    return [_OWN_NAMES.sub(lambda _: f":{names}", line) for line in lines]
 
 
 def choice(cases: Sequence[tuple[str, str]]) -> str:

@@ -27,6 +27,7 @@ from memoria.graph.mapping.expressions import (
     relation_of,
     text_of_node,
     weight_of,
+    with_names,
 )
 from memoria.graph.mapping.model import GraphMapping
 from memoria.graph.mapping.parts import ELEMENT_ID, WHOLE_GRAPH, EdgeMapping, NodeMapping
@@ -189,7 +190,8 @@ class _Rendering:
             earlier += labels
             if key == ELEMENT_ID:
                 tests = [f"elementId({m}) = {wanted}", *tests]
-                yield [f"MATCH ({m}:{either(labels)})", f"WHERE {' AND '.join(tests)}"]
+                every = with_names(fragment("any_memory").filled((m,)), either(labels))
+                yield [*every, f"WHERE {' AND '.join(tests)}"]
                 continue
             for label in labels:
                 yield [
@@ -215,13 +217,13 @@ class _Rendering:
         ]
 
     def fragment_all_memories(self, m: str) -> list[str]:
-        return [f"MATCH ({m}:{self._labels})", f"WHERE {self.fragment_in_scope(m)[0]}"]
+        return [*self.fragment_any_memory(m), f"WHERE {self.fragment_in_scope(m)[0]}"]
 
     def fragment_all_memories_by_seek(self, m: str, _compared: str) -> list[str]:
         return self.fragment_all_memories(m)
 
     def fragment_any_memory(self, m: str) -> list[str]:
-        return [f"MATCH ({m}:{self._labels})"]
+        return with_names(fragment("any_memory").filled((m,)), self._labels)
 
     def fragment_memories_after(self, m: str, after: str) -> list[str]:
         first, tests = self.fragment_all_memories(m)
@@ -259,7 +261,7 @@ class _Rendering:
 
     def fragment_edges(self, m: str, r: str, other: str) -> list[str]:
         if self._both:
-            return [f"MATCH ({m})-[{r}:{self._types}]-({other})"]
+            return with_names(fragment("edges").filled((m, r, other)), self._types)
         lines = [f"CALL ({m}) {{"]
         for number, edge in enumerate(self._edges):
             lines += ["UNION ALL"] * (number > 0)
@@ -276,7 +278,7 @@ class _Rendering:
         return [f"({' + '.join(counts)})"]
 
     def fragment_out_edges(self, m: str, r: str, other: str) -> list[str]:
-        return [f"MATCH ({m})-[{r}:{self._types}]->({other})"]
+        return with_names(fragment("out_edges").filled((m, r, other)), self._types)
 
     def fragment_out_degree(self, m: str) -> list[str]:
         return [f"COUNT {{ ({m})-[:{self._types}]->() }}"]
