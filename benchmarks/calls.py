@@ -2,7 +2,7 @@
 
     scripts/bench calls
 
-No server is needed: in place of the driver stands a stub that answers each query at once, with a
+No server is needed: a stub replaces the driver and answers each query at once, with a
 record of its columns. A call counts if its code is memoria's own; that a coroutine continues after
 it has waited is no further call. Frames are those from the first call of memoria to the driver,
 over the tasks that start one another. Ranking and packing run in a thread and are not counted.

@@ -1,4 +1,4 @@
-"""Measure `memoria serve`: what HTTP adds to a recall, and many clients at once.
+"""Measure `memoria serve`: the time that HTTP adds to a recall, and many clients at once.
 
     scripts/bench http [--calls 200] [--clients 200] [--seconds 120]
 

@@ -103,7 +103,7 @@ class GraphWriter:
         database: str | None = None,
     ) -> None:
         self._store = store_of(store, database)
-        #: What writes the batches; `memoria.ingest.ingest_files` takes it from here.
+        #: Writes the batches; `memoria.ingest.ingest_files` takes it from here.
         self.batches = BatchWriter(
             self._store,
             scope=scope,

@@ -1,7 +1,7 @@
 """Refuse modules and functions that have grown past their budget.
 
 A module may have 600 lines, a function 60 without its docstring and 6 parameters (``self`` not
-counted). What passes the softer limits, 400 lines and 40, is listed.
+counted). Files and functions above the softer limits, 400 lines and 40, are listed.
 """
 
 from __future__ import annotations

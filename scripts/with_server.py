@@ -1,4 +1,4 @@
-"""Run a command beside a server of `memoria serve` on a throw-away Neo4j.
+"""Run a command next to a server of `memoria serve` on a throw-away Neo4j.
 
     python scripts/with_server.py COMMAND ...
 

@@ -62,7 +62,7 @@ def mended_text(value: object, field: str, *, max_bytes: int = MAX_TEXT_BYTES) -
     r"""Return a text as it is stored: one rule for every way in.
 
     Halves of characters, which remain where a text was cut, become "�"; a text of nothing but
-    blanks is no text. Ids, tags and metadata are not mended, since others may refer to them.
+    blanks counts as missing. Ids, tags and metadata are not mended, since others may refer to them.
 
     >>> mended_text("cut \ud83d", "text"), mended_text(" \n", "text")
     ('cut �', '')

@@ -1,6 +1,6 @@
 """The calls of an agent: one table, of which every surface makes its own form.
 
-In: an `AgentMemory`, and the arguments of a model or a program. Out: `Answer`s; what describes a
+In: an `AgentMemory`, and the arguments of a model or a program. Out: `Answer`s; descriptions of a
 call: name, arguments with types and descriptions. Reads; the calls that write are marked so.
 
 A docstring is what a model reads of a call. Its section ``Args`` describes the arguments; where
@@ -199,7 +199,7 @@ async def memory_forget(memory: AgentMemory, /, ids: list[str]) -> Answer:
     return await memory.forget(ids)
 
 
-#: What only reads, what writes as well, and what deletes.
+#: Calls that only read, that also write, and that delete.
 READING = tuple(
     Call(ask=ask) for ask in (memory_recall, memory_explain, memory_open, memory_status)
 )

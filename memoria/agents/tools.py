@@ -32,8 +32,9 @@ def tools(
 
     Pydantic-AI, the OpenAI Agents SDK, LangChain and Google ADK take them as they are, and read
     names, annotations and docstrings. The scope is that of the retriever, never a parameter that a
-    model could set. What a model can mend, or should know, such as an unknown id or a database that
-    is away, comes back as a text that begins with ``Error:``; other errors of memoria are raised.
+    model could set. Errors that a model can mend, or should know, such as an unknown id or a
+    database that is away, come back as a text that begins with ``Error:``; other errors of memoria
+    are raised.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def _tool(call: Call, memory: AgentMemory) -> Tool:
 
 
 def for_model(error: MemoriaError) -> bool:
-    """Tell whether a model can mend an error, or should go on without the memory for now."""
+    """Tell whether a model can mend an error, or should continue without the memory for now."""
     if isinstance(error, DimensionError):
         return False
     return error.retryable or isinstance(error, InvalidInputError | DeadlineError)

@@ -35,7 +35,7 @@ from memoria.types import Memory, WriteReport
 
 log = logging.getLogger(__name__)
 
-#: Memories of one note: what the next write makes up for.
+#: Most memories in one note, which the next write embeds.
 NOTE_IDS = 64
 #: A note is given up after so many tries; ``memoria embed`` still finds its memories.
 MAX_TRIES = 5

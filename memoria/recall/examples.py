@@ -53,7 +53,7 @@ class Examples:
         self._vectors: Array | None = None
         self._task: asyncio.Task[None] | None = None
         self._again_at = -math.inf  # after a failure; time of the loop's clock
-        #: Why there are no vectors yet.
+        #: The reason for missing vectors.
         self.fault = "it takes long"
 
     async def vectors(self, until: float) -> Array | None:

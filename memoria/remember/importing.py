@@ -28,7 +28,7 @@ from memoria.types import (
     Relation,
 )
 
-#: What waits while conversations are written: items, and characters of documents.
+#: Most items, and characters of documents, that wait while conversations are written.
 MAX_WAITING, MAX_WAITING_CHARS = 2_000, 5_000_000
 
 

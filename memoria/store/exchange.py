@@ -166,7 +166,7 @@ class Exchange:
             raise self.failed(exc) from exc
 
     async def transact(self, work: Work[T]) -> T:
-        """Do work in one transaction, and commit it; what the work raises undoes it."""
+        """Do work in one transaction, and commit it; an error of the work undoes it."""
         raised: Exception | None = None
         try:
             transaction = await self.watched.session.begin_transaction(
@@ -311,7 +311,7 @@ class Transaction:
             raise self._exchange.failed(exc, query.name) from exc
 
 
-#: What a transaction does; see `Store.write`.
+#: The work of a transaction; see `Store.write`.
 Work: TypeAlias = Callable[[Transaction], Awaitable[T]]
 
 

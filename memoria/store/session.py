@@ -158,7 +158,7 @@ class Session:
         Parameters
         ----------
         work
-            Runs its queries by `Transaction.run`; what it raises undoes them. It may be called
+            Runs its queries by `Transaction.run`; an error undoes them. It may be called
             several times, so it must have no effects outside of the transaction.
         name
             Name of the transaction in errors, spans and the server's list.

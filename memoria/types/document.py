@@ -119,7 +119,7 @@ class Document:
         return sections
 
 
-#: What a reader of foreign files yields. A relation comes after both of its ends.
+#: An item that a reader of foreign files yields. A relation comes after both of its ends.
 Item = Conversation | Document | Memory | Relation
 
 

@@ -1,4 +1,4 @@
-"""The HTTP API with real clients: what it answers, refuses and describes."""
+"""The HTTP API with real clients: its answers, refusals and description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of agents, other chats and other memories: what becomes of each. All are made up."""
+"""Sessions of agents, other chats and other memories. All are made up."""
 
 from __future__ import annotations
 

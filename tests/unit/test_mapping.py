@@ -1,4 +1,4 @@
-"""Mappings without a database: what they refuse, and what they make of queries."""
+"""Mappings without a database: their refusals, and the queries made from them."""
 
 from __future__ import annotations
 

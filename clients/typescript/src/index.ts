@@ -236,7 +236,7 @@ function retryAfterOf(error: unknown): number | undefined {
   if (error instanceof MemoriaError) {
     return error.problem.retryable ? (error.retryAfterS ?? 1) : undefined;
   }
-  return error instanceof TypeError ? 0.2 : undefined; // how fetch says that there is no connection
+  return error instanceof TypeError ? 0.2 : undefined; // fetch could not connect
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

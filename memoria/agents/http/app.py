@@ -153,7 +153,7 @@ class _Api:
     ) -> Response:
         """Write, and answer a request that is sent again as the first time.
 
-        It goes on when the client has gone: a client that asks again gets the answer then.
+        It continues when the client has gone: a client that asks again gets the answer then.
         """
         key = request.headers.get("idempotency-key")
         if key is None:
@@ -203,7 +203,7 @@ async def _streamed(
     named: dict[str, Any],
     leave: AbstractContextManager[None],
 ) -> Response:
-    """Recall, and send each path once it has ended; what is refused at once is no stream."""
+    """Recall, and send each path once it has ended; a refusal is a plain answer."""
 
     async def produce(emit: Callable[[bytes], None]) -> None:
         async def on_path(number: int, path: Path) -> None:

@@ -47,7 +47,7 @@ _STATUS: Mapping[type[MemoriaError], HTTPStatus] = {
 }
 _MOST_FAULTS, _MOST_CHARS = 20, 100
 _IN_WORDS = {
-    "extra_forbidden": "there is no such argument: /v1/openapi.json has their names",
+    "extra_forbidden": "unknown argument: /v1/openapi.json has the names",
     "missing": "it is required",
 }
 

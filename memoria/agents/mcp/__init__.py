@@ -1,6 +1,6 @@
 """Serve memories to agents by MCP, the Model Context Protocol. Needs the extra ``mcp``.
 
 In: settings, and a way to open a `GraphRetriever`. Out: an MCP server on standard streams or HTTP.
-What the tools do is done by `memoria.agents`. Reads and writes memories as a client asks, as
+`memoria.agents` does the work of the tools. Reads and writes memories as a client asks, as
 far as its credential allows.
 """

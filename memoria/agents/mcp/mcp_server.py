@@ -90,7 +90,7 @@ class MemoryServer(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Any = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; an argument that it does not take is refused, as it would have no effect."""
+        """Call a tool; an argument that it does not take is refused."""
         for tool in await super().list_tools():
             if tool.name == name:
                 _check_names(name, arguments, tool.input_schema.get("properties", {}))

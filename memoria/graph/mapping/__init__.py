@@ -1,4 +1,4 @@
-"""Read a graph that another program made, as it is: what a mapping says, and what it makes of it.
+"""Read a graph that another program made, as it is: mappings, and the queries made from them.
 
 In: a `GraphMapping`. Out: translated queries, findings, proposals. Reads only.
 """

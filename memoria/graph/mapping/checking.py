@@ -1,6 +1,6 @@
 """Compare a mapping with a database: what is missing, and the statement that makes it.
 
-In: a mapping, what the database has. Out: `Problem`s; or an error for the first of them.
+In: a mapping, and the contents of the database. Out: `Problem`s; or an error for the first of them.
 Touches nothing.
 """
 

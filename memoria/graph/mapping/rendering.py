@@ -3,7 +3,7 @@
 In: a `GraphMapping`, a query. Out: the query for that graph; its columns stay the same.
 Touches nothing.
 
-The text of a query file stays. What the mapping exchanges are the fragments of ``cypher/_shared``
+The text of a query file stays. The mapping exchanges the fragments of ``cypher/_shared``
 that name labels, relationships and indexes; and, in what comes of it, the properties of memories
 and edges. These pieces can't be files, because names of labels and properties can't be parameters:
 they come from the mapping alone, never from data, and each is quoted.

@@ -1,7 +1,7 @@
 """Read the export of Claude.
 
 In: the zip, the folder it was unpacked to, or its file ``conversations.json``. Out: conversations,
-and documents: artifacts, the texts of projects, what Claude remembers. Reads files.
+and documents: artifacts, the texts of projects, and Claude's memories. Reads files.
 """
 
 from __future__ import annotations

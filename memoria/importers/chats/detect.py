@@ -35,7 +35,7 @@ FORMATS = (
     "letta",
     "langgraph",
 )
-#: What only the elements of one format have.
+#: Keys that only the elements of one format have.
 MARKS = (
     ("chatgpt", {"mapping"}),
     ("claude", {"chat_messages"}),

@@ -35,7 +35,7 @@ FILES = r"(?:.*/)?My ?Activity\.json"
 #: Takeout, My Activity, Gemini Apps.
 MAX_FOLDERS = 4
 _PRODUCT = re.compile(r"\b(?:Gemini|Bard)\b")
-#: What stands before a question, in the languages that are known.
+#: Words before a question, in the languages that are known.
 _ASKED = re.compile(
     r"(?:Prompted|Said|Asked|Eingegebener Prompt:|Gesagt:|A demandé|Requête :|Prompt enviado:?|"
     r"Petición:|Ha inviato il prompt|Prompt:|Отправлен запрос:?|Промпт:)\s+"

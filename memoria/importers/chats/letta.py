@@ -118,7 +118,7 @@ def _passage(fields: Mapping[str, Any], aside: Aside) -> Iterator[Item]:
 
 
 def _message(fields: Mapping[str, Any], number: str, aside: Aside) -> list[Message]:
-    """Return a message; what an agent says may stand in a call of a tool."""
+    """Return a message; the words of an agent may be in a call of a tool."""
     role = string_in(fields, "role") or ""
     text = texts_of(fields.get("content")) or string_in(fields, "text") or ""
     if role == "tool":

@@ -26,7 +26,7 @@ from memoria.types import Item, Message
 #: A text of so many characters is at most 1 MB, which is what a message may hold.
 MAX_TEXT_CHARS = 250_000
 
-#: What tools answer when there is nothing to say.
+#: Answers of tools that say nothing.
 _DONE = re.compile(
     r"\W*(?:(?:it |that )?(?:is |was )?(?:done|ok|okay|success|successful|succeeded|true|null|none|"
     r"completed?|finished|saved|updated|created|processing image)|successfully \w.{0,150}|"

@@ -5,7 +5,7 @@ files, one line at a time.
 
 The ids are those that `memoria hook` gives, so a session that both have kept is there once.
 
-What people and agents said to each other is kept. Calls of tools, their results and thoughts are
+The words of people and agents are kept. Calls of tools, their results and thoughts are
 left out, and so are texts that the host puts into the mouth of the user.
 """
 
@@ -139,7 +139,7 @@ class _Reader:
             except InvalidInputError:
                 if line.ended:
                     raise
-                self._aside.left_out("line that is broken off")  # the session goes on
+                self._aside.left_out("line that is broken off")  # the session continues
                 return
             session.describe(fields)
             said = self._said(fields)

@@ -78,7 +78,7 @@ def read_slack(
 
     A message of a thread answers the message that began it; any other message answers the message
     before it that is in no thread. An answer to a message of an earlier month follows the message
-    before it. Names stand in place of ids, and plain text in place of marks. Text that stands in
+    before it. Names replace ids, and plain text replaces marks. Text that stands in
     blocks only is read, and so are the titles of files; of an edited message the last text counts.
 
     Parameters

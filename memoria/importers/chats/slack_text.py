@@ -23,7 +23,7 @@ _MARK = re.compile(r"<([^<>]*)>")
 
 
 def readable(text: str, users: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """Put names in place of ids, and labels in place of marks.
+    """Replace ids by names, and marks by labels.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Read what other memories of agents have stored: those of Mem0, Letta and LangGraph.
 
-In: what these programs export, or their local databases. Out: memories, documents, conversations.
+In: exports of these programs, or their local databases. Out: memories, documents, conversations.
 Reads files. No language model is asked: a sentence stays the sentence that it was.
 """
 

@@ -143,7 +143,7 @@ def _order(export: Export, name: str) -> str | None:
 
 
 def _messages(export: Export, name: str, order: str, aside: Aside) -> Iterator[Message]:
-    """Yield the messages of a chat; a line without a date goes on with the message before."""
+    """Yield the messages of a chat; a line without a date continues the message before."""
     numbers = Counter[str]()
     place, head, lines, size = "", None, list[str](), 0
     for next_place, next_head, line in _entries(export, name):

@@ -24,7 +24,7 @@ _PICTURES = (
     (re.compile(rf"^[ \t]{{0,3}}\[[^\[\]\n]+\]:[ \t]*<?{_DATA}>?[ \t]*$", re.MULTILINE), ""),
     (re.compile(rf"({_HEAD})[^\s)\"'<>]{{64,}}"), r"\1…"),
 )
-#: What programs keep a drawing in, where it has not even a name of its own.
+#: Languages of code blocks in which programs keep drawings.
 _DRAWN = "compressed-json"
 _DRAWING = re.compile(
     r"^(?:%%[ \t]*\n+)?#{1,2} (?:Excalidraw Data|Text Elements|Drawing)$", re.MULTILINE
@@ -91,7 +91,7 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _fence_end(text: str, opening: re.Match[str]) -> int:
-    """Return where a block of code ends; one that nothing closes goes on to the end."""
+    """Return where a block of code ends; one that nothing closes lasts to the end."""
     fence = opening["fence"]
     closing = rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$"
     found = re.compile(closing, re.MULTILINE).search(text, opening.end())

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 SUFFIXES = (".md", ".markdown")
 SOURCE = "notes"
-#: A file that is larger is no note that anybody wrote.
+#: Nobody writes a larger note.
 MAX_NOTE_BYTES = 64_000_000
 #: How much of a note is read to find its titles.
 _HEAD_CHARS = 20_000

@@ -189,7 +189,7 @@ class DocumentWriter:
     async def _ids_of(self, source: str) -> list[str]:
         """Return the ids of the memories of a source's documents.
 
-        Memories that are no documents may have ids that begin in the same way, so the metadata
+        Memories other than documents may have ids that begin in the same way, so the metadata
         decides.
         """
         parameters = {

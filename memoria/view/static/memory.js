@@ -1,4 +1,4 @@
-// One memory: why it was recalled, what it is joined to, its conversation, how it changed, and when.
+// One memory: why it was recalled, its neighbours, its conversation, its changes, and its time.
 
 import { button, listed } from "./lists.js";
 import { shareTable } from "./ranking.js";
